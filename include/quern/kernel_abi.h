@@ -1,0 +1,48 @@
+/*===- quern/kernel_abi.h - How a compiled kernel is called ---------------===*
+ * Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *===----------------------------------------------------------------------===*
+ *
+ * The contract between generated code and whoever calls it: the runtime, or an
+ * embedding compiler through quern_primitive_get_entry(). A kernel computes
+ * the iterations [begin, end) of its space; iterations are independent, so a
+ * caller may split the space over threads as it likes, each call with scratch
+ * of its own. Results do not depend on the split.
+ *
+ * A kernel expects the default floating-point environment (round to nearest,
+ * denormals kept: MXCSR 0x1f80 apart from the flag bits). quern_primitive_execute
+ * sees to that; a direct caller must.
+ *===----------------------------------------------------------------------===*/
+#ifndef QUERN_KERNEL_ABI_H
+#define QUERN_KERNEL_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Raised when the layout or the meaning of anything in this file changes. */
+#define QUERN_KERNEL_ABI_VERSION 1
+
+/** Arguments of one call. */
+typedef struct quern_kernel_args {
+    /** Start of each tensor's buffer, in the order of the entry's argument list. */
+    void *const *buffers;
+    /** At least the entry's scratch bytes, aligned to 64; null if it needs none. */
+    void *scratch;
+} quern_kernel_args_t;
+
+/** Computes iterations [begin, end). Thread-safe for disjoint ranges with distinct scratch. */
+typedef void (*quern_kernel_fn)(const quern_kernel_args_t *args, int64_t begin, int64_t end);
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+static_assert(offsetof(quern_kernel_args_t, buffers) == 0 && offsetof(quern_kernel_args_t, scratch) == 8
+                && sizeof(quern_kernel_args_t) == 16,
+        "generated code relies on this layout");
+#endif
+
+#endif /* QUERN_KERNEL_ABI_H */

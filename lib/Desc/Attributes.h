@@ -1,0 +1,87 @@
+//===- Attributes.h - Scales, zero points, post-ops and modes -------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What modifies a primitive besides its tensors. A primitive uses an attribute or refuses it at creation; none is ignored. Each struct
+// lists its fields once, in visitFields(): equality, canonical bytes, key and text form derive from that list (see FieldVisitor.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_DESC_ATTRIBUTES_H
+#define QUERN_DESC_ATTRIBUTES_H
+
+#include "Desc/TensorDesc.h"
+
+#include <map>
+#include <vector>
+
+namespace quern {
+
+/// Scales or zero points of one execution argument: which dims carry their own value, and groups over the last two dims.
+struct QuantParams {
+  int32_t mask = 0;
+  DataType dataType = DataType::F32;
+  std::vector<int64_t> groups; ///< empty, or one group size for each of the last two dims
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("mask", self.mask), visit("type", self.dataType), visit("groups", self.groups);
+  }
+  bool operator==(const QuantParams &) const = default;
+};
+
+/// One post-op. `kind` says which fields mean something; the others keep their defaults.
+struct PostOp {
+  enum class Kind : int32_t { Eltwise = 0, Binary = 1, Sum = 2, Prelu = 3 };
+  Kind kind = Kind::Eltwise;
+  Alg alg = Alg::Undef;                    ///< eltwise, binary
+  float alpha = 0, beta = 0;               ///< eltwise
+  float scale = 1;                         ///< sum
+  int32_t zeroPoint = 0;                   ///< sum
+  DataType dataType = DataType::Undef;     ///< sum; Undef: the destination's
+  TensorDesc src1, src2;                   ///< binary; src2 only for select
+  int32_t mask = 0;                        ///< prelu
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("kind", self.kind), visit("alg", self.alg), visit("alpha", self.alpha), visit("beta", self.beta), visit("scale", self.scale),
+        visit("zero_point", self.zeroPoint), visit("type", self.dataType), visit("src1", self.src1), visit("src2", self.src2),
+        visit("mask", self.mask);
+  }
+  bool operator==(const PostOp &) const = default;
+};
+
+/// Quantization of RNN data (q = scale·x + shift) and weights (one scale, or one for each index of the masked dims).
+struct RnnQuantization {
+  float dataScale = 1, dataShift = 0;
+  int32_t weightsMask = 0;
+  std::vector<float> weightsScales; ///< empty: not set
+  int32_t projectionMask = 0;
+  std::vector<float> projectionScales;
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("data_scale", self.dataScale), visit("data_shift", self.dataShift), visit("weights_mask", self.weightsMask),
+        visit("weights_scales", self.weightsScales), visit("projection_mask", self.projectionMask),
+        visit("projection_scales", self.projectionScales);
+  }
+  bool operator==(const RnnQuantization &) const = default;
+};
+
+inline constexpr size_t maxPostOps = 32;
+
+struct Attributes {
+  ScratchpadMode scratchpadMode = ScratchpadMode::Library;
+  FpmathMode fpmathMode = FpmathMode::Strict;
+  bool fpmathApplyToInt = false;
+  AccumulationMode accumulationMode = AccumulationMode::Strict;
+  bool deterministic = false;
+  std::map<int32_t, QuantParams> scales;     ///< by execution argument
+  std::map<int32_t, QuantParams> zeroPoints; ///< by execution argument
+  std::vector<PostOp> postOps;
+  RnnQuantization rnn;
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("scratchpad", self.scratchpadMode), visit("fpmath", self.fpmathMode), visit("fpmath_int", self.fpmathApplyToInt),
+        visit("accumulation", self.accumulationMode), visit("deterministic", self.deterministic), visit("scales", self.scales),
+        visit("zero_points", self.zeroPoints), visit("post_ops", self.postOps), visit("rnn", self.rnn);
+  }
+  bool operator==(const Attributes &) const = default;
+};
+
+} // namespace quern
+
+#endif // QUERN_DESC_ATTRIBUTES_H

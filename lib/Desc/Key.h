@@ -1,0 +1,31 @@
+//===- Key.h - What a compiled kernel is cached by ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Descriptor, target and compiler build as bytes, with their hash. The hash finds; the bytes decide.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_DESC_KEY_H
+#define QUERN_DESC_KEY_H
+
+#include "Desc/PrimitiveDesc.h"
+#include "Desc/Target.h"
+
+namespace quern {
+
+struct KernelKey {
+  std::string bytes; ///< build id, target text, canonical descriptor bytes: each length-prefixed
+  Digest digest;
+  bool operator==(const KernelKey &other) const { return digest == other.digest && bytes == other.bytes; }
+};
+
+/// Identifies the code generator: a hash of its sources and LLVM's version, fixed when Quern is built. Artifacts of another build are
+/// misses.
+std::string_view compilerBuildId();
+
+KernelKey makeKey(const PrimitiveDesc &desc, const Target &target);
+
+} // namespace quern
+
+#endif // QUERN_DESC_KEY_H

@@ -1,0 +1,92 @@
+//===- PrimitiveDesc.h - A whole problem: operation, tensors, attributes --===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The value that everything else is derived from. Equality, canonical bytes, key, text form and parser all derive from visitFields(),
+// so that a field cannot be forgotten in one of them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_DESC_PRIMITIVEDESC_H
+#define QUERN_DESC_PRIMITIVEDESC_H
+
+#include "Desc/Attributes.h"
+#include "Support/Digest.h"
+
+#include <string>
+#include <variant>
+
+namespace quern {
+
+/// Softmax along `axis`. Forward uses src and dst; backward dst, diffDst and diffSrc. An unused tensor is the zero descriptor.
+struct SoftmaxDesc {
+  PropKind prop = PropKind::Undef;
+  Alg alg = Alg::SoftmaxAccurate;
+  TensorDesc src, dst, diffSrc, diffDst;
+  int32_t axis = 0;
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("prop", self.prop), visit("alg", self.alg), visit("src", self.src), visit("dst", self.dst), visit("diff_src", self.diffSrc),
+        visit("diff_dst", self.diffDst), visit("axis", self.axis);
+  }
+  bool operator==(const SoftmaxDesc &) const = default;
+};
+
+struct ReorderDesc {
+  TensorDesc src, dst;
+  EngineKind srcEngine = EngineKind::Cpu, dstEngine = EngineKind::Cpu;
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("src", self.src), visit("dst", self.dst), visit("src_engine", self.srcEngine), visit("dst_engine", self.dstEngine);
+  }
+  bool operator==(const ReorderDesc &) const = default;
+};
+
+/// All RNN cells. Dims as the specification has them: srcLayer [T, N, SLC], srcIter [L, D, N, SIC], weightsLayer [L, D, SLC, G, DHC], …
+struct RnnDesc {
+  PropKind prop = PropKind::Undef;
+  Alg cell = Alg::Undef;
+  RnnDirection direction = RnnDirection::Undef;
+  Alg activation = Alg::Undef; ///< vanilla RNN only
+  float alpha = 0, beta = 0;   ///< of the activation
+  uint32_t flags = 0;
+  TensorDesc srcLayer, srcIter, srcIterC, attention, weightsLayer, weightsIter, weightsPeephole, weightsProjection, bias, dstLayer,
+      dstIter, dstIterC;
+  TensorDesc diffSrcLayer, diffSrcIter, diffSrcIterC, diffAttention, diffWeightsLayer, diffWeightsIter, diffWeightsPeephole,
+      diffWeightsProjection, diffBias, diffDstLayer, diffDstIter, diffDstIterC;
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("prop", self.prop), visit("cell", self.cell), visit("direction", self.direction), visit("activation", self.activation),
+        visit("alpha", self.alpha), visit("beta", self.beta), visit("flags", self.flags), visit("src_layer", self.srcLayer),
+        visit("src_iter", self.srcIter), visit("src_iter_c", self.srcIterC), visit("attention", self.attention),
+        visit("weights_layer", self.weightsLayer), visit("weights_iter", self.weightsIter),
+        visit("weights_peephole", self.weightsPeephole), visit("weights_projection", self.weightsProjection), visit("bias", self.bias),
+        visit("dst_layer", self.dstLayer), visit("dst_iter", self.dstIter), visit("dst_iter_c", self.dstIterC),
+        visit("diff_src_layer", self.diffSrcLayer), visit("diff_src_iter", self.diffSrcIter),
+        visit("diff_src_iter_c", self.diffSrcIterC), visit("diff_attention", self.diffAttention),
+        visit("diff_weights_layer", self.diffWeightsLayer), visit("diff_weights_iter", self.diffWeightsIter),
+        visit("diff_weights_peephole", self.diffWeightsPeephole), visit("diff_weights_projection", self.diffWeightsProjection),
+        visit("diff_bias", self.diffBias), visit("diff_dst_layer", self.diffDstLayer), visit("diff_dst_iter", self.diffDstIter),
+        visit("diff_dst_iter_c", self.diffDstIterC);
+  }
+  bool operator==(const RnnDesc &) const = default;
+};
+
+struct PrimitiveDesc {
+  std::variant<SoftmaxDesc, ReorderDesc, RnnDesc> op;
+  Attributes attr;
+
+  PrimitiveKind kind() const;
+  bool operator==(const PrimitiveDesc &) const = default;
+
+  /// Equal descriptors, and only they, give equal bytes.
+  std::string canonicalBytes() const;
+  /// The inverse; checks every field, so that bytes from a file are safe.
+  static Result<PrimitiveDesc> fromBytes(std::string_view bytes);
+
+  /// The one-line text form; docs/text-form.md has the grammar. parse(text()) == *this.
+  std::string text() const;
+  /// On failure the message has three lines: what is wrong, the line, and a caret under the place.
+  static Result<PrimitiveDesc> parse(std::string_view line);
+};
+
+} // namespace quern
+
+#endif // QUERN_DESC_PRIMITIVEDESC_H

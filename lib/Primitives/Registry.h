@@ -1,0 +1,45 @@
+//===- Registry.h - What the LLVM-free half knows of each primitive -------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A new primitive is one folder and one line in Registry.cpp. Verification settles everything that can be settled without a compiler: it
+// validates, fills defaults, resolves `any`, refuses what is not supported, and lists the arguments that execution takes.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_REGISTRY_H
+#define QUERN_PRIMITIVES_REGISTRY_H
+
+#include "Desc/PrimitiveDesc.h"
+#include "Desc/Target.h"
+
+#include <string>
+#include <vector>
+
+namespace quern {
+
+/// One tensor of an execution: its argument index (QUERN_ARG_*), name in IR and text ("src", "scales.dst"), descriptor and direction.
+struct ArgumentInfo {
+  int32_t index = 0;
+  std::string name;
+  TensorDesc desc;
+  bool isOutput = false;
+};
+
+/// A verified problem.
+struct VerifiedProblem {
+  PrimitiveDesc desc;                   ///< defaults filled, `any` resolved; what the key is made of
+  std::vector<ArgumentInfo> arguments;  ///< in the order of the emitted function's arguments
+  std::string implementation;           ///< "jit:rows:avx512_core_bf16": recipe and ISA, for the impl-info query
+  bool isNoop = false;                  ///< no elements: nothing to compile or to run
+};
+
+/// `forwardHint` is the forward problem of a backward one, or null.
+Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint = nullptr);
+
+// One verifier for each primitive, in Primitives/<Name>/Verify.cpp.
+Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
+
+} // namespace quern
+
+#endif // QUERN_PRIMITIVES_REGISTRY_H

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Installs what Quern needs to build and test, from Debian 12's own packages. As root or with sudo it installs; otherwise it prints the
 # one line to run and fails. Doing nothing is the common case: `dpkg-query` is asked first.
 set -euo pipefail

@@ -1,3 +1,5 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Writes BuildId.cpp: SHA-256 over the sources of the code generator and LLVM's version. The file is touched only when the value changes.
 set(text "${VERSION} ${LLVM}\n")
 foreach(source IN LISTS SOURCES)

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Holds the tree to its layering, by reading #include lines, and to its limits of form.
+
+  check_layering.py ROOT
+
+Each file belongs to the first layer whose pattern matches its path, and a layer names what its files may include: other layers, single
+headers, and the outside libraries `mlir` (mlir/ and llvm/), `tbb` and `ze`. Besides: a source file opens with the licence, has at most 600
+lines, and no line over 140 columns. Prints one line for each violation; the exit status is 1 if there was any. docs/architecture.md says
+why the layers are what they are.
+"""
+
+import fnmatch
+import os
+import re
+import sys
+
+MAX_LINES = 600
+MAX_COLUMNS = 140
+SOURCE_SUFFIXES = (".c", ".cpp", ".h", ".hpp", ".td", ".py", ".sh", ".cmake")
+LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+
+# (layer, path patterns, what it may include). A file may always include its own layer.
+FREE = ["support", "desc", "artifact", "registry"]
+LAYERS = [
+    ("public", ["include/quern/*"], []),
+    ("bridge", ["include/quern-compiler/Bridge.h"], []),
+    ("embedder", ["include/quern-compiler/*"], ["public", "mlir"]),
+    ("support", ["lib/Support/*"], []),
+    ("desc", ["lib/Desc/*"], ["support"]),
+    ("artifact", ["lib/Artifact/*"], ["support"]),
+    ("reference", ["lib/Primitives/*/Reference*"], ["support", "desc"]),
+    ("emit", ["lib/Primitives/Emit*", "lib/Primitives/*/Emit*"], ["support", "desc", "registry", "mlir"]),
+    ("registry", ["lib/Primitives/*"], ["support", "desc"]),
+    ("transforms", ["lib/Transforms/*"], ["support", "mlir"]),
+    ("recipes", ["lib/Recipes/*"], ["support", "transforms", "lib/Desc/Target.h", "mlir"]),
+    ("layout", ["lib/Targets/*/Layout*"], ["support", "desc"]),
+    ("targets", ["lib/Targets/*"],
+     ["support", "transforms", "recipes", "layout", "artifact", "lib/Desc/Target.h", "include/quern/kernel_abi.h", "mlir"]),
+    ("compiler", ["lib/Compiler/*"],
+     FREE + ["emit", "recipes", "transforms", "targets", "bridge", "embedder", "public", "mlir"]),
+    ("runtime-threads", ["runtime/Cpu/*"], FREE + ["runtime", "bridge", "public", "tbb"]),
+    ("runtime-levelzero", ["runtime/LevelZero/*"], FREE + ["runtime", "public", "ze"]),
+    ("api", ["runtime/API/*", "runtime/Dnnl/*"], FREE + ["runtime", "runtime-threads", "runtime-levelzero", "bridge", "public"]),
+    ("runtime", ["runtime/*"], FREE + ["runtime-threads", "runtime-levelzero", "bridge", "public"]),
+    ("tool-opt", ["tools/quern-opt/*"], FREE + ["emit", "recipes", "transforms", "targets", "compiler", "embedder", "public", "mlir"]),
+    ("tool-bench", ["tools/quern-bench/*"], ["public"]),
+    ("tool-quern", ["tools/quern/*"], FREE + ["reference", "layout", "public"]),
+    ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
+    ("test-compiler",
+     ["test/unit/Recipes/*", "test/unit/Transforms/*", "test/unit/Targets/*", "test/unit/Compiler/*"],
+     FREE + ["reference", "emit", "recipes", "transforms", "targets", "compiler", "bridge", "embedder", "public", "mlir"]),
+    ("test", ["test/*"],
+     FREE + ["reference", "layout", "bridge", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "tool-quern",
+             "tool-bench"]),
+]
+ALLOWED = {layer: set(allowed) for layer, _, allowed in LAYERS}
+# Where an #include is looked up, after the including file's own folder.
+SEARCH = ["lib", "include", "runtime", "tools/quern", "tools/quern-bench", "test/conformance", "test", ""]
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def layerOf(path):
+    """The layer of a path relative to the root, or None outside the layered folders."""
+    for layer, patterns, _ in LAYERS:
+        if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns):
+            return layer
+    return None
+
+
+def externalOf(name):
+    """Which of the outside libraries that are restricted a header belongs to, or None."""
+    if name.startswith(("mlir/", "mlir-c/", "llvm/", "llvm-c/", "clang/")):
+        return "mlir"
+    if name.startswith(("tbb/", "oneapi/tbb")):
+        return "tbb"
+    if os.path.basename(name).startswith(("ze_api", "ze_ddi", "zes_api", "zet_api")):
+        return "ze"
+    return None
+
+
+def resolve(root, path, name):
+    """The file of this tree that `name` means in `path`, relative to the root, or None."""
+    for folder in [os.path.dirname(path)] + SEARCH:
+        candidate = os.path.normpath(os.path.join(folder, name))
+        if os.path.isfile(os.path.join(root, candidate)):
+            return candidate
+    return None
+
+
+def primitiveOf(path):
+    """"Softmax" for lib/Primitives/Softmax/X.cpp, else None."""
+    parts = path.split("/")
+    return parts[2] if len(parts) > 3 and parts[:2] == ["lib", "Primitives"] else None
+
+
+def checkInclude(root, path, quote, name):
+    """What is wrong with one #include, or None."""
+    layer = layerOf(path)
+    external = externalOf(name)
+    if external:
+        return None if external in ALLOWED[layer] else f"{layer} may not include {external} headers: {name}"
+    target = resolve(root, path, name)
+    if target is None:
+        if layer == "public" and (quote == '"' or "/" in name):
+            return f"a public header may include only the standard library and public headers: {name}"
+        return None
+    there, here = primitiveOf(target), primitiveOf(path)
+    if there and here and there != here:
+        return f"primitive {here} may not include primitive {there}: {name}"
+    targetLayer = layerOf(target)
+    if targetLayer is None or targetLayer == layer or targetLayer in ALLOWED[layer] or target in ALLOWED[layer]:
+        return None
+    return f"{layer} may not include {targetLayer}: {name}"
+
+
+def checkFile(root, path):
+    """Yields (line number, message) for each violation in one file."""
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    if not any(LICENCE in line for line in lines[:6]):
+        yield 1, "no licence header: its first lines must have '" + LICENCE + "'"
+    if len(lines) > MAX_LINES:
+        yield len(lines), f"{len(lines)} lines; the limit is {MAX_LINES}"
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_COLUMNS:
+            yield number, f"{len(line)} columns; the limit is {MAX_COLUMNS}"
+        match = INCLUDE.match(line) if path.endswith((".c", ".cpp", ".h", ".hpp")) else None
+        message = match and layerOf(path) and checkInclude(root, path, match.group(1), match.group(2))
+        if message:
+            yield number, message
+
+
+def sourcesOf(root):
+    """Every source file under the product's folders, sorted."""
+    found = []
+    for top in ("include", "lib", "runtime", "tools", "test"):
+        for folder, _, names in os.walk(os.path.join(root, top)):
+            found += [os.path.relpath(os.path.join(folder, name), root) for name in names if name.endswith(SOURCE_SUFFIXES)]
+    return sorted(found)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: check_layering.py ROOT")
+    root = sys.argv[1]
+    sources = sourcesOf(root)
+    violations = [f"{path}:{number}: {message}" for path in sources for number, message in checkFile(root, path)]
+    for violation in violations:
+        print(violation)
+    print(f"{len(sources)} files, {len(violations)} violations")
+    sys.exit(1 if violations else 0)
+
+
+if __name__ == "__main__":
+    main()

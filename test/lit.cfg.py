@@ -1,0 +1,58 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""lit's view of the tests: IR of every stage (.mlir) and command lines of every tool (.test).
+
+Each test runs with an empty disk cache of its own, and without any QUERN_* variable of the caller, so that its outcome depends on nothing
+but the tree.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from quern_lit import QuernTest  # noqa: E402
+
+config.name = "Quern"
+config.test_format = QuernTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["unit", "conformance", "consumer", "fuzz", "problems", "Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.quern_binary_dir, "test", "lit")
+
+config.environment["PATH"] = os.path.pathsep.join(
+    [os.path.join(config.quern_binary_dir, "bin"), config.llvm_tools_dir, os.environ.get("PATH", "/usr/bin:/bin")]
+)
+for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"):
+    if variable in os.environ:
+        config.environment[variable] = os.environ[variable]
+
+config.substitutions.append(("%root", config.quern_source_dir))
+config.substitutions.append(("%build", config.quern_binary_dir))
+config.substitutions.append(("%problems", os.path.join(config.test_source_root, "problems")))
+config.substitutions.append(("%python", config.python))
+
+# REQUIRES: and UNSUPPORTED: may name the halves, the sanitizers and what this machine's CPU runs.
+if config.enable_compiler:
+    config.available_features.add("compiler")
+for sanitizer in filter(None, config.sanitizers.split(",")):
+    config.available_features.add(sanitizer)
+
+
+def addCpuFeatures(features):
+    """Adds avx2, avx512_core, avx512_core_vnni, avx512_core_bf16 and avx512_core_fp16, as far as /proc/cpuinfo has them."""
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as info:
+        flags = next((set(line.split()) for line in info if line.startswith("flags")), set())
+    levels = [
+        ("avx2", {"avx2", "fma", "f16c"}),
+        ("avx512_core", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
+        ("avx512_core_vnni", {"avx512_vnni"}),
+        ("avx512_core_bf16", {"avx512_bf16"}),
+        ("avx512_core_fp16", {"avx512_fp16"}),
+    ]
+    for name, needed in levels:
+        if not needed <= flags:
+            return
+        features.add(name)
+
+
+addCpuFeatures(config.available_features)

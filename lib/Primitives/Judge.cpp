@@ -1,0 +1,113 @@
+//===- Judge.cpp - Is a result right? -------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Judge.h. Only values are compared: the sign of a zero and the payload of a NaN are nobody's promise.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Judge.h"
+
+#include "Primitives/Elements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quern {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+bool isWide(DataType type) { return type == DataType::F32 || type == DataType::F64 || type == DataType::S32; }
+
+struct Rule {
+  DataType type;
+  double threshold;
+  DataKind data;
+
+  /// In units of the threshold.
+  double errorOf(double exact, double magnitude, double got) const {
+    double rounded = roundTo(type, exact);
+    if (got == rounded || (std::isnan(got) && std::isnan(rounded)))
+      return 0;
+    if (!std::isfinite(exact) || std::isnan(got))
+      return infinity;
+    double tolerance = toleranceOf(exact, magnitude);
+    if (!isWide(type) || !std::isfinite(got))
+      return narrowError(exact, rounded, tolerance, got);
+    return std::fabs(got - exact) / tolerance;
+  }
+
+  double toleranceOf(double exact, double magnitude) const {
+    if (data == DataKind::Dense)
+      return threshold * std::max(std::fabs(exact), magnitude);
+    return threshold * (std::fabs(exact) < 1e-5 ? 1.0 : std::fabs(exact));
+  }
+
+  /// The output is not the rounded exact value. It may be what a value within the tolerance rounds to (the neighbour, where the exact
+  /// value is near the midpoint), or lie closer than f32 arithmetic can tell.
+  double narrowError(double exact, double rounded, double tolerance, double got) const {
+    if (data == DataKind::Designed && std::fabs(got - rounded) < epsilonOf(DataType::F32))
+      return std::fabs(got - rounded) / epsilonOf(DataType::F32);
+    double low = roundTo(type, exact - tolerance), high = roundTo(type, exact + tolerance);
+    if (low <= got && got <= high)
+      return 1;
+    return std::isfinite(got) ? std::max(std::fabs(got - exact) / tolerance, std::nextafter(1.0, 2.0)) : infinity;
+  }
+};
+
+} // namespace
+
+double thresholdOf(const PrimitiveDesc &desc, DataType outputType) {
+  double threshold = 10 * epsilonOf(outputType == DataType::F64 ? DataType::F64 : DataType::F32);
+  if (const SoftmaxDesc *softmax = std::get_if<SoftmaxDesc>(&desc.op)) {
+    threshold *= softmax->alg == Alg::SoftmaxLog ? 5 : 1;
+    threshold *= isForward(softmax->prop) ? 1 : 4;
+  }
+  return threshold;
+}
+
+Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const void *buffer, DataKind data) {
+  Verdict verdict;
+  Rule rule{expected.desc.dataType, thresholdOf(desc, expected.desc.dataType), data};
+  verdict.threshold = rule.threshold;
+  forEachElement(expected.desc, [&](int64_t position, int64_t offset) {
+    double exact = expected.exact[static_cast<size_t>(position)], magnitude = expected.magnitude[static_cast<size_t>(position)];
+    double got = loadElement(expected.desc.dataType, buffer, offset);
+    double error = rule.errorOf(exact, magnitude, got);
+    if (std::isfinite(exact) && std::isfinite(got))
+      verdict.maxAbsError = std::max(verdict.maxAbsError, std::fabs(got - exact));
+    verdict.wrong += error > 1;
+    if (verdict.position >= 0 && error <= verdict.worst)
+      return;
+    verdict.worst = error;
+    verdict.position = position;
+    verdict.expected = exact;
+    verdict.got = got;
+  });
+  verdict.isRight = verdict.wrong == 0;
+  return verdict;
+}
+
+std::string Verdict::describe(const TensorDesc &desc) const {
+  std::ostringstream os;
+  os.precision(9);
+  os << "worst error " << worst << " of the threshold " << threshold;
+  if (position < 0)
+    return os.str();
+  int64_t index[maxDims] = {}, rest = position;
+  for (int dim = desc.ndims - 1; dim >= 0; --dim) {
+    index[dim] = rest % desc.dims[dim];
+    rest /= desc.dims[dim];
+  }
+  os << " at [";
+  for (int dim = 0; dim < desc.ndims; ++dim)
+    os << (dim ? ", " : "") << index[dim];
+  os << "]: got " << got << ", expected " << expected;
+  if (wrong)
+    os << "; " << wrong << " of " << desc.elements() << " elements are wrong";
+  return os.str();
+}
+
+} // namespace quern

@@ -1,0 +1,46 @@
+//===- Judge.h - Is a result right? ---------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Compares an output buffer with the exact values of a reference. Thresholds follow oneDNN's conformance tests for designed data, whose
+// exact answer is known to the threshold, and add a criterion for dense random data, where errors of long sums show. An error is reported
+// in units of its threshold: 1 or less is right.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_JUDGE_H
+#define QUERN_PRIMITIVES_JUDGE_H
+
+#include "Primitives/Reference.h"
+
+namespace quern {
+
+/// Designed: |got - exact| <= threshold * |exact|, absolute where |exact| < 1e-5.
+/// Dense: |got - exact| <= threshold * max(|exact|, magnitude).
+/// An output of 16 bits or less is what some value that close rounds to, or (designed data) differs from the rounded exact value by less
+/// than eps(f32).
+enum class DataKind { Designed, Dense };
+
+/// The threshold of the arithmetic behind an output of this problem: 10 eps(f32), 10 eps(f64) if the output is f64, times 5 for a
+/// logarithm, times 4 for backward softmax.
+double thresholdOf(const PrimitiveDesc &desc, DataType outputType);
+
+struct Verdict {
+  bool isRight = true;
+  double worst = 0;         ///< largest error in units of its threshold; infinity where NaN or infinity is misplaced
+  double maxAbsError = 0;   ///< over the elements that are finite on both sides
+  int64_t wrong = 0;        ///< how many elements exceed their threshold
+  int64_t position = -1;    ///< of the worst element, row-major; -1: no element
+  double expected = 0, got = 0; ///< there; `expected` is not rounded
+  double threshold = 0;
+
+  /// "worst error 0.31 of the threshold 1.19e-06 at [3, 17]: got 0.25, expected 0.2500001".
+  std::string describe(const TensorDesc &desc) const;
+};
+
+/// `buffer` holds `expected.desc`.
+Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const void *buffer, DataKind data);
+
+} // namespace quern
+
+#endif // QUERN_PRIMITIVES_JUDGE_H

@@ -1,0 +1,36 @@
+//===- TestData.h - Inputs from a seed ------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Values for tests, benchmarks and `quern run --seed`: the same on every machine for the same kind, seed, argument and shape, whatever the
+// layout, so that a failure found by one program is repeated by another.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_TESTDATA_H
+#define QUERN_PRIMITIVES_TESTDATA_H
+
+#include "Desc/PrimitiveDesc.h"
+#include "Primitives/Judge.h"
+
+#include <optional>
+#include <string_view>
+
+namespace quern {
+
+/// Dense: bell-shaped random values, no two alike. Designed: few distinct small integers. Special: dense, with NaN, infinities, rows of
+/// only -inf, the type's largest values and denormals mixed in row by row along the softmax axis.
+enum class FillKind { Dense, Designed, Special };
+
+std::string_view nameOf(FillKind kind);
+/// "dense", "designed", "special"; nothing for another name.
+std::optional<FillKind> fillFromName(std::string_view name);
+/// The criterion that results on such data are judged by.
+inline DataKind judgedAs(FillKind kind) { return kind == FillKind::Designed ? DataKind::Designed : DataKind::Dense; }
+
+/// Fills the elements of one input of the problem; gaps and padding keep what they have. `buffer` holds `tensor`.
+void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
+
+} // namespace quern
+
+#endif // QUERN_PRIMITIVES_TESTDATA_H

@@ -1,0 +1,82 @@
+//===- NarrowFloat.h - 16- and 8-bit floats to and from double ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Conversions for the tools and the references, written for exactness rather than speed: one rounding from double, to nearest even,
+// whatever the caller's rounding mode; denormals are kept. Every narrow value is exact in double.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SUPPORT_NARROWFLOAT_H
+#define QUERN_SUPPORT_NARROWFLOAT_H
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace quern {
+
+/// A sign bit, then the exponent, then the mantissa.
+struct NarrowFormat {
+  int exponentBits, mantissaBits;
+  /// IEEE: the largest exponent holds infinity and NaN. Otherwise only the all-ones pattern is special, a NaN, and values that are too
+  /// large (infinity included) become the largest finite one.
+  bool isIeee;
+
+  constexpr int bias() const { return (1 << (exponentBits - 1)) - 1; }
+  constexpr uint32_t signBit() const { return 1u << (exponentBits + mantissaBits); }
+  constexpr uint32_t infinity() const { return ((1u << exponentBits) - 1) << mantissaBits; }
+  constexpr uint32_t quietNan() const { return isIeee ? infinity() | 1u << (mantissaBits - 1) : signBit() - 1; }
+  constexpr uint32_t largest() const { return (isIeee ? infinity() : quietNan()) - 1; }
+};
+
+inline constexpr NarrowFormat bf16Format{8, 7, true}, f16Format{5, 10, true}, f8E5M2Format{5, 2, true}, f8E4M3Format{4, 3, false};
+
+/// The nearest value of the format, ties to even, as bits.
+inline uint32_t encodeNarrow(double value, const NarrowFormat &format) {
+  uint32_t sign = std::signbit(value) ? format.signBit() : 0;
+  if (std::isnan(value))
+    return sign | format.quietNan();
+  uint32_t overflow = format.isIeee ? format.infinity() : format.largest();
+  double magnitude = std::fabs(value);
+  if (std::isinf(magnitude))
+    return sign | overflow;
+  if (magnitude == 0)
+    return sign;
+  // Below the least normal exponent the spacing stays that of the denormals, which share the encoding of exponent 1.
+  int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
+  if (exponent > format.bias() + 1)
+    return sign | overflow;
+  double scaled = std::ldexp(magnitude, format.mantissaBits - exponent); // exact: only the exponent changes
+  double whole = std::floor(scaled), rest = scaled - whole;              // both exact
+  uint32_t digits = static_cast<uint32_t>(whole);
+  if (rest > 0.5 || (rest == 0.5 && (digits & 1)))
+    ++digits;
+  // `digits` includes the hidden bit, and a carry out of it is a carry into the exponent.
+  uint32_t bits = (static_cast<uint32_t>(exponent + format.bias() - 1) << format.mantissaBits) + digits;
+  return sign | (bits > format.largest() ? overflow : bits);
+}
+
+inline double decodeNarrow(uint32_t bits, const NarrowFormat &format) {
+  bool negative = bits & format.signBit();
+  uint32_t magnitude = bits & (format.signBit() - 1);
+  double value;
+  if (magnitude > format.largest())
+    value = format.isIeee && magnitude == format.infinity() ? std::numeric_limits<double>::infinity()
+                                                            : std::numeric_limits<double>::quiet_NaN();
+  else {
+    uint32_t mantissa = magnitude & ((1u << format.mantissaBits) - 1);
+    int exponent = static_cast<int>(magnitude >> format.mantissaBits);
+    if (exponent == 0)
+      exponent = 1;
+    else
+      mantissa |= 1u << format.mantissaBits;
+    value = std::ldexp(mantissa, exponent - format.bias() - format.mantissaBits);
+  }
+  return negative ? -value : value;
+}
+
+} // namespace quern
+
+#endif // QUERN_SUPPORT_NARROWFLOAT_H

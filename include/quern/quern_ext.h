@@ -1,0 +1,140 @@
+/*===- quern/quern_ext.h - What Quern adds to oneDNN's concepts ------------===*
+ * Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *===----------------------------------------------------------------------===*
+ *
+ * The text form of problems, kernels as raw functions, the stages of the
+ * compiler, and the caches.
+ *===----------------------------------------------------------------------===*/
+#ifndef QUERN_EXT_H
+#define QUERN_EXT_H
+
+#include "quern/kernel_abi.h"
+#include "quern/quern_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- The text form (docs/text-form.md) ------------------------------------------------------------------------------------------- */
+
+/** Any primitive from its line. On a syntax error the message has three lines: the reason, the line, and a caret under the place. */
+QUERN_API quern_status_t quern_primitive_desc_create_from_text(
+        quern_primitive_desc_t *primitive_desc, quern_engine_t engine, const char *line) QUERN_NOEXCEPT;
+/** The line that gives this descriptor back, `any` layouts resolved. Owned by the descriptor. */
+QUERN_API quern_status_t quern_primitive_desc_get_text(const_quern_primitive_desc_t primitive_desc, const char **text) QUERN_NOEXCEPT;
+
+/* --- What a primitive is ------------------------------------------------------------------------------------------------------- */
+
+typedef enum {
+    quern_origin_compiled = 0, /**< by this call */
+    quern_origin_disk = 1,     /**< read from the disk cache */
+    quern_origin_memory = 2,   /**< found in the memory cache, or made by another thread at the same time */
+    quern_origin_blob = 3,     /**< given by the caller */
+    quern_origin_none = 4      /**< an empty tensor: there is nothing to run */
+} quern_origin_t;
+
+typedef struct {
+    quern_origin_t origin;
+    int64_t create_ns;     /**< of quern_primitive_create() in all */
+    int64_t compile_ns;    /**< of that in the compiler; 0 unless compiled */
+    int64_t load_ns;       /**< of that linking or mapping the code; 0 for quern_origin_memory */
+    int64_t code_bytes;    /**< mapped code and constants; of the object file where the compiler's linker loaded it */
+    int64_t scratch_bytes; /**< of each thread */
+    const char *implementation; /**< as quern_query_impl_info_str */
+    const char *plan;      /**< one line: how it was scheduled */
+    const char *target;    /**< what it was compiled for */
+    const char *linker;    /**< "orc", "loader" or "none" */
+} quern_primitive_info_t;
+
+/** The strings belong to the primitive. */
+QUERN_API quern_status_t quern_primitive_get_info(const_quern_primitive_t primitive, quern_primitive_info_t *info) QUERN_NOEXCEPT;
+
+/* --- Kernels as functions ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    int32_t arg;       /**< QUERN_ARG_ index */
+    int32_t is_output;
+    int64_t bytes;     /**< the least size of its buffer */
+} quern_entry_argument_t;
+
+typedef struct {
+    quern_kernel_fn function;
+    int64_t iterations;       /**< run function(args, 0, iterations), or disjoint ranges of it on several threads */
+    int64_t ns_per_iteration; /**< estimate on one core; 0: unknown */
+} quern_entry_step_t;
+
+/** How to call a kernel directly; kernel_abi.h has the contract. Steps run in order, each after all of the one before. */
+typedef struct {
+    uint32_t abi_version;     /**< QUERN_KERNEL_ABI_VERSION of the library */
+    int32_t step_count;       /**< 0 for an empty tensor */
+    const quern_entry_step_t *steps;
+    int32_t argument_count;
+    const quern_entry_argument_t *arguments; /**< in the order of quern_kernel_args_t::buffers */
+    size_t scratch_bytes;     /**< for each concurrent call, aligned to 64; 0: none */
+} quern_entry_t;
+
+/** Everything in `entry` belongs to the primitive and lives as long as it. */
+QUERN_API quern_status_t quern_primitive_get_entry(const_quern_primitive_t primitive, quern_entry_t *entry) QUERN_NOEXCEPT;
+
+/* --- The compiler -------------------------------------------------------------------------------------------------------------- */
+
+typedef enum {
+    quern_form_emit = 1,     /**< linalg on memrefs, text */
+    quern_form_schedule = 2, /**< vector and scf, text */
+    quern_form_lower = 3,    /**< LLVM dialect, text */
+    quern_form_llvm = 4,     /**< LLVM IR, text */
+    quern_form_asm = 5,      /**< assembly, text */
+    quern_form_object = 6,   /**< ELF relocatable object */
+    quern_form_spirv = 7,
+    quern_form_artifact = 8  /**< what the caches hold and quern_primitive_create_from_cache_blob() takes */
+} quern_code_form_t;
+
+typedef struct quern_blob *quern_blob_t;
+typedef const struct quern_blob *const_quern_blob_t;
+
+/**
+ * Compiles a problem without an engine. `target` is an instruction set ("avx2", "avx512_core_bf16:l2=2048"), or null for this machine.
+ * runtime_error: libquern-compiler cannot be loaded.
+ */
+QUERN_API quern_status_t quern_compile(
+        const char *line, const char *target, quern_code_form_t form, quern_blob_t *blob) QUERN_NOEXCEPT;
+/** One line: how the problem would be scheduled and why. */
+QUERN_API quern_status_t quern_explain(const char *line, const char *target, quern_blob_t *blob) QUERN_NOEXCEPT;
+/** `data` belongs to the blob; text has no terminating zero within `size`, but one follows. Either result may be null. */
+QUERN_API quern_status_t quern_blob_get_data(const_quern_blob_t blob, const void **data, size_t *size) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_blob_destroy(quern_blob_t blob) QUERN_NOEXCEPT;
+
+/* --- The caches ---------------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t memory_hits, memory_misses, memory_evictions;
+    uint64_t disk_hits, disk_misses; /**< looked up after a memory miss, with the disk cache on */
+    uint64_t disk_rejected;          /**< of the misses: a file that was damaged, foreign or unsafe */
+    uint64_t disk_stores, disk_store_failures, disk_evictions;
+    uint64_t compilations;
+    uint64_t memory_entries, memory_bytes; /**< now */
+} quern_cache_statistics_t;
+
+QUERN_API quern_status_t quern_get_cache_statistics(quern_cache_statistics_t *statistics) QUERN_NOEXCEPT;
+
+/** Bytes of code and data in the memory cache. Initially 256 MiB. */
+QUERN_API quern_status_t quern_get_primitive_cache_capacity_bytes(size_t *bytes) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_set_primitive_cache_capacity_bytes(size_t bytes) QUERN_NOEXCEPT;
+
+/**
+ * The directory of the disk cache; null or "" switches it off. It is made when first written. It must belong to this user and be
+ * writable by nobody else, and must not be a symbolic link: runtime_error otherwise, and the cache is off. Initially QUERN_CACHE_DIR
+ * ("off" or "" for none), else $XDG_CACHE_HOME/quern, else ~/.cache/quern.
+ */
+QUERN_API quern_status_t quern_set_disk_cache(const char *directory) QUERN_NOEXCEPT;
+/** The directory in use, or "" if the cache is off. Valid until the next call on the same thread. */
+QUERN_API quern_status_t quern_get_disk_cache(const char **directory) QUERN_NOEXCEPT;
+/** Total size of the files; beyond it those used longest ago go. Initially 512 MiB. */
+QUERN_API quern_status_t quern_set_disk_cache_capacity(size_t bytes) QUERN_NOEXCEPT;
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* QUERN_EXT_H */

@@ -1,0 +1,129 @@
+/*===- quern/quern_query.h - Argument indices and queries ------------------===*
+ * Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *===----------------------------------------------------------------------===*
+ *
+ * How the tensors of an execution are named, and what a descriptor can be
+ * asked. The values are oneDNN 3.x's.
+ *===----------------------------------------------------------------------===*/
+#ifndef QUERN_QUERY_H
+#define QUERN_QUERY_H
+
+#include "quern/quern_types.h"
+
+/* --- Arguments of an execution ------------------------------------------------------------------------------------------------- */
+#define QUERN_ARG_UNDEF 0
+#define QUERN_ARG_SRC_0 1
+#define QUERN_ARG_SRC QUERN_ARG_SRC_0
+#define QUERN_ARG_SRC_LAYER QUERN_ARG_SRC_0
+#define QUERN_ARG_FROM QUERN_ARG_SRC_0
+#define QUERN_ARG_SRC_1 2
+#define QUERN_ARG_SRC_ITER QUERN_ARG_SRC_1
+#define QUERN_ARG_SRC_2 3
+#define QUERN_ARG_SRC_ITER_C QUERN_ARG_SRC_2
+#define QUERN_ARG_SRC_3 4
+#define QUERN_ARG_AUGRU_ATTENTION QUERN_ARG_SRC_3
+#define QUERN_ARG_DST_0 17
+#define QUERN_ARG_DST QUERN_ARG_DST_0
+#define QUERN_ARG_TO QUERN_ARG_DST_0
+#define QUERN_ARG_DST_LAYER QUERN_ARG_DST_0
+#define QUERN_ARG_DST_1 18
+#define QUERN_ARG_DST_ITER QUERN_ARG_DST_1
+#define QUERN_ARG_DST_2 19
+#define QUERN_ARG_DST_ITER_C QUERN_ARG_DST_2
+#define QUERN_ARG_WEIGHTS_0 33
+#define QUERN_ARG_WEIGHTS QUERN_ARG_WEIGHTS_0
+#define QUERN_ARG_WEIGHTS_LAYER QUERN_ARG_WEIGHTS_0
+#define QUERN_ARG_WEIGHTS_1 34
+#define QUERN_ARG_WEIGHTS_ITER QUERN_ARG_WEIGHTS_1
+#define QUERN_ARG_WEIGHTS_2 35
+#define QUERN_ARG_WEIGHTS_PEEPHOLE QUERN_ARG_WEIGHTS_2
+#define QUERN_ARG_WEIGHTS_3 36
+#define QUERN_ARG_WEIGHTS_PROJECTION QUERN_ARG_WEIGHTS_3
+#define QUERN_ARG_BIAS 41
+#define QUERN_ARG_WORKSPACE 64
+#define QUERN_ARG_SCRATCHPAD 80
+#define QUERN_ARG_DIFF_SRC_0 129
+#define QUERN_ARG_DIFF_SRC QUERN_ARG_DIFF_SRC_0
+#define QUERN_ARG_DIFF_SRC_LAYER QUERN_ARG_DIFF_SRC_0
+#define QUERN_ARG_DIFF_SRC_1 130
+#define QUERN_ARG_DIFF_SRC_ITER QUERN_ARG_DIFF_SRC_1
+#define QUERN_ARG_DIFF_SRC_2 131
+#define QUERN_ARG_DIFF_SRC_ITER_C QUERN_ARG_DIFF_SRC_2
+#define QUERN_ARG_DIFF_SRC_3 132
+#define QUERN_ARG_DIFF_AUGRU_ATTENTION QUERN_ARG_DIFF_SRC_3
+#define QUERN_ARG_DIFF_DST_0 145
+#define QUERN_ARG_DIFF_DST QUERN_ARG_DIFF_DST_0
+#define QUERN_ARG_DIFF_DST_LAYER QUERN_ARG_DIFF_DST_0
+#define QUERN_ARG_DIFF_DST_1 146
+#define QUERN_ARG_DIFF_DST_ITER QUERN_ARG_DIFF_DST_1
+#define QUERN_ARG_DIFF_DST_2 147
+#define QUERN_ARG_DIFF_DST_ITER_C QUERN_ARG_DIFF_DST_2
+#define QUERN_ARG_DIFF_WEIGHTS_0 161
+#define QUERN_ARG_DIFF_WEIGHTS QUERN_ARG_DIFF_WEIGHTS_0
+#define QUERN_ARG_DIFF_WEIGHTS_LAYER QUERN_ARG_DIFF_WEIGHTS_0
+#define QUERN_ARG_DIFF_WEIGHTS_1 162
+#define QUERN_ARG_DIFF_WEIGHTS_ITER QUERN_ARG_DIFF_WEIGHTS_1
+#define QUERN_ARG_DIFF_WEIGHTS_2 163
+#define QUERN_ARG_DIFF_WEIGHTS_PEEPHOLE QUERN_ARG_DIFF_WEIGHTS_2
+#define QUERN_ARG_DIFF_WEIGHTS_3 164
+#define QUERN_ARG_DIFF_WEIGHTS_PROJECTION QUERN_ARG_DIFF_WEIGHTS_3
+#define QUERN_ARG_DIFF_BIAS 169
+/** The scales of argument `arg`: QUERN_ARG_ATTR_SCALES | arg. */
+#define QUERN_ARG_ATTR_SCALES 4096
+/** The zero points of argument `arg`: QUERN_ARG_ATTR_ZERO_POINTS | arg. */
+#define QUERN_ARG_ATTR_ZERO_POINTS 8192
+#define QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE 32768
+/** The tensor of post-op `idx`: QUERN_ARG_ATTR_MULTIPLE_POST_OP(idx) | QUERN_ARG_SRC_1. */
+#define QUERN_ARG_ATTR_MULTIPLE_POST_OP(idx) (QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE * ((idx) + 1))
+
+/* --- Queries ------------------------------------------------------------------------------------------------------------------- */
+/** What to ask of a primitive descriptor or a memory descriptor; the comment gives the type that `result` points to. */
+typedef enum {
+    quern_query_undef = 0,
+    quern_query_engine = 1,                 /**< quern_engine_t */
+    quern_query_primitive_kind = 2,         /**< quern_primitive_kind_t */
+    quern_query_num_of_inputs_s32 = 3,      /**< int */
+    quern_query_num_of_outputs_s32 = 4,     /**< int */
+    quern_query_time_estimate_f64 = 5,      /**< double; seconds on one core, 0 if unknown */
+    quern_query_memory_consumption_s64 = 6, /**< int64_t; bytes that execution allocates in library mode */
+    quern_query_scratchpad_engine = 7,      /**< quern_engine_t */
+    quern_query_impl_info_str = 8,          /**< const char * */
+    quern_query_reorder_src_engine = 9,     /**< quern_engine_t */
+    quern_query_reorder_dst_engine = 10,    /**< quern_engine_t */
+    quern_query_prop_kind = 11,             /**< quern_prop_kind_t */
+    quern_query_cache_blob_id_size_s64 = 12, /**< int64_t */
+    quern_query_cache_blob_id = 13,         /**< const uint8_t * */
+    quern_query_strides = 14,               /**< const quern_dims_t *; of a memory descriptor */
+    quern_query_flags = 19,                 /**< unsigned; RNN */
+    quern_query_alg_kind = 20,              /**< quern_alg_kind_t */
+    quern_query_alpha_f32 = 21,             /**< float; RNN activation */
+    quern_query_beta_f32 = 22,              /**< float; RNN activation */
+    quern_query_axis_s32 = 23,              /**< int; softmax */
+    quern_query_cell_kind = 28,             /**< quern_alg_kind_t; RNN */
+    quern_query_direction = 29,             /**< quern_rnn_direction_t; RNN */
+    quern_query_activation_kind = 30,       /**< quern_alg_kind_t; RNN */
+    quern_query_some_md = 128,
+    quern_query_src_md = 129,               /**< const_quern_memory_desc_t; this and what follows take the index of the tensor */
+    quern_query_diff_src_md = 130,
+    quern_query_weights_md = 131,
+    quern_query_diff_weights_md = 132,
+    quern_query_dst_md = 133,
+    quern_query_diff_dst_md = 134,
+    quern_query_workspace_md = 135,
+    quern_query_scratchpad_md = 136,
+    quern_query_exec_arg_md = 255,          /**< the index is a QUERN_ARG_ value */
+    quern_query_ndims_s32 = 256,            /**< int; this and what follows are for memory descriptors */
+    quern_query_dims = 257,                 /**< const quern_dims_t * */
+    quern_query_data_type = 258,            /**< quern_data_type_t */
+    quern_query_submemory_offset_s64 = 259, /**< int64_t */
+    quern_query_padded_dims = 260,          /**< const quern_dims_t * */
+    quern_query_padded_offsets = 261,       /**< const quern_dims_t * */
+    quern_query_format_kind = 262,          /**< quern_format_kind_t */
+    quern_query_inner_nblks_s32 = 263,      /**< int */
+    quern_query_inner_blks = 264,           /**< const quern_dims_t * */
+    quern_query_inner_idxs = 265,           /**< const quern_dims_t * */
+    quern_query_num_handles_s32 = 268       /**< int */
+} quern_query_t;
+
+#endif /* QUERN_QUERY_H */

@@ -1,0 +1,30 @@
+//===- Emitters.h - Verified problems as linalg -----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The `emit` stage: the last place that reads a descriptor. An emitter writes the problem as the specification states it, one linalg op per
+// mathematical step on strided memrefs, with every licence to deviate explicit in the IR. Lowered naively, the result is the oracle.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_EMITTERS_H
+#define QUERN_PRIMITIVES_EMITTERS_H
+
+#include "Primitives/Registry.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace quern {
+
+/// Appends the problem's function to `module`: `@<primitive>`, one argument for each of `problem.arguments`, named by `quern.arg`.
+/// `problem` is verified and not a no-op. Fails with a diagnostic on `module` for a kind of primitive without an emitter.
+/// The context must have func, linalg, memref, arith and math loaded.
+mlir::FailureOr<mlir::func::FuncOp> emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem);
+
+// One emitter for each primitive, in Primitives/<Name>/Emit.cpp.
+mlir::FailureOr<mlir::func::FuncOp> emitSoftmax(mlir::ModuleOp module, const VerifiedProblem &problem);
+
+} // namespace quern
+
+#endif // QUERN_PRIMITIVES_EMITTERS_H

@@ -1,0 +1,46 @@
+//===- Rows.h - The rows recipe: chains of linalg ops with row reductions -===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Schedules a chain of linalg ops that share a parallel space and reduce along one dimension into one kernel of scf loops and vectors.
+// It reads indexing maps, iterator types, strides and bodies only; no primitive is known to it. What it decides (vector dimension,
+// sweeps, what is kept between them) follows from the IR and from the strategy, and is written on the kernel as `quern.plan`.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_ROWS_H
+#define QUERN_RECIPES_ROWS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cstdint>
+#include <string>
+
+namespace quern {
+
+/// What a target contributes. One table per target fills it (Targets/*/Strategy.h).
+struct RowsStrategy {
+  int64_t vectorBytes = 64;     ///< of one register; lanes follow from the widest type that a chain computes in
+  int64_t registers = 32;       ///< vector registers; bounds the accumulators of a sweep
+  int64_t unroll = 4;           ///< most vectors per iteration along a contiguous row
+  int64_t sweepOps = 24;        ///< a sweep is unrolled up to about this many operations: cheap sweeps hide latency, dear ones stay small
+  int64_t blockSteps = 16;      ///< steps that a sum takes before its partial result goes to a wider accumulator
+  int64_t maxOps = 160;         ///< budget of operations per step when several vectors go side by side across rows (compile time)
+  int64_t maxColumns = 8;       ///< most vectors side by side across rows
+  int64_t recomputeOps = 3;     ///< a value needed in several sweeps is recomputed, not kept, up to this cost
+  int64_t narrowestMask = 8;    ///< bits of the narrowest element that masked loads and stores take natively; 0: no masked memory access
+  int64_t l1Bytes = 32 << 10;   ///< what side-by-side columns may touch in one sweep
+  int64_t scratchBytes = 512 << 10; ///< most scratch per thread; values that do not fit are recomputed
+};
+
+/// Schedules `problem` (static strided memrefs; arguments named by `quern.arg`) and returns `@<name>_kernel`, inserted after it:
+///   (each argument as a rank-1 or rank-0 memref over its whole buffer, [scratch {quern.scratch}], begin: index, end: index)
+/// with the attributes `quern.space` (iterations; independent of each other), `quern.plan` (one line) and, if it takes scratch,
+/// `quern.scratch_bytes` (aligned to 64 by the caller, one per thread). `problem` stays as it is.
+/// Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.
+/// Fails without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.
+mlir::FailureOr<mlir::func::FuncOp> scheduleRows(mlir::func::FuncOp problem, const RowsStrategy &strategy, std::string *whyNot = nullptr);
+
+} // namespace quern
+
+#endif // QUERN_RECIPES_ROWS_H

@@ -1,0 +1,21 @@
+//===- Strategy.h - What CPU targets contribute to the recipes ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One table for each recipe, keyed by the instruction set and scaled by the cache sizes of the target. Pure functions of the target.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TARGETS_CPU_STRATEGY_H
+#define QUERN_TARGETS_CPU_STRATEGY_H
+
+#include "Desc/Target.h"
+#include "Recipes/Rows.h"
+
+namespace quern {
+
+RowsStrategy rowsStrategyFor(const Target &target);
+
+} // namespace quern
+
+#endif // QUERN_TARGETS_CPU_STRATEGY_H

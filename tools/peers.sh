@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Installs the libraries that Quern is compared with into build/peers, each into a Python environment of its own.
+#
+#   tools/peers.sh            both genuine oneDNN builds: onednn-3.2 (OpenMP) and onednn-3.13 (SYCL)
+#   tools/peers.sh NAME…      these only; besides the two: onnxruntime, jax
+#   tools/peers.sh --all      all four
+#
+# One that is there already is left alone. None is needed to build or to use Quern.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# install NAME PACKAGE…: build/peers/NAME, complete once it holds the file `installed`.
+install() {
+  local environment=build/peers/$1
+  shift
+  [ "$(cat "$environment/installed" 2>/dev/null)" != "$*" ] || return 0
+  rm -rf "$environment"
+  python3 -m venv "$environment"
+  "$environment/bin/pip" install --quiet --disable-pip-version-check "$@"
+  echo "$*" > "$environment/installed"
+}
+
+# The OpenMP build brings no OpenMP runtime.
+installOpenMp() {
+  if ldconfig -p | grep -q 'libgomp\.so\.1'; then
+    return 0
+  elif [ "$(id -u)" = 0 ]; then
+    DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends libgomp1
+  else
+    echo "oneDNN 3.2 needs libgomp: sudo apt-get install libgomp1" >&2
+    exit 1
+  fi
+}
+
+case "${1-}" in
+  "") set -- onednn-3.2 onednn-3.13 ;;
+  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax ;;
+esac
+for peer in "$@"; do
+  case "$peer" in
+    onednn-3.2)
+      installOpenMp
+      install onednn-3.2 onednn-cpu-gomp==2023.2.0 onednn-devel-cpu-gomp==2023.2.0
+      ;;
+    onednn-3.13) install onednn-3.13 onednn==2026.1.0 onednn-devel==2026.1.0 ;;
+    onnxruntime) install onnxruntime onnxruntime==1.31.0 onnx numpy ;;
+    jax) install jax jax==0.10.2 numpy ;;
+    *)
+      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime and jax are known" >&2
+      exit 2
+      ;;
+  esac
+done

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Installs what is missing, builds, and runs the tests.
+#
+#   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 40 minutes on two cores with the build
+#   tools/test.sh --quick   the release build alone, under five minutes after the build
+#   tools/test.sh --full    everything at full length, against every peer, the debug build included
+#
+# One line for each step; its output is in build/test-logs, and the end of it is printed where a step fails. A failure does not stop the
+# steps after it. The last line is "N passed, N failed", over all tests of all steps; the exit status is 1 if any failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+mode=default
+case "${1-}" in
+  "") ;;
+  --quick) mode=quick ;;
+  --full) mode=full ;;
+  *)
+    echo "usage: tools/test.sh [--quick|--full]" >&2
+    exit 2
+    ;;
+esac
+
+root=$PWD
+logs=$root/build/test-logs
+lit=/usr/lib/llvm-22/bin/lit
+jobs=$(nproc)
+passed=0
+failed=0
+rm -rf "$logs"
+mkdir -p "$logs"
+
+# Nothing of the caller's settings reaches a test.
+for variable in $(compgen -e QUERN_ || true); do
+  unset "$variable"
+done
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=halt_on_error=1:suppressions=$root/test/tsan.supp
+
+# pick QUICK DEFAULT FULL: the value for this mode.
+pick() {
+  case $mode in quick) echo "$1" ;; default) echo "$2" ;; full) echo "$3" ;; esac
+}
+
+# counts LOG: "passed failed" from the closing line of ctest, lit or one of our own programs; nothing if there is none.
+counts() {
+  awk '
+    /tests passed, [0-9]+ tests failed out of [0-9]+/ { good = $NF - $4; bad = $4; found = 1 }
+    /^ +(Passed|Expectedly Failed) *: *[0-9]+/ { sub(/.*: */, ""); good += $1; found = 1 }
+    /^ +(Failed|Unexpectedly Passed|Unresolved|Timed Out) *: *[0-9]+/ { sub(/.*: */, ""); bad += $1; found = 1 }
+    /^[0-9]+ passed, [0-9]+ failed/ { good = $1; bad = $3; found = 1 }
+    END { if (found) print good + 0, bad + 0 }' "$1"
+}
+
+# step KIND NAME COMMAND…: runs COMMAND with a log and a disk cache of its own. KIND `tests`: the log must close with counts, which are
+# added up; KIND `one`: the step is one test.
+step() {
+  local kind=$1 name=$2 log good bad status started seconds word
+  shift 2
+  log=$logs/${name//[^a-z0-9]/-}.log
+  started=$(date +%s%N)
+  QUERN_CACHE_DIR=$logs/${name//[^a-z0-9]/-}.cache "$@" > "$log" 2>&1 < /dev/null
+  status=$?
+  seconds=$(awk -v t=$(($(date +%s%N) - started)) 'BEGIN { printf "%.1f", t / 1e9 }')
+  good=0 bad=0
+  if [ "$kind" = tests ]; then
+    read -r good bad <<< "$(counts "$log")"
+    good=${good:-0} bad=${bad:-0}
+    [ $((good + bad)) -gt 0 ] || bad=1
+    [ $status = 0 ] || [ "$bad" -gt 0 ] || bad=1
+  else
+    if [ $status = 0 ]; then good=1; else bad=1; fi
+  fi
+  passed=$((passed + good)) failed=$((failed + bad))
+  word=ok
+  [ "$bad" = 0 ] || word=FAILED
+  printf '%-6s  %-42s %5d passed %4d failed  %7s s\n' "$word" "$name" "$good" "$bad" "$seconds"
+  if [ "$bad" != 0 ]; then
+    echo "----- the end of ${log#"$root"/}"
+    tail -n 40 "$log"
+    echo "-----"
+  fi
+  rm -rf "$logs/${name//[^a-z0-9]/-}.cache"
+  return $((bad > 0))
+}
+
+# build PRESET TARGET…
+build() {
+  cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}"
+}
+
+unit() { # PRESET: every ctest but the fuzzers
+  ctest --test-dir "build/$1" -LE fuzz -j "$jobs" --output-on-failure --timeout 600
+}
+
+conformance() { # PRESET COUNT [OPTION…]: random problems against the readable reference
+  "build/$1/bin/tests/quern-conformance" --count="$2" "${@:3}"
+}
+
+differential() { # COUNT PEER: the same problems against a genuine oneDNN
+  tools/peers.sh "$2" && conformance release "$1" --peer="build/peers/$2"
+}
+
+step one "install what is missing" tools/deps.sh
+step one "build release" build release all
+step tests "unit tests" unit release
+step tests "lit" "$lit" -v --order=lexical build/release/test
+step tests "conformance" conformance release "$(pick 300 2000 20000)"
+for isa in sse42 avx2 avx512_core; do
+  QUERN_MAX_CPU_ISA=$isa step tests "conformance on $isa" conformance release "$(pick 50 400 4000)"
+done
+
+if [ $mode != quick ]; then
+  step tests "differential, oneDNN 3.2" differential "$(pick 0 500 5000)" onednn-3.2
+  step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern quern_compiler
+  step tests "unit tests, asan" unit asan
+  step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
+  step tests "conformance, asan" conformance asan "$(pick 0 100 2000)"
+  step one "quern run, asan" build/asan/bin/quern run -f test/problems/smoke.desc --check
+  step one "build tsan" build tsan quern-unit-tests
+  step tests "unit tests, tsan" unit tsan
+fi
+
+if [ $mode = full ]; then
+  step tests "differential, oneDNN 3.13" differential 2000 onednn-3.13
+  step one "build debug" build debug all
+  step tests "unit tests, debug" unit debug
+  step tests "lit, debug" "$lit" -v --order=lexical build/debug/test
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,138 @@
+//===- Bench.cpp - quern bench --------------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Times problems: minimum and median of many executions for each number of threads. Comparing with other libraries is quern-bench's work.
+//
+//===----------------------------------------------------------------------===//
+#include "Command.h"
+#include "Kernel.h"
+#include "Output.h"
+#include "ProblemData.h"
+#include "Timing.h"
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+
+namespace quern {
+namespace {
+
+struct BenchOptions {
+  std::vector<std::string> lines;
+  std::string file;
+  std::vector<int> threads;
+  double seconds = 0.3;
+  uint64_t seed = 1;
+  bool json = false;
+};
+
+struct Measurement {
+  std::string problem;
+  int threads;
+  int64_t bytes, compileNs;
+  Timing timing;
+};
+
+Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Device &device, const std::string &line) {
+  Result<Problem> problem = readProblem(line, Target::host());
+  if (!problem)
+    return problem.takeError();
+  Result<Kernel> kernel = Kernel::create(device, problem->text);
+  if (!kernel)
+    return kernel.takeError();
+  Result<ProblemData> data = ProblemData::create(*problem, {FillKind::Dense, options.seed, false, 0});
+  if (!data)
+    return data.takeError();
+  if (Result<void> bound = kernel->bind(data->buffers()); !bound)
+    return bound.takeError();
+  std::vector<Measurement> measurements;
+  for (int threads : options.threads) {
+    if (Result<void> set = checked(quern_set_num_threads(threads)); !set)
+      return set.takeError();
+    if (Result<void> warm = kernel->execute(); !warm)
+      return warm.takeError();
+    Measurement measurement{problem->text, threads, problem->bytesMoved(), kernel->info().compile_ns, {}};
+    constexpr int64_t minRuns = 10;
+    if (Result<void> done = measure([&] { return kernel->execute(); }, minRuns, options.seconds, measurement.timing); !done)
+      return done.takeError();
+    measurements.push_back(measurement);
+  }
+  return measurements;
+}
+
+void print(const std::vector<Measurement> &measurements, bool asJson) {
+  if (asJson) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const Measurement &m : measurements)
+      all.push_back({{"problem", m.problem},
+                     {"threads", m.threads},
+                     {"min_ns", m.timing.minNs},
+                     {"median_ns", m.timing.medianNs},
+                     {"runs", m.timing.runs},
+                     {"bytes", m.bytes},
+                     {"gb_per_s", m.timing.gbPerS(m.bytes)},
+                     {"compile_ns", m.compileNs}});
+    std::cout << nlohmann::ordered_json{{"measurements", all}}.dump(2) << '\n';
+    return;
+  }
+  Table table({">min", ">median", ">GB/s", ">threads", "problem"});
+  for (const Measurement &m : measurements)
+    table.addRow({formatNs(m.timing.minNs), formatNs(m.timing.medianNs), formatFixed(m.timing.gbPerS(m.bytes), 1), std::to_string(m.threads),
+                  m.problem});
+  table.print(std::cout);
+}
+
+int bench(BenchOptions options) {
+  if (!options.file.empty()) {
+    Result<std::vector<std::string>> more = readProblemFile(options.file);
+    if (!more)
+      return reportError(more.error());
+    options.lines.insert(options.lines.end(), more->begin(), more->end());
+  }
+  if (options.lines.empty())
+    return reportError(invalidArguments("nothing to time: give a line, or -f FILE with one a line"));
+  if (options.threads.empty()) {
+    int threads = 1;
+    if (Result<void> got = checked(quern_get_num_threads(&threads)); !got)
+      return reportError(got.error());
+    options.threads = {threads};
+  }
+  Result<Device> device = Device::open(quern_cpu);
+  if (!device)
+    return reportError(device.error());
+  int exitCode = exitOk;
+  std::vector<Measurement> all;
+  {
+    ProgressBar progress("timing", options.lines.size());
+    for (const std::string &line : options.lines) {
+      Result<std::vector<Measurement>> measurements = benchOne(options, *device, line);
+      if (measurements)
+        all.insert(all.end(), measurements->begin(), measurements->end());
+      else
+        exitCode = moreSerious(exitCode, reportError(measurements.error()));
+      progress.advance();
+    }
+  }
+  print(all, options.json);
+  return exitCode;
+}
+
+} // namespace
+
+void addBenchCommand(CLI::App &app, int &exitCode) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App *command = app.add_subcommand("bench", "Time problems");
+  command->add_option("LINE", options->lines, "Problems in text form, each one argument");
+  command->add_option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
+  command->add_option("--threads", options->threads, "Numbers of threads, as in 1,2; default: QUERN_NUM_THREADS or all")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--seconds", options->seconds, "Time for each measurement")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
+  command->add_option("--seed", options->seed, "Of the values")->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &exitCode] { exitCode = bench(*options); });
+}
+
+} // namespace quern

@@ -1,0 +1,243 @@
+//===- Cache.cpp - quern cache --------------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Looks after the disk cache: what is in it, whether it is sound, filling it before it is needed and emptying it.
+//
+//===----------------------------------------------------------------------===//
+#include "Cache/Disk.h"
+#include "Command.h"
+#include "Kernel.h"
+#include "Output.h"
+#include "Problem.h"
+
+#include <nlohmann/json.hpp>
+
+#include <ctime>
+#include <iostream>
+
+namespace quern {
+namespace {
+
+struct CacheOptions {
+  std::string directory, name, file;
+  bool json = false, remove = false;
+};
+
+/// The directory that the library itself uses, unless the user names another one.
+std::string directoryOf(const CacheOptions &options) {
+  if (!options.directory.empty())
+    return options.directory;
+  const char *directory = "";
+  return quern_get_disk_cache(&directory) == quern_success ? directory : "";
+}
+
+/// A cache that is on and not refused.
+Result<std::string> usableDirectory(const CacheOptions &options) {
+  std::string directory = directoryOf(options);
+  if (directory.empty())
+    return invalidArguments("the disk cache is off (QUERN_CACHE_DIR); name a directory with --dir");
+  if (Result<void> safe = DiskCache(directory).check(); !safe)
+    return safe.takeError();
+  return directory;
+}
+
+std::string timeText(int64_t seconds) {
+  time_t when = static_cast<time_t>(seconds);
+  tm parts{};
+  char text[32] = "";
+  if (localtime_r(&when, &parts))
+    std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &parts);
+  return text;
+}
+
+int list(const CacheOptions &options) {
+  Result<std::string> directory = usableDirectory(options);
+  if (!directory)
+    return reportError(directory.error());
+  DiskCache cache(*directory);
+  Result<std::vector<DiskCacheFile>> files = cache.list();
+  if (!files)
+    return reportError(files.error());
+  Table table({"file", ">size", "last used", "target", "problem"});
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  uint64_t total = 0;
+  for (const DiskCacheFile &file : *files) {
+    Result<std::string> bytes = cache.read(file.name);
+    Result<Artifact> artifact = bytes ? Artifact::parse(*bytes) : Result<Artifact>(bytes.takeError());
+    std::string problem = artifact ? artifact->descriptor : "(" + artifact.error().message + ")";
+    std::string target = artifact ? artifact->target : "";
+    total += file.bytes;
+    table.addRow({file.name, formatBytes(static_cast<int64_t>(file.bytes)), timeText(file.lastUsedSeconds), target, problem});
+    all.push_back({{"file", file.name}, {"bytes", file.bytes}, {"last_used", file.lastUsedSeconds}, {"target", target}, {"problem", problem}});
+  }
+  if (options.json) {
+    std::cout << nlohmann::ordered_json{{"directory", *directory}, {"bytes", total}, {"files", all}}.dump(2) << '\n';
+    return exitOk;
+  }
+  if (!files->empty())
+    table.print(std::cout);
+  std::cout << files->size() << (files->size() == 1 ? " kernel, " : " kernels, ") << formatBytes(static_cast<int64_t>(total)) << " in "
+            << *directory << '\n';
+  return exitOk;
+}
+
+/// A kernel by its file name, or by the beginning of it.
+Result<std::string> findFile(const DiskCache &cache, const std::string &prefix) {
+  Result<std::vector<DiskCacheFile>> files = cache.list();
+  if (!files)
+    return files.takeError();
+  std::string found;
+  for (const DiskCacheFile &file : *files) {
+    if (!file.name.starts_with(prefix))
+      continue;
+    if (!found.empty())
+      return invalidArguments("'", prefix, "' is the beginning of several names: ", found, ", ", file.name);
+    found = file.name;
+  }
+  if (found.empty())
+    return invalidArguments("no kernel in ", cache.directory(), " begins with '", prefix, "'");
+  return found;
+}
+
+nlohmann::ordered_json describe(const Artifact &artifact) {
+  nlohmann::ordered_json json{{"problem", artifact.descriptor},
+                              {"target", artifact.target},
+                              {"build", artifact.buildId},
+                              {"plan", artifact.plan},
+                              {"code_bytes", artifact.code.size()},
+                              {"scratch_bytes_per_thread", artifact.scratchBytesPerThread},
+                              {"is_current_build", artifact.buildId == compilerBuildId()}};
+  json["steps"] = nlohmann::ordered_json::array();
+  for (const LaunchStep &step : artifact.steps)
+    json["steps"].push_back({{"entry", artifact.entries[step.entry]}, {"iterations", step.iterations}});
+  json["arguments"] = nlohmann::ordered_json::array();
+  for (const ArtifactArgument &argument : artifact.arguments)
+    json["arguments"].push_back({{"index", argument.index}, {"is_output", argument.isOutput != 0}, {"bytes", argument.bytes}});
+  return json;
+}
+
+int show(const CacheOptions &options) {
+  Result<std::string> directory = usableDirectory(options);
+  if (!directory)
+    return reportError(directory.error());
+  DiskCache cache(*directory);
+  Result<std::string> name = findFile(cache, options.name);
+  if (!name)
+    return reportError(name.error());
+  Result<std::string> bytes = cache.read(*name);
+  if (!bytes)
+    return reportError(bytes.error());
+  Result<Artifact> artifact = Artifact::parse(*bytes);
+  if (!artifact) {
+    reportError(artifact.error());
+    return exitWrong;
+  }
+  nlohmann::ordered_json json = describe(*artifact);
+  if (options.json) {
+    std::cout << json.dump(2) << '\n';
+    return exitOk;
+  }
+  for (const auto &[key, value] : json.items())
+    if (!value.is_array())
+      std::cout << key << std::string(26 - key.size(), ' ') << (value.is_string() ? value.get<std::string>() : value.dump()) << '\n';
+  for (const auto &step : json["steps"])
+    std::cout << "step                      " << step["entry"].get<std::string>() << " over " << step["iterations"] << " iterations\n";
+  for (const auto &argument : json["arguments"])
+    std::cout << "argument                  " << argument["index"] << (argument["is_output"].get<bool>() ? ", written, " : ", read, ")
+              << argument["bytes"] << " bytes\n";
+  return exitOk;
+}
+
+int verifyFiles(const CacheOptions &options) {
+  Result<std::string> directory = usableDirectory(options);
+  if (!directory)
+    return reportError(directory.error());
+  Result<std::vector<DiskCacheVerdict>> verdicts = DiskCache(*directory).verify(options.remove);
+  if (!verdicts)
+    return reportError(verdicts.error());
+  size_t bad = 0;
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const DiskCacheVerdict &verdict : *verdicts) {
+    bad += !verdict.problem.empty();
+    all.push_back({{"file", verdict.file.name}, {"ok", verdict.problem.empty()}, {"problem", verdict.problem}, {"removed", verdict.removed}});
+    if (!options.json && !verdict.problem.empty())
+      std::cout << verdict.file.name << ": " << verdict.problem << (verdict.removed ? " (removed)" : "") << '\n';
+  }
+  if (options.json)
+    std::cout << nlohmann::ordered_json{{"directory", *directory}, {"files", all}}.dump(2) << '\n';
+  else
+    std::cout << verdicts->size() - bad << " sound, " << bad << " damaged in " << *directory << '\n';
+  return bad ? exitWrong : exitOk;
+}
+
+int clearFiles(const CacheOptions &options) {
+  Result<std::string> directory = usableDirectory(options);
+  if (!directory)
+    return reportError(directory.error());
+  Result<uint64_t> removed = DiskCache(*directory).clear();
+  if (!removed)
+    return reportError(removed.error());
+  std::cout << "removed " << *removed << (*removed == 1 ? " kernel from " : " kernels from ") << *directory << '\n';
+  return exitOk;
+}
+
+int prewarm(const CacheOptions &options) {
+  Result<std::string> directory = usableDirectory(options);
+  if (!directory)
+    return reportError(directory.error());
+  if (Result<void> set = checked(quern_set_disk_cache(directory->c_str())); !set)
+    return reportError(set.error());
+  Result<std::vector<std::string>> lines = readProblemFile(options.file);
+  if (!lines)
+    return reportError(lines.error());
+  Result<Device> device = Device::open(quern_cpu);
+  if (!device)
+    return reportError(device.error());
+  int exitCode = exitOk;
+  size_t compiled = 0, present = 0, refused = 0;
+  {
+    ProgressBar progress("compiling", lines->size());
+    for (const std::string &line : *lines) {
+      Result<Problem> problem = readProblem(line, Target::host());
+      Result<Kernel> kernel = problem ? Kernel::create(*device, problem->text) : Result<Kernel>(problem.takeError());
+      if (!kernel)
+        exitCode = moreSerious(exitCode, reportError(kernel.error()));
+      (!kernel ? refused : kernel->info().origin == quern_origin_compiled ? compiled : present) += 1;
+      progress.advance();
+    }
+  }
+  quern_cache_statistics_t statistics{};
+  if (quern_get_cache_statistics(&statistics) == quern_success && statistics.disk_store_failures)
+    exitCode = moreSerious(exitCode, reportError(runtimeError(statistics.disk_store_failures, " kernels could not be written to ", *directory)));
+  std::cout << compiled << " compiled, " << present << " already there, " << refused << " refused in " << *directory << '\n';
+  return exitCode;
+}
+
+} // namespace
+
+void addCacheCommand(CLI::App &app, int &exitCode) {
+  auto options = std::make_shared<CacheOptions>();
+  CLI::App *command = app.add_subcommand("cache", "Look after the disk cache");
+  command->require_subcommand(1);
+  auto add = [&](const char *name, const char *help, int (*action)(const CacheOptions &)) {
+    CLI::App *sub = command->add_subcommand(name, help);
+    sub->add_option("--dir", options->directory, "The cache's directory; default: QUERN_CACHE_DIR, else $XDG_CACHE_HOME/quern");
+    sub->callback([options, action, &exitCode] { exitCode = action(*options); });
+    return sub;
+  };
+  add("list", "List the kernels", list)->add_flag("--json", options->json, "Print JSON");
+  CLI::App *showCommand = add("show", "Show one kernel", show);
+  showCommand->add_option("NAME", options->name, "Its file name, or the beginning of it")->required();
+  showCommand->add_flag("--json", options->json, "Print JSON");
+  CLI::App *verifyCommand = add("verify", "Check every file; exit 1 if one is damaged", verifyFiles);
+  verifyCommand->add_flag("--remove", options->remove, "Remove what is damaged");
+  verifyCommand->add_flag("--json", options->json, "Print JSON");
+  add("clear", "Remove every kernel", clearFiles);
+  add("prewarm", "Compile the problems of a file that are not there yet", prewarm)
+      ->add_option("-f,--file", options->file, "Problems, one a line; # begins a comment")
+      ->required();
+}
+
+} // namespace quern

@@ -1,0 +1,55 @@
+//===- Command.h - What the subcommands of quern share --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Exit codes, error output and the registration of subcommands, one file each. Results go to standard output; errors and progress go to
+// standard error, so that output can be piped.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TOOLS_COMMAND_H
+#define QUERN_TOOLS_COMMAND_H
+
+#include "Support/Error.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace quern {
+
+/// The command's exit status. With several problems it is that of the most serious failure: failed, then wrong, usage, unimplemented.
+enum ExitCode : int {
+  exitOk = 0,
+  exitWrong = 1,         ///< a result failed its check, or a cache file did
+  exitUsage = 2,         ///< bad options, or a line or file that is not valid
+  exitUnimplemented = 3, ///< a valid problem that this build does not support
+  exitFailed = 4,        ///< out of memory, a missing library, a device or disk error, or a defect of Quern
+};
+
+int exitCodeOf(Status status);
+int moreSerious(int first, int second);
+
+/// Prints "quern: error: ..." and returns the exit code of the error.
+int reportError(const Error &error);
+void warn(std::string_view message);
+
+/// Writes to a file, or to standard output for "-".
+Result<void> writeOutput(const std::string &path, std::string_view bytes);
+Result<std::string> readFile(const std::string &path);
+
+// Each registers a subcommand whose callback leaves its exit code in `exitCode`.
+void addBenchCommand(CLI::App &app, int &exitCode);
+void addCacheCommand(CLI::App &app, int &exitCode);
+void addCompileCommand(CLI::App &app, int &exitCode);
+void addDevicesCommand(CLI::App &app, int &exitCode);
+void addDumpCommand(CLI::App &app, int &exitCode);
+void addExplainCommand(CLI::App &app, int &exitCode);
+void addRunCommand(CLI::App &app, int &exitCode);
+
+} // namespace quern
+
+#endif // QUERN_TOOLS_COMMAND_H

@@ -1,0 +1,63 @@
+//===- Compile.cpp - quern compile ----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Compiles ahead of time, for any target, to any form. An artifact is what the caches hold.
+//
+//===----------------------------------------------------------------------===//
+#include "Command.h"
+#include "Kernel.h"
+#include "Problem.h"
+
+#include <unistd.h>
+
+namespace quern {
+namespace {
+
+struct CompileOptions {
+  std::string line, target = "native", form = "artifact", output = "-";
+};
+
+const std::map<std::string, quern_code_form_t> forms = {
+    {"mlir", quern_form_emit}, {"emit", quern_form_emit}, {"schedule", quern_form_schedule}, {"lower", quern_form_lower},
+    {"llvm", quern_form_llvm}, {"asm", quern_form_asm},   {"obj", quern_form_object},        {"spirv", quern_form_spirv},
+    {"artifact", quern_form_artifact},
+};
+
+int compile(const CompileOptions &options) {
+  Result<Target> target = Target::parse(options.target);
+  if (!target)
+    return reportError(target.error());
+  Result<Problem> problem = readProblem(options.line, *target);
+  if (!problem)
+    return reportError(problem.error());
+  quern_code_form_t form = forms.at(options.form);
+  bool isBinary = form == quern_form_object || form == quern_form_spirv || form == quern_form_artifact;
+  if (isBinary && options.output == "-" && isatty(STDOUT_FILENO))
+    return reportError(invalidArguments("--emit=", options.form, " is binary and standard output is a terminal: give -o FILE"));
+  Result<std::string> bytes = compileTo(problem->text, target->text(), form);
+  if (!bytes)
+    return reportError(bytes.error());
+  Result<void> written = writeOutput(options.output, *bytes);
+  return written ? static_cast<int>(exitOk) : reportError(written.error());
+}
+
+} // namespace
+
+void addCompileCommand(CLI::App &app, int &exitCode) {
+  auto options = std::make_shared<CompileOptions>();
+  CLI::App *command = app.add_subcommand("compile", "Compile ahead of time to any form");
+  std::vector<std::string> names;
+  for (const auto &[name, form] : forms)
+    names.push_back(name);
+  command->add_option("LINE", options->line, "A problem in text form")->required();
+  command->add_option("--target", options->target, "An instruction set, as `quern devices` lists them, or native")->capture_default_str();
+  command->add_option("--emit", options->form, "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv or artifact")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  command->add_option("-o", options->output, "Output file; - is standard output")->capture_default_str();
+  command->callback([options, &exitCode] { exitCode = compile(*options); });
+}
+
+} // namespace quern

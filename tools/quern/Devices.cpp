@@ -1,0 +1,87 @@
+//===- Devices.cpp - quern devices ----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What this machine can run kernels on, and which targets can be compiled for.
+//
+//===----------------------------------------------------------------------===//
+#include "Command.h"
+#include "Desc/Target.h"
+#include "Output.h"
+
+#include "quern/quern.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iostream>
+
+namespace quern {
+namespace {
+
+std::string cpuName() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name"))
+      return line.substr(std::min(line.find(':') + 2, line.size()));
+  return "unknown";
+}
+
+std::vector<std::string> targetNames() {
+  std::vector<std::string> names;
+  for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16,
+                     CpuIsa::Avx512Amx})
+    names.emplace_back(nameOfIsa(isa));
+  return names;
+}
+
+nlohmann::ordered_json describeCpu() {
+  const Target &target = Target::host();
+  int threads = 0;
+  (void)quern_get_num_threads(&threads);
+  return {{"kind", "cpu"},
+          {"name", cpuName()},
+          {"isa", nameOfIsa(target.isa)},
+          {"detected_isa", nameOfIsa(detectedIsa())},
+          {"target", target.text()},
+          {"threads", threads},
+          {"l1_kib", target.l1Kib},
+          {"l2_kib", target.l2Kib},
+          {"l3_kib", target.l3Kib}};
+}
+
+void printText(const nlohmann::ordered_json &cpu) {
+  std::cout << "cpu  " << cpu["name"].get<std::string>() << "\n     instruction set  " << cpu["isa"].get<std::string>();
+  if (cpu["isa"] != cpu["detected_isa"])
+    std::cout << " (the machine has " << cpu["detected_isa"].get<std::string>() << "; QUERN_MAX_CPU_ISA caps it)";
+  std::cout << "\n     threads          " << cpu["threads"] << "\n     caches           L1 " << formatBytes(cpu["l1_kib"].get<int64_t>() * 1024)
+            << ", L2 " << formatBytes(cpu["l2_kib"].get<int64_t>() * 1024) << ", L3 " << formatBytes(cpu["l3_kib"].get<int64_t>() * 1024)
+            << "\n     target           " << cpu["target"].get<std::string>() << '\n';
+  if (quern_engine_get_count(quern_gpu) == 0)
+    std::cout << "gpu  none\n";
+  std::cout << "targets that can be compiled for: native";
+  for (const std::string &name : targetNames())
+    std::cout << ", " << name;
+  std::cout << '\n';
+}
+
+int listDevices(bool json) {
+  nlohmann::ordered_json cpu = describeCpu();
+  if (json)
+    std::cout << nlohmann::ordered_json{{"devices", {cpu}}, {"targets", targetNames()}}.dump(2) << '\n';
+  else
+    printText(cpu);
+  return exitOk;
+}
+
+} // namespace
+
+void addDevicesCommand(CLI::App &app, int &exitCode) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App *command = app.add_subcommand("devices", "List what kernels can run on and be compiled for");
+  command->add_flag("--json", *json, "Print JSON");
+  command->callback([json, &exitCode] { exitCode = listDevices(*json); });
+}
+
+} // namespace quern

@@ -1,0 +1,90 @@
+//===- Explain.cpp - quern explain ----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Why a problem runs as it does: the layouts that were chosen, the implementation, and the plan that the recipe made (tile, unrolling,
+// sweeps); or why it is refused.
+//
+//===----------------------------------------------------------------------===//
+#include "Command.h"
+#include "Kernel.h"
+#include "Output.h"
+#include "Problem.h"
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+
+namespace quern {
+namespace {
+
+struct ExplainOptions {
+  std::string line, target = "native";
+  bool json = false;
+};
+
+std::string layoutOf(const TensorDesc &desc) {
+  if (desc.isZero())
+    return "none";
+  if (std::string tag = desc.tag(); !tag.empty())
+    return tag;
+  std::string text = "strides ";
+  for (int dim = 0; dim < desc.ndims; ++dim)
+    text += (dim ? "x" : "") + std::to_string(desc.strides[dim]);
+  return text;
+}
+
+void printText(const Problem &problem, const std::string &target, const std::string &plan) {
+  std::cout << "problem         " << problem.text << "\ntarget          " << target << "\nimplementation  " << problem.verified.implementation
+            << "\nplan            " << plan << "\ntensors\n";
+  Table table({"  name", ">argument", "type", "layout", ">size", "use"});
+  for (const ArgumentInfo &argument : problem.verified.arguments)
+    table.addRow({"  " + argument.name, std::to_string(argument.index), std::string(nameOf(argument.desc.dataType)),
+                  layoutOf(argument.desc), formatBytes(argument.desc.bytes()), argument.isOutput ? "written" : "read"});
+  table.print(std::cout);
+}
+
+void printJson(const Problem &problem, const std::string &target, const std::string &plan) {
+  nlohmann::ordered_json json{{"problem", problem.text}, {"target", target}, {"implementation", problem.verified.implementation},
+                              {"plan", plan},            {"tensors", nlohmann::ordered_json::array()}};
+  for (const ArgumentInfo &argument : problem.verified.arguments)
+    json["tensors"].push_back({{"name", argument.name},
+                               {"argument", argument.index},
+                               {"type", nameOf(argument.desc.dataType)},
+                               {"layout", layoutOf(argument.desc)},
+                               {"bytes", argument.desc.bytes()},
+                               {"is_output", argument.isOutput}});
+  std::cout << json.dump(2) << '\n';
+}
+
+int explainProblem(const ExplainOptions &options) {
+  Result<Target> target = Target::parse(options.target);
+  if (!target)
+    return reportError(target.error());
+  Result<Problem> problem = readProblem(options.line, *target);
+  if (!problem)
+    return reportError(problem.error());
+  Result<std::string> plan = std::string("nothing to run: the tensors are empty");
+  if (!problem->verified.isNoop)
+    plan = explain(problem->text, target->text());
+  if (!plan)
+    return reportError(plan.error());
+  while (plan->ends_with('\n'))
+    plan->pop_back();
+  options.json ? printJson(*problem, target->text(), *plan) : printText(*problem, target->text(), *plan);
+  return exitOk;
+}
+
+} // namespace
+
+void addExplainCommand(CLI::App &app, int &exitCode) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App *command = app.add_subcommand("explain", "Say why a problem is scheduled as it is, or why it is refused");
+  command->add_option("LINE", options->line, "A problem in text form")->required();
+  command->add_option("--target", options->target, "An instruction set, as `quern devices` lists them, or native")->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &exitCode] { exitCode = explainProblem(*options); });
+}
+
+} // namespace quern

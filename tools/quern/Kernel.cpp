@@ -1,0 +1,116 @@
+//===- Kernel.cpp - A primitive of the public API, owned ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Kernel.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Kernel.h"
+
+namespace quern {
+namespace {
+
+using OwnedBlob = Owned<quern_blob_t, quern_blob_destroy>;
+
+Result<std::string> takeBlob(OwnedBlob blob) {
+  const void *data = nullptr;
+  size_t size = 0;
+  if (Result<void> got = checked(quern_blob_get_data(blob.get(), &data, &size)); !got)
+    return got.takeError();
+  return std::string(static_cast<const char *>(data), size);
+}
+
+} // namespace
+
+Result<void> checked(quern_status_t status) {
+  if (status == quern_success)
+    return {};
+  std::string message = quern_get_last_error_message();
+  return Error{static_cast<Status>(status), message.empty() ? quern_status_name(status) : message};
+}
+
+Result<Device> Device::open(quern_engine_kind_t kind) {
+  if (quern_engine_get_count(kind) == 0)
+    return unimplemented("there is no device of kind ", kind == quern_gpu ? "gpu" : "cpu", "; see `quern devices`");
+  Device device;
+  quern_engine_t engine = nullptr;
+  if (Result<void> made = checked(quern_engine_create(&engine, kind, 0)); !made)
+    return made.takeError();
+  device.ownedEngine.reset(engine);
+  quern_stream_t stream = nullptr;
+  if (Result<void> made = checked(quern_stream_create(&stream, engine, quern_stream_default_flags)); !made)
+    return made.takeError();
+  device.ownedStream.reset(stream);
+  return device;
+}
+
+Result<Kernel> Kernel::create(const Device &device, const std::string &line) {
+  Kernel kernel;
+  kernel.device = &device;
+  quern_primitive_desc_t desc = nullptr;
+  if (Result<void> made = checked(quern_primitive_desc_create_from_text(&desc, device.engine(), line.c_str())); !made)
+    return made.takeError();
+  kernel.desc.reset(desc);
+  quern_primitive_t primitive = nullptr;
+  if (Result<void> made = checked(quern_primitive_create(&primitive, desc)); !made)
+    return made.takeError();
+  kernel.primitive.reset(primitive);
+  if (Result<void> got = checked(quern_primitive_get_info(primitive, &kernel.details)); !got)
+    return got.takeError();
+  return kernel;
+}
+
+Result<void> Kernel::bind(const std::map<int32_t, void *> &buffers) {
+  memories.clear();
+  arguments.clear();
+  for (const auto &[argument, buffer] : buffers) {
+    const_quern_memory_desc_t md = quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, argument);
+    if (!md)
+      return internalError("the primitive does not know its argument ", argument);
+    quern_memory_t memory = nullptr;
+    if (Result<void> made = checked(quern_memory_create(&memory, md, device->engine(), buffer)); !made)
+      return made;
+    memories.emplace_back(memory);
+    arguments.push_back({argument, memory});
+  }
+  return {};
+}
+
+Result<void> Kernel::execute() const {
+  quern_status_t status =
+      quern_primitive_execute(primitive.get(), device->stream(), static_cast<int>(arguments.size()), arguments.data());
+  return checked(status == quern_success ? quern_stream_wait(device->stream()) : status);
+}
+
+const char *nameOf(quern_origin_t origin) {
+  switch (origin) {
+  case quern_origin_compiled:
+    return "compiled";
+  case quern_origin_disk:
+    return "disk";
+  case quern_origin_memory:
+    return "memory";
+  case quern_origin_blob:
+    return "blob";
+  case quern_origin_none:
+    return "none";
+  }
+  return "unknown";
+}
+
+Result<std::string> compileTo(const std::string &line, const std::string &target, quern_code_form_t form) {
+  quern_blob_t blob = nullptr;
+  if (Result<void> done = checked(quern_compile(line.c_str(), target.c_str(), form, &blob)); !done)
+    return done.takeError();
+  return takeBlob(OwnedBlob(blob));
+}
+
+Result<std::string> explain(const std::string &line, const std::string &target) {
+  quern_blob_t blob = nullptr;
+  if (Result<void> done = checked(quern_explain(line.c_str(), target.c_str(), &blob)); !done)
+    return done.takeError();
+  return takeBlob(OwnedBlob(blob));
+}
+
+} // namespace quern

@@ -1,0 +1,73 @@
+//===- Kernel.h - A primitive of the public API, owned --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The tools are users of the public C API; this gives its handles owners and its statuses the form of Error. Not thread-safe.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TOOLS_KERNEL_H
+#define QUERN_TOOLS_KERNEL_H
+
+#include "Support/Error.h"
+#include "quern/quern.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace quern {
+
+/// Owns any handle of the C API.
+template <typename Handle, quern_status_t (*destroy)(Handle)> struct HandleDeleter {
+  using pointer = Handle;
+  void operator()(Handle handle) const { (void)destroy(handle); }
+};
+template <typename Handle, quern_status_t (*destroy)(Handle)>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, HandleDeleter<Handle, destroy>>;
+
+/// The status with the last message of this thread, or success.
+Result<void> checked(quern_status_t status);
+
+/// An engine with a stream in order.
+class Device {
+public:
+  static Result<Device> open(quern_engine_kind_t kind);
+  quern_engine_t engine() const { return ownedEngine.get(); }
+  quern_stream_t stream() const { return ownedStream.get(); }
+
+private:
+  Owned<quern_engine_t, quern_engine_destroy> ownedEngine;
+  Owned<quern_stream_t, quern_stream_destroy> ownedStream;
+};
+
+/// A compiled problem on a device, which must outlive it.
+class Kernel {
+public:
+  static Result<Kernel> create(const Device &device, const std::string &line);
+  /// Buffers by execution argument. They stay bound until the next bind().
+  Result<void> bind(const std::map<int32_t, void *> &buffers);
+  Result<void> execute() const;
+  const quern_primitive_info_t &info() const { return details; }
+
+private:
+  const Device *device = nullptr;
+  Owned<quern_primitive_desc_t, quern_primitive_desc_destroy> desc;
+  Owned<quern_primitive_t, quern_primitive_destroy> primitive;
+  std::vector<Owned<quern_memory_t, quern_memory_destroy>> memories;
+  std::vector<quern_exec_arg_t> arguments;
+  quern_primitive_info_t details{};
+};
+
+/// "compiled", "disk", "memory", ...
+const char *nameOf(quern_origin_t origin);
+
+/// What quern_compile() gives.
+Result<std::string> compileTo(const std::string &line, const std::string &target, quern_code_form_t form);
+/// What quern_explain() gives.
+Result<std::string> explain(const std::string &line, const std::string &target);
+
+} // namespace quern
+
+#endif // QUERN_TOOLS_KERNEL_H

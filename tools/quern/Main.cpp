@@ -1,0 +1,69 @@
+//===- Main.cpp - The quern command ---------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Registers the subcommands and turns whatever happens into an exit code.
+//
+//===----------------------------------------------------------------------===//
+#include "Command.h"
+
+#include "quern/quern.h"
+
+#include <iostream>
+
+namespace {
+
+constexpr const char *footer = R"(
+Exit codes:
+  0  all is well
+  1  a result is wrong (--check), or a cache file is damaged (cache verify)
+  2  bad options, or a problem or file that is not valid
+  3  a valid problem that this build does not support
+  4  out of memory, a missing library, a device or disk error, or a defect
+
+Environment:
+  QUERN_CACHE_DIR            directory of the disk cache; "off" for none
+  QUERN_MAX_CPU_ISA          sse41, avx2, avx512_core, avx512_core_vnni, ...
+  QUERN_NUM_THREADS          threads of an execution
+  QUERN_VERBOSE              1: a line for each execution; 2: creation too
+  QUERN_DEFAULT_FPMATH_MODE  strict, bf16, f16, tf32 or any
+
+A problem is one line, for example
+  softmax fwd_i alg=accurate src=f32:1024x1000:ab dst=f32:1024x1000:ab axis=1
+docs/text-form.md has the grammar.)";
+
+int runCommand(int argc, char **argv) {
+  CLI::App app("Compiles, runs and explains deep-learning kernels.", "quern");
+  const quern_version_t *version = quern_version();
+  app.set_version_flag("--version", quern::concat("quern ", version->major, '.', version->minor, '.', version->patch));
+  app.footer(footer);
+  app.require_subcommand(1);
+  int exitCode = quern::exitOk;
+  quern::addRunCommand(app, exitCode);
+  quern::addDumpCommand(app, exitCode);
+  quern::addCompileCommand(app, exitCode);
+  quern::addExplainCommand(app, exitCode);
+  quern::addBenchCommand(app, exitCode);
+  quern::addCacheCommand(app, exitCode);
+  quern::addDevicesCommand(app, exitCode);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? quern::exitOk : quern::exitUsage;
+  }
+  return exitCode;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return runCommand(argc, argv);
+  } catch (const std::bad_alloc &) {
+    std::cerr << "quern: error: out of memory\n";
+  } catch (const std::exception &error) {
+    std::cerr << "quern: error: " << error.what() << '\n';
+  }
+  return quern::exitFailed;
+}

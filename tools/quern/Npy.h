@@ -1,0 +1,44 @@
+//===- Npy.h - NumPy's .npy files -----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Reads format versions 1 to 3 and writes version 1. The reader believes nothing: every length is checked before it is used, and a file
+// whose size is not exactly header plus data is refused. bf16 and f8 have no NumPy type: they travel as raw 16- and 8-bit words.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TOOLS_NPY_H
+#define QUERN_TOOLS_NPY_H
+
+#include "Desc/TensorDesc.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quern {
+
+/// A parsed file. `data` points into the bytes that were parsed.
+struct NpyArray {
+  char kind = 0;     ///< NumPy's kind letter: f, i, u, V
+  int itemBytes = 0; ///< little-endian
+  bool fortranOrder = false;
+  std::vector<int64_t> shape;
+  std::string_view data;
+};
+
+/// `invalid_arguments` with the reason for anything that is not a well-formed file of little-endian numbers.
+Result<NpyArray> parseNpy(std::string_view bytes);
+
+/// Copies the array into a buffer of this descriptor; shape and element type must match (see npyTypeOf; raw words also as kind V).
+Result<void> copyNpyTo(const NpyArray &array, const TensorDesc &desc, void *buffer);
+
+/// The file of a tensor, in C order.
+Result<std::string> writeNpy(const TensorDesc &desc, const void *buffer);
+
+/// NumPy's descr of an element type: "<f4", "<u2" for bf16, "|u1" for u8 and f8; null for types without whole bytes.
+const char *npyTypeOf(DataType type);
+
+} // namespace quern
+
+#endif // QUERN_TOOLS_NPY_H

@@ -1,0 +1,109 @@
+//===- Problem.cpp - Problems from lines and files ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Problem.h. The parser places its own carets. Verification knows fields rather than columns, so its messages are matched to the
+// words of the line: the field that a message names first is where the caret goes.
+//
+//===----------------------------------------------------------------------===//
+#include "Problem.h"
+
+#include "Command.h"
+
+namespace quern {
+namespace {
+
+/// One `key=value` (or bare word) of a line.
+struct Word {
+  size_t column;
+  std::string_view key, value;
+};
+
+std::vector<Word> wordsOf(std::string_view line) {
+  std::vector<Word> words;
+  for (size_t start = 0; start < line.size();) {
+    start = line.find_first_not_of(" \t", start);
+    if (start == line.npos)
+      break;
+    size_t end = std::min(line.find_first_of(" \t", start), line.size());
+    std::string_view word = line.substr(start, end - start);
+    size_t equals = word.find('=');
+    words.push_back({start, word.substr(0, equals), equals == word.npos ? std::string_view() : word.substr(equals + 1)});
+    start = end;
+  }
+  return words;
+}
+
+bool isNameCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// Where `name` first stands in `message` as a whole word; npos if nowhere.
+size_t findName(std::string_view message, std::string_view name) {
+  for (size_t at = message.find(name); at != message.npos; at = message.find(name, at + 1)) {
+    bool begins = at == 0 || !isNameCharacter(message[at - 1]);
+    bool ends = at + name.size() == message.size() || !isNameCharacter(message[at + name.size()]);
+    if (begins && ends)
+      return at;
+  }
+  return message.npos;
+}
+
+} // namespace
+
+std::string withCaret(std::string_view message, std::string_view line) {
+  std::string text(message);
+  if (message.find('\n') != message.npos)
+    return text; // the parser has placed its own
+  size_t best = message.npos, column = 0, length = 0;
+  bool isFirst = true;
+  for (const Word &word : wordsOf(line)) {
+    // The first word is the primitive, which every message begins with.
+    size_t at = isFirst ? message.npos : findName(message, word.key.substr(word.key.rfind('.') + 1));
+    isFirst = false;
+    if (at >= best)
+      continue;
+    best = at;
+    bool hasValue = !word.value.empty();
+    column = word.column + (hasValue ? word.key.size() + 1 : 0);
+    length = hasValue ? word.value.size() : word.key.size();
+  }
+  if (best == message.npos)
+    return text;
+  return concat(text, "\n  ", line, "\n  ", std::string(column, ' '), '^', std::string(length > 1 ? length - 1 : 0, '~'));
+}
+
+int64_t Problem::bytesMoved() const {
+  int64_t bytes = 0;
+  for (const ArgumentInfo &argument : verified.arguments)
+    bytes += argument.desc.isZero() ? 0 : argument.desc.elements() * bitsOf(argument.desc.dataType) / 8;
+  return bytes;
+}
+
+Result<Problem> readProblem(std::string_view line, const Target &target) {
+  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
+  if (!desc)
+    return desc.takeError();
+  Result<VerifiedProblem> verified = verify(*desc, target);
+  if (!verified)
+    return Error{verified.error().status, withCaret(verified.error().message, line)};
+  Problem problem{std::move(*verified), {}};
+  problem.text = problem.desc().text();
+  return problem;
+}
+
+Result<std::vector<std::string>> readProblemFile(const std::string &path) {
+  Result<std::string> bytes = readFile(path);
+  if (!bytes)
+    return bytes.takeError();
+  std::vector<std::string> lines;
+  std::istringstream stream(*bytes);
+  for (std::string line; std::getline(stream, line);) {
+    line.resize(std::min(line.find('#'), line.size()));
+    size_t first = line.find_first_not_of(" \t\r");
+    if (first != line.npos)
+      lines.push_back(line.substr(first, line.find_last_not_of(" \t\r") - first + 1));
+  }
+  return lines;
+}
+
+} // namespace quern

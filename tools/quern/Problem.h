@@ -1,0 +1,38 @@
+//===- Problem.h - Problems from lines and files --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A line of text, parsed and verified. Errors carry the line and a caret under the place, whether the text or the meaning is at fault.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TOOLS_PROBLEM_H
+#define QUERN_TOOLS_PROBLEM_H
+
+#include "Primitives/Registry.h"
+
+#include <string>
+#include <vector>
+
+namespace quern {
+
+struct Problem {
+  VerifiedProblem verified;
+  std::string text; ///< of the verified descriptor: nothing is left to `any`
+
+  const PrimitiveDesc &desc() const { return verified.desc; }
+  /// Bytes that the inputs and outputs hold: each element once, gaps not counted. What GB/s is computed from.
+  int64_t bytesMoved() const;
+};
+
+Result<Problem> readProblem(std::string_view line, const Target &target);
+
+/// The problems of a file, one a line. `#` begins a comment; blank lines are skipped.
+Result<std::vector<std::string>> readProblemFile(const std::string &path);
+
+/// Appends the line and a caret under the first word of it that the message speaks of; the message alone if there is none.
+std::string withCaret(std::string_view message, std::string_view line);
+
+} // namespace quern
+
+#endif // QUERN_TOOLS_PROBLEM_H

@@ -1,0 +1,61 @@
+//===- Api.h - Quern's C interface with owners and exceptions -------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The harness times single calls of the C interface, so it uses that one; here is only what keeps the callers short.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_BENCH_API_H
+#define QUERN_BENCH_API_H
+
+#include "Problem.h"
+
+#include "quern/quern.h"
+
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+
+namespace quern::bench {
+
+/// Throws std::runtime_error with the library's own message.
+inline void check(quern_status_t status) {
+  if (status != quern_success)
+    throw std::runtime_error(quern_get_last_error_message());
+}
+
+template <auto Destroy> struct Destroyer {
+  template <typename T> void operator()(T *handle) const { Destroy(handle); }
+};
+template <typename Handle, auto Destroy> using Owner = std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<Destroy>>;
+using Engine = Owner<quern_engine_t, quern_engine_destroy>;
+using Stream = Owner<quern_stream_t, quern_stream_destroy>;
+using Memory = Owner<quern_memory_t, quern_memory_destroy>;
+using PrimitiveDesc = Owner<quern_primitive_desc_t, quern_primitive_desc_destroy>;
+using Primitive = Owner<quern_primitive_t, quern_primitive_destroy>;
+
+Engine createEngine();
+Stream createStream(const Engine &engine);
+PrimitiveDesc createPrimitiveDesc(const Engine &engine, const std::string &line);
+Primitive createPrimitive(const PrimitiveDesc &desc);
+/// Allocated by the library.
+Memory createMemory(const Engine &engine, const_quern_memory_desc_t desc);
+char *dataOf(const Memory &memory);
+
+/// Reads a line of text with Quern's own parser.
+Problem parseProblem(const Engine &engine, const std::string &line);
+
+/// A primitive with its buffers, ready to run.
+struct Kernel {
+  Kernel(const Engine &engine, const std::string &line);
+  void run(const Stream &stream) const;
+
+  PrimitiveDesc desc;
+  Primitive primitive;
+  Memory src, dst;
+};
+
+} // namespace quern::bench
+
+#endif // QUERN_BENCH_API_H

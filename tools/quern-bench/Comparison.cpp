@@ -1,0 +1,140 @@
+//===- Comparison.cpp - Contestants measured side by side -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// How each contestant is started, how many calls make a sample, and the turns.
+//
+//===----------------------------------------------------------------------===//
+#include "Comparison.h"
+
+#include "Child.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+namespace quern::bench {
+
+namespace {
+
+constexpr int turns = 5;
+/// A sample is at least this long, so that the clock does not matter.
+constexpr double sampleNs = 20000;
+/// What takes longer is run fewer times.
+constexpr double slowNs = 100e6;
+constexpr int slowRuns = 5;
+
+struct Start {
+  std::vector<std::string> command;
+  std::map<std::string, std::string> environment;
+};
+
+Start startOf(const std::string &name, const Settings &settings) {
+  std::string threads = std::to_string(settings.threads), home = settings.peersFolder + "/" + name;
+  std::vector<std::string> self = {"/proc/self/exe", "--threads=" + threads};
+  Start start;
+  start.environment = {{"OMP_NUM_THREADS", threads}, {"DPCPP_CPU_NUM_CUS", threads}, {"QUERN_NUM_THREADS", threads}};
+  if (name == quernName || name == copyName) {
+    self.push_back("--serve=" + name);
+    start.command = self;
+  } else if (name.starts_with("onednn-")) {
+    self.insert(self.end(), {"--serve=onednn", "--library=" + home + "/lib/libdnnl.so.3"});
+    start.command = self;
+    start.environment["LD_LIBRARY_PATH"] = home + "/lib";
+    // The SYCL runtime finds its CPU device through the OpenCL loader, which is told where the driver is.
+    start.environment["OCL_ICD_FILENAMES"] = home + "/lib/libintelocl.so";
+  } else {
+    start.command = {home + "/bin/python", settings.driversFolder + "/" + name + "_driver.py", threads};
+  }
+  return start;
+}
+
+std::vector<double> parseTimes(const std::string &reply) {
+  std::istringstream in(reply);
+  std::string word;
+  in >> word;
+  if (word != "ns")
+    throw std::runtime_error(reply);
+  std::vector<double> times;
+  for (double value; in >> value;)
+    times.push_back(value);
+  return times;
+}
+
+/// Idle worker threads of the contestant before may still be spinning.
+void letOthersSleep() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
+
+} // namespace
+
+double Measurement::minimum() const { return *std::min_element(ns.begin(), ns.end()); }
+
+double Measurement::median() const {
+  std::vector<double> sorted = ns;
+  auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
+Comparison::Comparison(const Settings &settings) : settings(settings), order({quernName}) {
+  order.insert(order.end(), settings.peers.begin(), settings.peers.end());
+  order.push_back(copyName);
+  for (const std::string &name : order) {
+    Start start = startOf(name, settings);
+    try {
+      children[name] = std::make_unique<Child>(start.command, settings.cpus, start.environment);
+      children[name]->ask("hello"); // refused, by one that runs
+    } catch (const std::exception &error) {
+      throw std::runtime_error(name + " does not start (" + error.what() + "); tools/peers.sh " + name + " installs a peer");
+    }
+  }
+}
+
+Comparison::~Comparison() = default;
+
+Measurement Comparison::prepare(Child &child, const Problem &problem) {
+  std::string reply = child.ask(problem.encode());
+  return reply == "ok" ? Measurement() : Measurement{{}, reply.substr(std::min<size_t>(3, reply.size()))};
+}
+
+bool Comparison::sameBits(Child &child) {
+  std::string first = child.ask("bits 1");
+  for (int threads : {2, 3, 5, 8})
+    if (child.ask("bits " + std::to_string(threads)) != first)
+      return false;
+  return true;
+}
+
+Row Comparison::measure(const Problem &problem) {
+  Row row;
+  row.problem = problem;
+  struct Plan {
+    int64_t calls;
+    int samples;
+  };
+  std::map<std::string, Plan> plans;
+  for (const std::string &name : order) {
+    Measurement &result = row.results[name] = prepare(*children[name], problem);
+    if (!result.refusal.empty())
+      continue;
+    letOthersSleep();
+    double once = parseTimes(children[name]->ask("run 1 1")).front();
+    int runs = once > slowNs ? slowRuns : settings.runs;
+    plans[name] = {std::clamp<int64_t>(std::llround(std::ceil(sampleNs / once)), 1, 1000), (runs + turns - 1) / turns};
+  }
+  for (int turn = 0; turn < turns; ++turn)
+    for (const auto &[name, plan] : plans) {
+      letOthersSleep();
+      std::string request = "run " + std::to_string(plan.samples) + " " + std::to_string(plan.calls);
+      std::vector<double> times = parseTimes(children[name]->ask(request));
+      row.results[name].ns.insert(row.results[name].ns.end(), times.begin(), times.end());
+    }
+  if (row.results[quernName].done())
+    row.sameBits = sameBits(*children[quernName]);
+  return row;
+}
+
+} // namespace quern::bench

@@ -1,0 +1,69 @@
+//===- Comparison.h - Contestants measured side by side -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every contestant has a process of its own on the same CPUs, and they take turns several times, so that a drift of the machine meets all
+// of them. Ratios are only ever taken between numbers of one comparison.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_BENCH_COMPARISON_H
+#define QUERN_BENCH_COMPARISON_H
+
+#include "Problem.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace quern::bench {
+
+class Child;
+
+struct Measurement {
+  std::vector<double> ns; ///< of each sample, in order; empty if refused
+  std::string refusal;    ///< why, where `ns` is empty
+
+  bool done() const { return !ns.empty(); }
+  double minimum() const;
+  double median() const;
+};
+
+struct Row {
+  Problem problem;
+  std::map<std::string, Measurement> results; ///< by contestant
+  bool sameBits = true;                       ///< Quern's result for every number of threads tried
+};
+
+struct Settings {
+  int threads = 1;
+  int runs = 40;                  ///< samples of each contestant and problem
+  std::vector<int> cpus;          ///< as many as threads
+  std::vector<std::string> peers; ///< onednn-3.13, onednn-3.2, onnxruntime, jax
+  std::string peersFolder;        ///< where tools/peers.sh put them
+  std::string driversFolder;      ///< of the Python drivers
+};
+
+/// Names of the two contestants that are always there.
+inline constexpr const char *quernName = "quern", *copyName = "copy";
+
+class Comparison {
+public:
+  /// Starts the processes. Throws std::runtime_error naming a peer that does not start.
+  explicit Comparison(const Settings &settings);
+  ~Comparison();
+  Row measure(const Problem &problem);
+
+private:
+  Measurement prepare(Child &child, const Problem &problem);
+  bool sameBits(Child &child);
+
+  Settings settings;
+  std::vector<std::string> order;
+  std::map<std::string, std::unique_ptr<Child>> children;
+};
+
+} // namespace quern::bench
+
+#endif // QUERN_BENCH_COMPARISON_H

@@ -1,0 +1,124 @@
+//===- Contestant.cpp - The protocol's serving side, and test data --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Timing happens here, in the contestant's process and the same way for each.
+//
+//===----------------------------------------------------------------------===//
+#include "Contestant.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+namespace quern::bench {
+
+namespace {
+
+std::string timeRuns(Contestant &contestant, int samples, int64_t calls) {
+  std::ostringstream out;
+  out << "ns";
+  contestant.run(calls); // the caches were another contestant's
+  for (int sample = 0; sample < samples; ++sample) {
+    auto start = std::chrono::steady_clock::now();
+    contestant.run(calls);
+    std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
+    out << ' ' << elapsed.count() / static_cast<double>(calls);
+  }
+  return out.str();
+}
+
+/// FNV-1a: only equality matters.
+std::string hashOf(const std::string &bytes) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (unsigned char byte : bytes)
+    hash = (hash ^ byte) * 0x100000001b3;
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+std::string answer(Contestant &contestant, const std::string &request) {
+  std::istringstream in(request);
+  std::string verb;
+  in >> verb;
+  if (verb == "problem") {
+    contestant.prepare(Problem::decode(request));
+    contestant.run(1);
+    return "ok";
+  }
+  if (verb == "run") {
+    int samples = 1;
+    int64_t calls = 1;
+    in >> samples >> calls;
+    return timeRuns(contestant, samples, calls);
+  }
+  if (verb == "bits") {
+    int threads = 1;
+    in >> threads;
+    return "bits " + hashOf(contestant.result(threads));
+  }
+  return "no unknown request";
+}
+
+template <typename T, typename Convert> void fillAs(char *data, int64_t bytes, Convert convert) {
+  std::minstd_rand generator(1);
+  std::normal_distribution<float> normal(0.0f, 2.0f);
+  // A period of 64 Ki values is cheap to make and longer than any row that would notice.
+  std::vector<T> period(65536);
+  for (T &value : period)
+    value = convert(normal(generator));
+  int64_t periodBytes = static_cast<int64_t>(period.size() * sizeof(T));
+  for (int64_t at = 0; at < bytes; at += periodBytes)
+    std::memcpy(data + at, period.data(), static_cast<size_t>(std::min(periodBytes, bytes - at)));
+}
+
+uint16_t toBf16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return static_cast<uint16_t>(bits >> 16);
+}
+
+} // namespace
+
+int serve(Contestant &contestant) {
+  for (std::string request; std::getline(std::cin, request) && request != "quit";) {
+    std::string reply;
+    try {
+      reply = answer(contestant, request);
+    } catch (const std::exception &error) {
+      reply = std::string("no ") + error.what();
+    }
+    std::cout << reply << std::endl;
+  }
+  return 0;
+}
+
+Buffer makeBuffer(int64_t bytes) {
+  size_t size = (static_cast<size_t>(bytes) + 63) / 64 * 64;
+  Buffer buffer(static_cast<char *>(std::aligned_alloc(64, size)));
+  if (!buffer)
+    throw std::runtime_error("out of memory");
+  std::memset(buffer.get(), 0, size);
+  return buffer;
+}
+
+void fillTensor(char *data, int64_t bytes, const std::string &type) {
+  if (type == "f64")
+    fillAs<double>(data, bytes, [](float value) { return static_cast<double>(value); });
+  else if (type == "f32")
+    fillAs<float>(data, bytes, [](float value) { return value; });
+  else if (type == "bf16")
+    fillAs<uint16_t>(data, bytes, toBf16);
+  else if (type == "f16")
+    fillAs<_Float16>(data, bytes, [](float value) { return static_cast<_Float16>(value); });
+  else
+    throw std::runtime_error("no data of type " + type);
+}
+
+} // namespace quern::bench

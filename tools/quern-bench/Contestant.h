@@ -1,0 +1,60 @@
+//===- Contestant.h - One implementation under measurement ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Each contestant runs in a process of its own, so that runtimes, thread pools and allocators do not meet, and answers lines on standard
+// input with lines on standard output:
+//
+//   problem …            ok | no <reason>          prepare: buffers filled, kernel made, one run done
+//   run <samples> <n>    ns <t> <t> …              each the mean of n calls, in nanoseconds
+//   bits <threads>       bits <hex> | no <reason>  hash of the result computed with that many threads
+//   quit
+//
+// The drivers written in Python (peers/*.py) speak the same.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_BENCH_CONTESTANT_H
+#define QUERN_BENCH_CONTESTANT_H
+
+#include "Problem.h"
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace quern::bench {
+
+/// An implementation inside its own process. Methods throw std::runtime_error with a one-line reason.
+class Contestant {
+public:
+  virtual ~Contestant() = default;
+  /// Makes the problem ready to run, replacing the one before.
+  virtual void prepare(const Problem &problem) = 0;
+  /// Runs it `calls` times and returns when the last result is there.
+  virtual void run(int64_t calls) = 0;
+  /// The destination after a run with that many threads.
+  virtual std::string result(int threads) { throw std::runtime_error("the number of threads is fixed"); }
+};
+
+std::unique_ptr<Contestant> createQuern(int threads);
+/// Genuine oneDNN of any 3.x, by the C interface of the library at `libraryPath`.
+std::unique_ptr<Contestant> createOneDnn(const std::string &libraryPath);
+/// Copies as many bytes as the problem reads and writes.
+std::unique_ptr<Contestant> createCopy(int threads);
+
+/// Serves the protocol until `quit` or the end of input.
+int serve(Contestant &contestant);
+
+/// Memory aligned to 64 bytes, every page touched.
+struct FreeDeleter {
+  void operator()(void *pointer) const { std::free(pointer); }
+};
+using Buffer = std::unique_ptr<char, FreeDeleter>;
+Buffer makeBuffer(int64_t bytes);
+/// Normally distributed values, the same for every contestant.
+void fillTensor(char *data, int64_t bytes, const std::string &type);
+
+} // namespace quern::bench
+
+#endif // QUERN_BENCH_CONTESTANT_H

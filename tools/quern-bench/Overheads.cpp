@@ -1,0 +1,226 @@
+//===- Overheads.cpp - What is paid beside the kernel's own time ----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Each measurement checks by the library's own word (quern_primitive_get_info) that what it timed is what it names.
+//
+//===----------------------------------------------------------------------===//
+#include "Overheads.h"
+
+#include "Api.h"
+#include "Child.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <unistd.h>
+
+namespace quern::bench {
+
+namespace {
+
+constexpr const char *firstProblem = "softmax fwd_i alg=accurate src=f32:256x1000:ab dst=f32:256x1000:ab axis=1";
+constexpr const char *tinyProblem = "softmax fwd_i alg=accurate src=f32:1x16:ab dst=f32:1x16:ab axis=1";
+constexpr int processRuns = 31;
+
+using Samples = std::vector<double>;
+
+double elapsedNs(const std::function<void()> &action) {
+  auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Nanoseconds a call, each sample the mean of a thousand.
+Samples timeCalls(const std::function<void()> &action) {
+  constexpr int count = 1000;
+  Samples samples;
+  for (int sample = 0; sample < 51; ++sample)
+    samples.push_back(elapsedNs([&] {
+                        for (int call = 0; call < count; ++call)
+                          action();
+                      }) /
+                      count);
+  return samples;
+}
+
+Overhead summarize(const std::string &name, const std::string &unit, Samples ns, double bound) {
+  double scale = unit == "ms" ? 1e6 : unit == "µs" ? 1e3 : 1;
+  std::sort(ns.begin(), ns.end());
+  return {name, unit, ns.front() / scale, ns[ns.size() / 2] / scale, ns.back() / scale, bound};
+}
+
+void requireOrigin(const Primitive &primitive, quern_origin_t origin) {
+  quern_primitive_info_t info;
+  check(quern_primitive_get_info(primitive.get(), &info));
+  if (info.origin != origin)
+    throw std::runtime_error("a kernel came from elsewhere than was to be measured: origin " + std::to_string(info.origin));
+}
+
+/// A folder that goes with the object.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "quern-bench-XXXXXX").string();
+    if (!mkdtemp(pattern.data()))
+      throw std::runtime_error("cannot make a temporary folder like " + pattern);
+    path = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string path;
+};
+
+/// Evicts everything.
+void clearMemoryCache() {
+  int capacity = 0;
+  check(quern_get_primitive_cache_capacity(&capacity));
+  check(quern_set_primitive_cache_capacity(0));
+  check(quern_set_primitive_cache_capacity(capacity));
+}
+
+Samples timeCreation(const PrimitiveDesc &desc, quern_origin_t origin, int count) {
+  Samples samples;
+  for (int run = 0; run < count; ++run) {
+    clearMemoryCache();
+    Primitive primitive;
+    samples.push_back(elapsedNs([&] { primitive = createPrimitive(desc); }));
+    requireOrigin(primitive, origin);
+  }
+  return samples;
+}
+
+/// The median of each problem's creation, the compiler having compiled something before.
+Samples timeCompilation(const Engine &engine, const std::vector<std::string> &lines) {
+  check(quern_set_disk_cache(nullptr));
+  createPrimitive(createPrimitiveDesc(engine, tinyProblem));
+  Samples medians;
+  for (const std::string &line : lines) {
+    Samples samples = timeCreation(createPrimitiveDesc(engine, line), quern_origin_compiled, 5);
+    std::sort(samples.begin(), samples.end());
+    medians.push_back(samples[samples.size() / 2]);
+  }
+  return medians;
+}
+
+Samples timeDiskHits(const Engine &engine, const TemporaryFolder &folder) {
+  check(quern_set_disk_cache(folder.path.c_str()));
+  PrimitiveDesc desc = createPrimitiveDesc(engine, firstProblem);
+  clearMemoryCache();
+  createPrimitive(desc);
+  Samples samples = timeCreation(desc, quern_origin_disk, 101);
+  check(quern_set_disk_cache(nullptr));
+  return samples;
+}
+
+Samples timeMemoryHits(const Engine &engine) {
+  PrimitiveDesc desc = createPrimitiveDesc(engine, firstProblem);
+  Primitive keep = createPrimitive(desc);
+  requireOrigin(createPrimitive(desc), quern_origin_memory);
+  return timeCalls([&] { createPrimitive(desc); });
+}
+
+/// From memory descriptors to a primitive: verification included.
+Samples timeDescriptorAndMemoryHits(const Engine &engine) {
+  PrimitiveDesc desc = createPrimitiveDesc(engine, firstProblem);
+  Primitive keep = createPrimitive(desc);
+  const_quern_memory_desc_t md = quern_primitive_desc_query_md(desc.get(), quern_query_src_md, 0);
+  return timeCalls([&] {
+    quern_primitive_desc_t again;
+    check(quern_softmax_forward_primitive_desc_create(&again, engine.get(), quern_forward_inference, quern_softmax_accurate, md, md, 1,
+                                                      nullptr));
+    createPrimitive(PrimitiveDesc(again));
+  });
+}
+
+/// quern_primitive_execute() less the same kernel called as a function.
+Samples timeExecution(const Engine &engine) {
+  check(quern_set_num_threads(1));
+  Stream stream = createStream(engine);
+  Kernel kernel(engine, tinyProblem);
+  quern_entry_t entry;
+  check(quern_primitive_get_entry(kernel.primitive.get(), &entry));
+  if (entry.step_count != 1 || entry.scratch_bytes != 0)
+    throw std::runtime_error("the tiny problem was expected to be one step without scratch");
+  void *buffers[2];
+  for (int i = 0; i < 2; ++i)
+    buffers[i] = dataOf(entry.arguments[i].arg == QUERN_ARG_SRC ? kernel.src : kernel.dst);
+  quern_kernel_args_t args = {buffers, nullptr};
+  Samples direct = timeCalls([&] { entry.steps[0].function(&args, 0, entry.steps[0].iterations); });
+  Samples executed = timeCalls([&] { kernel.run(stream); });
+  double kernelNs = *std::min_element(direct.begin(), direct.end());
+  for (double &sample : executed)
+    sample -= kernelNs;
+  return executed;
+}
+
+Samples timeProcesses(const std::string &what, const std::string &cacheFolder, int cpu, int count) {
+  Samples samples;
+  for (int run = 0; run < count; ++run)
+    samples.push_back(elapsedNs([&] {
+      Child child({"/proc/self/exe", "--serve=" + what}, {cpu}, {{"QUERN_CACHE_DIR", cacheFolder}, {"QUERN_NUM_THREADS", "1"}});
+      if (std::string reply = child.readLine(); reply != "ok")
+        throw std::runtime_error(reply);
+    }));
+  return samples;
+}
+
+} // namespace
+
+std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, int cpu) {
+  Affinity pinned({cpu});
+  TemporaryFolder folder;
+  Engine engine = createEngine();
+  std::vector<Overhead> found;
+  found.push_back(summarize("cold compile, compiler warm (medians of the problems)", "ms", timeCompilation(engine, lines), 5));
+  found.push_back(summarize("disk hit", "µs", timeDiskHits(engine, folder), 100));
+  found.push_back(summarize("memory hit, key included", "µs", timeMemoryHits(engine), 1));
+  found.push_back(summarize("memory hit, from memory descriptors", "µs", timeDescriptorAndMemoryHits(engine), 0));
+  found.push_back(summarize("execute, beyond the kernel", "ns", timeExecution(engine), 150));
+  found.push_back(
+      summarize("process start to first result, nothing cached", "ms", timeProcesses("first-result", "off", cpu, processRuns), 60));
+  found.push_back(
+      summarize("process start to first result, disk cache warm", "ms", timeProcesses("first-result", folder.path, cpu, processRuns), 8));
+  found.push_back(summarize("process start to end, nothing computed", "ms", timeProcesses("nothing", "off", cpu, processRuns), 0));
+  return found;
+}
+
+std::string describeOverheads(const std::vector<Overhead> &overheads) {
+  std::string text = "| overhead | minimum | median | maximum | bound |\n|---|---|---|---|---|\n";
+  for (const Overhead &overhead : overheads) {
+    char line[256];
+    const char *unit = overhead.unit.c_str();
+    std::snprintf(line, sizeof(line), "| %s | %.2f %s | %.2f %s | %.2f %s |", overhead.name.c_str(), overhead.minimum, unit,
+                  overhead.median, unit, overhead.maximum, unit);
+    text += line;
+    std::snprintf(line, sizeof(line), " %g %s |\n", overhead.bound, unit);
+    text += overhead.bound > 0 ? line : " – |\n";
+  }
+  return text;
+}
+
+int serveFirstResult() {
+  try {
+    Engine engine = createEngine();
+    Stream stream = createStream(engine);
+    Kernel(engine, firstProblem).run(stream);
+    std::puts("ok");
+  } catch (const std::exception &error) {
+    std::puts(error.what());
+  }
+  std::fflush(stdout);
+  return 0;
+}
+
+int serveNothing() {
+  std::puts("ok");
+  std::fflush(stdout);
+  return 0;
+}
+
+} // namespace quern::bench

@@ -1,0 +1,35 @@
+//===- Overheads.h - What is paid beside the kernel's own time ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Compile time, cache hits, the cost of a call, and the time from the start of a process to its first result.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_BENCH_OVERHEADS_H
+#define QUERN_BENCH_OVERHEADS_H
+
+#include <string>
+#include <vector>
+
+namespace quern::bench {
+
+struct Overhead {
+  std::string name;
+  std::string unit; ///< ns, µs or ms
+  double minimum, median, maximum;
+  double bound; ///< what docs/performance.md promises of the median, in the same unit
+};
+
+/// Measures on the given CPU. `lines` are the problems whose compilation is timed. Throws std::runtime_error.
+std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, int cpu);
+
+std::string describeOverheads(const std::vector<Overhead> &overheads);
+
+/// The child processes whose start is timed: the first computes a small softmax, the second nothing.
+int serveFirstResult();
+int serveNothing();
+
+} // namespace quern::bench
+
+#endif // QUERN_BENCH_OVERHEADS_H

@@ -1,0 +1,187 @@
+//===- Report.cpp - Tables of what was measured ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Times are minimum / median in microseconds. A ratio is the peer's time over Quern's.
+//
+//===----------------------------------------------------------------------===//
+#include "Report.h"
+
+#include "quern/quern.h"
+
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace quern::bench {
+
+namespace {
+
+constexpr int64_t scalingBytes = int64_t(32) << 20;
+
+template <typename... Args> std::string format(const char *pattern, Args... args) {
+  char text[256];
+  std::snprintf(text, sizeof(text), pattern, args...);
+  return text;
+}
+
+std::string showTime(double ns) { return format(ns < 100e3 ? "%.2f" : ns < 1e6 ? "%.1f" : "%.0f", ns / 1e3); }
+
+std::string showTimes(const Measurement &measurement) {
+  return measurement.done() ? showTime(measurement.minimum()) + " / " + showTime(measurement.median()) : "refused";
+}
+
+std::string showRatio(const std::optional<Ratio> &ratio) { return ratio ? format("%.2f / %.2f", ratio->minimum, ratio->median) : "–"; }
+
+class GeometricMean {
+public:
+  void add(const std::optional<Ratio> &ratio) {
+    if (!ratio)
+      return;
+    logMinimum += std::log(ratio->minimum);
+    logMedian += std::log(ratio->median);
+    ++count;
+  }
+  std::optional<Ratio> value() const {
+    if (count == 0)
+      return std::nullopt;
+    return Ratio{std::exp(logMinimum / count), std::exp(logMedian / count)};
+  }
+
+private:
+  double logMinimum = 0, logMedian = 0;
+  int count = 0;
+};
+
+const Measurement *find(const Row &row, const std::string &name) {
+  auto found = row.results.find(name);
+  return found != row.results.end() && found->second.done() ? &found->second : nullptr;
+}
+
+std::string describeFamilies(const Report &report) {
+  std::vector<std::string> families;
+  for (const Row &row : report.rows)
+    if (std::find(families.begin(), families.end(), row.problem.family()) == families.end())
+      families.push_back(row.problem.family());
+  std::string text = "| family, geometric mean | problems |", rule = "|---|---|";
+  for (const std::string &peer : report.settings.peers)
+    text += " vs " + peer + " |", rule += "---|";
+  text += " vs the better oneDNN |\n" + rule + "---|\n";
+  for (const std::string &family : families) {
+    int count = 0;
+    GeometricMean best;
+    std::vector<GeometricMean> means(report.settings.peers.size());
+    for (const Row &row : report.rows) {
+      if (row.problem.family() != family)
+        continue;
+      ++count;
+      for (size_t peer = 0; peer < means.size(); ++peer)
+        means[peer].add(ratioTo(row, report.settings.peers[peer]));
+      best.add(ratioToBestOneDnn(row, report.settings));
+    }
+    text += "| " + family + " | " + std::to_string(count) + " |";
+    for (const GeometricMean &mean : means)
+      text += " " + showRatio(mean.value()) + " |";
+    text += " " + showRatio(best.value()) + " |\n";
+  }
+  return text;
+}
+
+} // namespace
+
+std::optional<Ratio> ratioTo(const Row &row, const std::string &peer) {
+  const Measurement *ours = find(row, quernName), *theirs = find(row, peer);
+  if (!ours || !theirs)
+    return std::nullopt;
+  return Ratio{theirs->minimum() / ours->minimum(), theirs->median() / ours->median()};
+}
+
+std::optional<Ratio> ratioToBestOneDnn(const Row &row, const Settings &settings) {
+  std::optional<Ratio> best;
+  for (const std::string &peer : settings.peers) {
+    std::optional<Ratio> ratio = peer.starts_with("onednn") ? ratioTo(row, peer) : std::nullopt;
+    if (ratio)
+      best = best ? Ratio{std::min(best->minimum, ratio->minimum), std::min(best->median, ratio->median)} : *ratio;
+  }
+  return best;
+}
+
+std::string describeMachine() {
+  std::string cpu = "unknown CPU";
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name") && line.find(": ") != std::string::npos) {
+      cpu = line.substr(line.find(": ") + 2);
+      break;
+    }
+  const quern_version_t *version = quern_version();
+  std::time_t now = std::time(nullptr);
+  char date[32];
+  std::strftime(date, sizeof(date), "%Y-%m-%d", std::gmtime(&now));
+  return format("%s; Quern %d.%d.%d (%s); %s\n", cpu.c_str(), version->major, version->minor, version->patch, version->hash, date);
+}
+
+std::string describeComparison(const Report &report) {
+  const Settings &settings = report.settings;
+  std::string text = format("%d thread%s, times in µs (minimum / median of %d or more), ratios peer / Quern\n\n", settings.threads,
+                            settings.threads == 1 ? "" : "s", settings.runs);
+  std::string rule = "|---|---|---|---|";
+  text += "| problem | Quern | GB/s | copy |";
+  for (const std::string &peer : settings.peers)
+    text += " " + peer + " |", rule += "---|";
+  for (const std::string &peer : settings.peers)
+    text += " vs " + peer + " |", rule += "---|";
+  text += "\n" + rule + "\n";
+  for (const Row &row : report.rows) {
+    const Measurement *ours = find(row, quernName);
+    double rate = ours ? static_cast<double>(row.problem.trafficBytes()) / ours->minimum() : 0;
+    text += "| " + row.problem.title() + (row.sameBits ? "" : " (BITS DIFFER)") + " | " + showTimes(row.results.at(quernName)) + " | " +
+            format("%.1f", rate) + " | " + showTimes(row.results.at(copyName)) + " |";
+    for (const std::string &peer : settings.peers)
+      text += " " + showTimes(row.results.at(peer)) + " |";
+    for (const std::string &peer : settings.peers)
+      text += " " + showRatio(ratioTo(row, peer)) + " |";
+    text += "\n";
+  }
+  return text + "\n" + describeFamilies(report);
+}
+
+std::string describeScaling(const Report &one, const Report &many) {
+  std::string text = format("| %d over %d threads, tensors of 32 MiB and more | Quern | copy of the same bytes |\n|---|---|---|\n",
+                            many.settings.threads, one.settings.threads);
+  for (size_t i = 0; i < one.rows.size(); ++i) {
+    const Problem &problem = one.rows[i].problem;
+    if (problem.trafficBytes() < scalingBytes)
+      continue;
+    auto scaling = [&](const char *name) {
+      const Measurement *before = find(one.rows[i], name), *after = find(many.rows[i], name);
+      return before && after ? format("%.2f", before->minimum() / after->minimum()) : std::string("–");
+    };
+    text += "| " + problem.title() + " | " + scaling(quernName) + " | " + scaling(copyName) + " |\n";
+  }
+  return text;
+}
+
+nlohmann::json toJson(const Report &report) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Row &row : report.rows) {
+    nlohmann::json results;
+    for (const auto &[name, measurement] : row.results) {
+      if (measurement.done())
+        results[name] = {{"min_ns", measurement.minimum()}, {"median_ns", measurement.median()}, {"samples", measurement.ns.size()}};
+      else
+        results[name] = {{"refused", measurement.refusal}};
+    }
+    rows.push_back({{"problem", row.problem.line},
+                    {"family", row.problem.family()},
+                    {"bytes", row.problem.trafficBytes()},
+                    {"same_bits", row.sameBits},
+                    {"results", results}});
+  }
+  return {{"threads", report.settings.threads}, {"cpus", report.settings.cpus}, {"rows", rows}};
+}
+
+} // namespace quern::bench

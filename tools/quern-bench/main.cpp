@@ -1,0 +1,169 @@
+//===- main.cpp - quern-bench: Quern beside its peers ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The command line. `--serve` is how the program starts itself as one contestant.
+//
+//===----------------------------------------------------------------------===//
+#include "Api.h"
+#include "Child.h"
+#include "Comparison.h"
+#include "Contestant.h"
+#include "Overheads.h"
+#include "Report.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+using namespace quern::bench;
+
+namespace {
+
+struct Options {
+  std::vector<int> threads = {1};
+  std::vector<int> cpus = availableCpus();
+  std::vector<std::string> peers = {"onednn-3.13", "onednn-3.2"};
+  std::string problems = QUERN_BENCH_ROOT "/test/problems/softmax-bench.desc";
+  std::string peersFolder = QUERN_BENCH_ROOT "/build/peers";
+  std::string filter, json, serveAs, library;
+  int runs = 40;
+  bool overheads = false;
+};
+
+void declare(CLI::App &app, Options &options) {
+  app.add_option("--threads", options.threads, "Numbers of threads, each a comparison of its own (1,2)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 256));
+  app.add_option("--peers", options.peers, "Of onednn-3.13, onednn-3.2, onnxruntime, jax; or none")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"onednn-3.13", "onednn-3.2", "onnxruntime", "jax", "none"}));
+  app.add_option("-f,--problems", options.problems, "File of problems, one line each")->check(CLI::ExistingFile);
+  app.add_option("--filter", options.filter, "Only problems whose line contains this text");
+  app.add_option("--cpus", options.cpus, "CPUs to pin to; the first as many as there are threads")->delimiter(',');
+  app.add_option("--runs", options.runs, "Samples of each contestant and problem")->check(CLI::Range(1, 100000));
+  app.add_option("--json", options.json, "Also write the results to this file");
+  app.add_option("--peers-folder", options.peersFolder, "Where tools/peers.sh installed the peers");
+  app.add_flag("--overheads", options.overheads, "Instead measure compiling, the caches, calls and process start");
+  app.add_option("--serve", options.serveAs, "Be one contestant (internal)")->group("");
+  app.add_option("--library", options.library, "Path of libdnnl.so.3 (internal)")->group("");
+}
+
+int serveContestant(const Options &options) {
+  int threads = options.threads.front();
+  if (options.serveAs == "first-result")
+    return serveFirstResult();
+  if (options.serveAs == "nothing")
+    return serveNothing();
+  if (options.serveAs == quernName)
+    return serve(*createQuern(threads));
+  if (options.serveAs == copyName)
+    return serve(*createCopy(threads));
+  if (options.serveAs == "onednn")
+    return serve(*createOneDnn(options.library));
+  throw std::runtime_error("unknown contestant " + options.serveAs);
+}
+
+Settings settingsFor(const Options &options, int threads) {
+  if (static_cast<int>(options.cpus.size()) < threads)
+    throw std::runtime_error(std::to_string(threads) + " threads, but only " + std::to_string(options.cpus.size()) + " CPUs");
+  Settings settings;
+  settings.threads = threads;
+  settings.runs = options.runs;
+  settings.cpus.assign(options.cpus.begin(), options.cpus.begin() + threads);
+  if (options.peers != std::vector<std::string>{"none"})
+    settings.peers = options.peers;
+  settings.peersFolder = options.peersFolder;
+  settings.driversFolder = QUERN_BENCH_ROOT "/tools/quern-bench/peers";
+  return settings;
+}
+
+Report compare(const Settings &settings, const std::vector<Problem> &problems) {
+  Report report{settings, {}};
+  Comparison comparison(settings);
+  for (const Problem &problem : problems) {
+    std::fprintf(stderr, "%d thread(s): %s\n", settings.threads, problem.title().c_str());
+    report.rows.push_back(comparison.measure(problem));
+  }
+  return report;
+}
+
+std::vector<std::string> selectedLines(const Options &options) {
+  std::vector<std::string> lines = readProblemFile(options.problems);
+  std::erase_if(lines, [&](const std::string &line) { return line.find(options.filter) == std::string::npos; });
+  if (lines.empty())
+    throw std::runtime_error("no problem contains '" + options.filter + "'");
+  return lines;
+}
+
+void writeJson(const std::string &path, const nlohmann::json &json) {
+  std::ofstream out(path);
+  out << json.dump(2) << "\n";
+  if (!out)
+    throw std::runtime_error("cannot write " + path);
+}
+
+int runOverheads(const Options &options) {
+  std::vector<Overhead> overheads = measureOverheads(selectedLines(options), options.cpus.front());
+  std::cout << describeMachine() << "\n" << describeOverheads(overheads);
+  if (!options.json.empty()) {
+    nlohmann::json json = nlohmann::json::array();
+    for (const Overhead &overhead : overheads)
+      json.push_back({{"name", overhead.name},
+                      {"unit", overhead.unit},
+                      {"min", overhead.minimum},
+                      {"median", overhead.median},
+                      {"max", overhead.maximum},
+                      {"bound", overhead.bound}});
+    writeJson(options.json, json);
+  }
+  return 0;
+}
+
+int runComparison(const Options &options) {
+  Engine engine = createEngine();
+  std::vector<Problem> problems;
+  for (const std::string &line : selectedLines(options))
+    problems.push_back(parseProblem(engine, line));
+  std::vector<Report> reports;
+  for (int threads : options.threads)
+    reports.push_back(compare(settingsFor(options, threads), problems));
+
+  std::cout << describeMachine();
+  nlohmann::json json = nlohmann::json::array();
+  bool sameBits = true;
+  for (const Report &report : reports) {
+    std::cout << "\n" << describeComparison(report);
+    json.push_back(toJson(report));
+    for (const Row &row : report.rows)
+      sameBits &= row.sameBits;
+  }
+  for (size_t i = 1; i < reports.size(); ++i)
+    std::cout << "\n" << describeScaling(reports[0], reports[i]);
+  std::cout << "\n"
+            << (sameBits ? "Every result has the same bits with 1, 2, 3, 5 and 8 threads.\n"
+                         : "Some results depend on the number of threads.\n");
+  if (!options.json.empty())
+    writeJson(options.json, json);
+  return sameBits ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  CLI::App app("Measures Quern beside genuine oneDNN, ONNX Runtime and JAX, in alternating processes on the same CPUs.");
+  declare(app, options);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (!options.serveAs.empty())
+      return serveContestant(options);
+    return options.overheads ? runOverheads(options) : runComparison(options);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "quern-bench: %s\n", error.what());
+    return 2;
+  }
+}

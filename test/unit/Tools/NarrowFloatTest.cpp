@@ -1,0 +1,61 @@
+//===- NarrowFloatTest.cpp - Narrow floats against known bit patterns -----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Ties, denormals, overflow, and the round trip of every pattern of every format.
+//
+//===----------------------------------------------------------------------===//
+#include "Support/NarrowFloat.h"
+
+#include <gtest/gtest.h>
+
+using namespace quern;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+TEST(NarrowFloat, RoundsTiesToEven) {
+  EXPECT_EQ(encodeNarrow(1.0, bf16Format), 0x3f80u);
+  EXPECT_EQ(encodeNarrow(1.0 + 0x1p-8, bf16Format), 0x3f80u);           // tie, even below
+  EXPECT_EQ(encodeNarrow(1.0 + 3 * 0x1p-8, bf16Format), 0x3f82u);       // tie, even above
+  EXPECT_EQ(encodeNarrow(1.0 + 0x1p-8 + 0x1p-50, bf16Format), 0x3f81u); // a rounding to f32 first would lose the last bit
+  EXPECT_EQ(encodeNarrow(-2.0, f16Format), 0xc000u);
+  EXPECT_EQ(encodeNarrow(1.0 + 0x1p-11, f16Format), 0x3c00u);
+}
+
+TEST(NarrowFloat, KeepsDenormals) {
+  EXPECT_EQ(encodeNarrow(0x1p-24, f16Format), 1u);
+  EXPECT_EQ(encodeNarrow(0x1p-25, f16Format), 0u); // tie between 0 and the least denormal
+  EXPECT_EQ(encodeNarrow(0x1.8p-25, f16Format), 1u);
+  EXPECT_EQ(encodeNarrow(0x1p-133, bf16Format), 1u);
+  EXPECT_EQ(encodeNarrow(0x1.ffcp-15, f16Format), 0x400u); // rounds up into the normals
+  EXPECT_EQ(encodeNarrow(-0.0, f16Format), 0x8000u);
+  EXPECT_EQ(encodeNarrow(0x1p-1074, bf16Format), 0u);
+}
+
+TEST(NarrowFloat, Overflows) {
+  EXPECT_EQ(encodeNarrow(65504, f16Format), 0x7bffu);
+  EXPECT_EQ(encodeNarrow(65519.99, f16Format), 0x7bffu);
+  EXPECT_EQ(encodeNarrow(65520, f16Format), 0x7c00u);
+  EXPECT_EQ(encodeNarrow(-infinity, f16Format), 0xfc00u);
+  EXPECT_EQ(encodeNarrow(1e300, bf16Format), 0x7f80u);
+  EXPECT_EQ(encodeNarrow(1e9, f8E4M3Format), 0x7eu); // 448, the largest
+  EXPECT_EQ(encodeNarrow(-infinity, f8E4M3Format), 0xfeu);
+  EXPECT_EQ(encodeNarrow(infinity, f8E5M2Format), 0x7cu);
+  EXPECT_TRUE(std::isnan(decodeNarrow(encodeNarrow(std::nan(""), f8E4M3Format), f8E4M3Format)));
+}
+
+TEST(NarrowFloat, EveryPatternRoundTrips) {
+  for (const NarrowFormat &format : {bf16Format, f16Format, f8E5M2Format, f8E4M3Format})
+    for (uint32_t bits = 0; bits < 2 * format.signBit(); ++bits) {
+      double value = decodeNarrow(bits, format);
+      if (std::isnan(value))
+        EXPECT_TRUE(std::isnan(decodeNarrow(encodeNarrow(value, format), format)));
+      else
+        ASSERT_EQ(encodeNarrow(value, format), bits);
+    }
+}
+
+} // namespace

@@ -1,0 +1,80 @@
+//===- ProblemTest.cpp - Lines, carets, guarded buffers, units ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The parts of the command that can be tested without running it.
+//
+//===----------------------------------------------------------------------===//
+#include "Command.h"
+#include "Output.h"
+#include "Problem.h"
+#include "ProblemData.h"
+
+#include <gtest/gtest.h>
+
+using namespace quern;
+
+namespace {
+
+constexpr const char *line = "softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:ab axis=1";
+
+TEST(Problem, CaretGoesUnderTheFieldThatIsNamedFirst) {
+  EXPECT_EQ(withCaret("softmax: axis 7 is outside 0..1 of src", "softmax src=f32:2x3:ab axis=7"),
+            "softmax: axis 7 is outside 0..1 of src\n  softmax src=f32:2x3:ab axis=7\n                              ^");
+  EXPECT_EQ(withCaret("softmax: attr.scales are refused", "softmax attr.scales=src:0"),
+            "softmax: attr.scales are refused\n  softmax attr.scales=src:0\n                      ^~~~~");
+  EXPECT_EQ(withCaret("nothing in common", "softmax axis=7"), "nothing in common");
+}
+
+TEST(Problem, CountsElementsNotGaps) {
+  Result<Problem> problem = readProblem(line, Target::host());
+  ASSERT_TRUE(problem) << problem.error().message;
+  EXPECT_EQ(problem->bytesMoved(), 2 * 2 * 3 * 4);
+}
+
+TEST(ExitCode, TheMostSeriousWins) {
+  EXPECT_EQ(moreSerious(exitOk, exitUnimplemented), exitUnimplemented);
+  EXPECT_EQ(moreSerious(exitUnimplemented, exitUsage), exitUsage);
+  EXPECT_EQ(moreSerious(exitWrong, exitUsage), exitWrong);
+  EXPECT_EQ(moreSerious(exitWrong, exitFailed), exitFailed);
+  EXPECT_EQ(exitCodeOf(Status::OutOfMemory), exitFailed);
+}
+
+TEST(ProblemData, CatchesStrayWrites) {
+  Result<Problem> problem = readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:4x1 axis=1", Target::host());
+  ASSERT_TRUE(problem) << problem.error().message;
+  Result<ProblemData> data = ProblemData::create(*problem, {});
+  ASSERT_TRUE(data);
+  float *dst = static_cast<float *>(data->buffer(17));
+  dst[0] = 1;
+  EXPECT_EQ(data->strayWrites(), "");
+  dst[3] = 1;
+  EXPECT_EQ(data->strayWrites(), "a gap between the elements of dst was overwritten");
+  data->refill();
+  dst[-1] = 1;
+  EXPECT_EQ(data->strayWrites(), "bytes beside the buffer of dst were overwritten");
+}
+
+TEST(ProblemData, InPlaceNeedsEqualSides) {
+  Result<Problem> same = readProblem(line, Target::host());
+  Result<Problem> other = readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:ba axis=1", Target::host());
+  ASSERT_TRUE(same && other);
+  DataOptions options;
+  options.inPlace = true;
+  Result<ProblemData> shared = ProblemData::create(*same, options);
+  ASSERT_TRUE(shared);
+  EXPECT_EQ(shared->buffer(1), shared->buffer(17));
+  EXPECT_FALSE(ProblemData::create(*other, options));
+}
+
+TEST(Output, Units) {
+  EXPECT_EQ(formatNs(12.34), "12.3 ns");
+  EXPECT_EQ(formatNs(999.7), "1.00 us");
+  EXPECT_EQ(formatNs(1.234e6), "1.23 ms");
+  EXPECT_EQ(formatNs(2e10), "20.0 s");
+  EXPECT_EQ(formatBytes(512), "512 B");
+  EXPECT_EQ(formatBytes(1536), "1.50 KiB");
+}
+
+} // namespace

@@ -115,7 +115,7 @@ done
 
 if [ $mode != quick ]; then
   step tests "differential, oneDNN 3.2" differential "$(pick 0 500 5000)" onednn-3.2
-  step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern quern_compiler
+  step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler
   step tests "unit tests, asan" unit asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
   step tests "conformance, asan" conformance asan "$(pick 0 100 2000)"

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# run.sh install|moved|pkgconfig|cmake BUILD: the stages of the consumer test. `install` installs BUILD into BUILD/test-install; the
+# others use that as a stranger would, from folders of their own.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$2" && pwd)
+prefix=$build/test-install
+work=$build/test-consumer
+export QUERN_CACHE_DIR=$work/cache
+
+case "$1" in
+  install)
+    rm -rf "$prefix" "$work"
+    mkdir -p "$work"
+    cmake --install "$build" --prefix "$prefix"
+    # Nothing may point back into the tree that it was built from.
+    if grep -rIl --exclude-dir=doc "$(cd "$here/../.." && pwd)" "$prefix"; then
+      echo "the files above name the source tree" >&2
+      exit 1
+    fi
+    "$prefix/bin/quern" run 'softmax fwd_i alg=accurate src=f32:7x33:ab dst=f32:7x33:ab axis=1' --check
+    ;;
+  pkgconfig)
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+    # shellcheck disable=SC2046
+    clang-22 -std=c11 -Wall -Wextra -Wpedantic -Werror "$here/pkgconfig/main.c" $(pkg-config --cflags --libs quern) -lm -fuse-ld=lld \
+      "-Wl,-rpath,$(pkg-config --variable=libdir quern)" -o "$work/main"
+    "$work/main"
+    ;;
+  cmake)
+    cmake -G Ninja -S "$here/cmake" -B "$work/cmake" "-DCMAKE_PREFIX_PATH=$prefix" -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"
+    cmake --build "$work/cmake"
+    "$work/cmake/use-quern"
+    "$work/cmake/use-compiler"
+    ;;
+  moved)
+    # The tree may be moved as a whole.
+    rm -rf "$work/moved"
+    cp -r "$prefix" "$work/moved"
+    QUERN_CACHE_DIR=off "$work/moved/bin/quern" run 'softmax fwd_i alg=log src=f32:3x50:ab dst=f32:3x50:ab axis=1' --check
+    ;;
+  *)
+    echo "usage: run.sh install|moved|pkgconfig|cmake BUILD" >&2
+    exit 2
+    ;;
+esac

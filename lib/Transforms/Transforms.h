@@ -1,0 +1,59 @@
+//===- Transforms.h - IR-to-IR passes that no target owns -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Each pass is a plain function, for the compiler, which runs a fixed list without a pass manager, and a registered pass, for quern-opt and
+// embedders. They know vectors and instruction-set levels; they read neither descriptors nor primitive names.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TRANSFORMS_TRANSFORMS_H
+#define QUERN_TRANSFORMS_TRANSFORMS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <memory>
+#include <optional>
+
+namespace quern {
+
+/// What vector code may use. A level includes the ones before it.
+enum class VectorIsa {
+  Sse42,  ///< no fused multiply-add, no half conversions
+  Avx2,   ///< FMA and F16C
+  Avx512, ///< F, BW, CD, DQ, VL: scalef, getexp, getmant, two-register permutes, masks
+};
+
+llvm::StringRef nameOfVectorIsa(VectorIsa isa);                             ///< "sse42", "avx2", "avx512"
+std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
+
+enum class ExpMethod {
+  Polynomial, ///< below one ULP
+  Table,      ///< 32 entries and degree 2: shorter, below 2 ULP down to exp(-12), below 4 ULP at the end of the range. f32 on AVX-512 only
+};
+
+struct MathOptions {
+  VectorIsa isa = VectorIsa::Avx512;
+  ExpMethod exp = ExpMethod::Polynomial;
+};
+
+/// Replaces math.exp and math.log on f32 and f64 (scalars and vectors of rank 1, any length) by arithmetic that needs no library. Denormal
+/// arguments and results, zeros, infinities and NaN are right; an exp marked `quern.nonpositive` promises an argument <= 0 or NaN and is
+/// cheaper. Fails with a diagnostic on a math operation that has neither an expansion nor an instruction at this level. The result expects
+/// round-to-nearest and denormals kept.
+mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &options);
+
+/// Removes bf16 and f16 from a function: they become i16 in memory and registers, and conversions become integer arithmetic (F16C where
+/// the level has it). Rounds once, to nearest even, also from f64; NaN stays NaN; denormals are kept. AVX-512 BF16's own conversion is not
+/// used because it flushes denormals. Fails with a diagnostic on arithmetic in a narrow type.
+mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
+
+std::unique_ptr<mlir::Pass> createExpandMathPass(const MathOptions &options = {});
+std::unique_ptr<mlir::Pass> createExpandNarrowFloatsPass(VectorIsa isa = VectorIsa::Avx512);
+
+/// Makes quern-expand-math and quern-expand-narrow-floats known to pass pipelines. Idempotent.
+void registerTransformPasses();
+
+} // namespace quern
+
+#endif // QUERN_TRANSFORMS_TRANSFORMS_H

@@ -1,0 +1,119 @@
+//===- Main.cpp - quern-conformance ---------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Random problems, executed and judged. An instruction set is fixed for the life of a process, so with --isa the program runs itself once
+// for each.
+//
+//===----------------------------------------------------------------------===//
+#include "Suite.h"
+
+#include "Desc/Target.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <unistd.h>
+
+using namespace quern;
+
+namespace {
+
+/// Every level that this machine has.
+std::vector<std::string> availableIsas() {
+  std::vector<std::string> names;
+  for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16})
+    if (isa <= detectedIsa())
+      names.emplace_back(nameOfIsa(isa));
+  return names;
+}
+
+std::string quoted(const std::string &text) {
+  std::string result = "'";
+  for (char c : text)
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+/// Runs this program once for each instruction set and adds up what they say last.
+int runForEach(const std::vector<std::string> &isas, const SuiteOptions &options, const std::string &linker) {
+  std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  int64_t passed = 0, failed = 0;
+  for (const std::string &isa : isas) {
+    std::string command = concat("QUERN_MAX_CPU_ISA=", isa, " ", quoted(self), " --seed=", options.seed, " --count=", options.count,
+                                 " --seconds=", options.seconds, " --linker=", linker,
+                                 options.peer.empty() ? "" : " --peer=" + quoted(options.peer));
+    FILE *output = popen(command.c_str(), "r");
+    long long good = 0, bad = 0;
+    bool hasCounts = false;
+    for (char line[4096]; output && std::fgets(line, sizeof(line), output);) {
+      std::cout << line << std::flush;
+      hasCounts = std::sscanf(line, "%lld passed, %lld failed", &good, &bad) == 2;
+    }
+    bool isClean = output && pclose(output) == 0;
+    passed += hasCounts ? good : 0;
+    failed += hasCounts ? bad + (bad == 0 && !isClean) : 1;
+  }
+  std::cout << isas.size() << " instruction sets\n" << passed << " passed, " << failed << " failed" << std::endl;
+  return failed ? 1 : 0;
+}
+
+/// The SYCL build of oneDNN finds its neighbours only through these; the dynamic linker reads them when a process starts.
+void restartWithPeerEnvironment(const std::string &peer, char **argv) {
+  std::filesystem::path lib = std::filesystem::absolute(peer) / "lib";
+  if (std::getenv("OCL_ICD_FILENAMES") || !std::filesystem::exists(lib / "libintelocl.so"))
+    return;
+  setenv("OCL_ICD_FILENAMES", (lib / "libintelocl.so").c_str(), 1);
+  const char *old = std::getenv("LD_LIBRARY_PATH");
+  setenv("LD_LIBRARY_PATH", concat(lib.string(), old ? ":" : "", old ? old : "").c_str(), 1);
+  execv("/proc/self/exe", argv); // on failure go on: opening the peer will say what is missing
+}
+
+int runSuite(const SuiteOptions &options) {
+  Suite suite(options);
+  if (Result<void> opened = suite.open(); !opened) {
+    std::cerr << "quern-conformance: " << opened.error().message << '\n';
+    return 4;
+  }
+  suite.runLegal();
+  suite.runIllegal();
+  return suite.summarize();
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  SuiteOptions options;
+  std::vector<std::string> isas;
+  std::string linker = "both";
+  CLI::App app("Draws random problems, runs them and judges the results. Exit 1 if one is wrong or a kind of problem was not reached.");
+  app.add_option("--seed", options.seed, "Of everything that is drawn")->capture_default_str();
+  app.add_option("--count", options.count, "Legal problems; 240 reach every cell")->capture_default_str();
+  app.add_option("--seconds", options.seconds, "Stop after this long; 0: no limit")->capture_default_str();
+  app.add_option("--isa", isas, "Instruction sets, or all; default: this machine's, or QUERN_MAX_CPU_ISA")->delimiter(',');
+  app.add_option("--linker", linker, "orc, loader (compiled, then loaded from disk) or both")
+      ->check(CLI::IsMember({"orc", "loader", "both"}))
+      ->capture_default_str();
+  app.add_option("--peer", options.peer, "A genuine oneDNN 3.x to compare with: its library, or its environment from tools/peers.sh");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    options.useLoader = linker != "orc";
+    options.useOrc = linker != "loader" || !options.peer.empty();
+    if (isas == std::vector<std::string>{"all"})
+      isas = availableIsas();
+    if (!isas.empty())
+      return runForEach(isas, options, linker);
+    if (!options.peer.empty())
+      restartWithPeerEnvironment(options.peer, argv);
+    return runSuite(options);
+  } catch (const std::exception &error) {
+    std::cerr << "quern-conformance: " << error.what() << '\n';
+    return 4;
+  }
+}

@@ -1,0 +1,64 @@
+//===- Suite.h - Runs drawn cases and keeps count -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One process, one instruction set. Every case goes through the text form, is compiled, executed with several numbers of threads (which
+// must agree to the bit) and judged; then it is loaded from the disk cache by the loader without a compiler, which must agree as well.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_CONFORMANCE_SUITE_H
+#define QUERN_CONFORMANCE_SUITE_H
+
+#include "Generator.h"
+#include "Kernel.h"
+#include "OneDnn.h"
+
+#include <map>
+#include <memory>
+
+namespace quern {
+
+struct SuiteOptions {
+  uint64_t seed = 1;
+  int64_t count = 480;
+  double seconds = 0; ///< 0: no limit
+  bool useOrc = true, useLoader = true;
+  std::string peer;   ///< a oneDNN to compare with; empty: none
+};
+
+class Suite {
+public:
+  explicit Suite(const SuiteOptions &options) : options(options) {}
+  ~Suite();
+
+  /// Opens the device, the peer and a private disk cache.
+  Result<void> open();
+  void runLegal();
+  void runIllegal();
+  /// Prints the counts of every cell and "N passed, N failed"; gives the exit code.
+  int summarize() const;
+
+private:
+  void fail(const Case &drawn, const std::string &why);
+  void failLine(const std::string &line, const std::string &why);
+  Result<void> runCase(const Case &drawn);
+  /// Executes with every number of threads; the outputs of the first go to `bytes`.
+  Result<void> executeAndJudge(Kernel &kernel, ProblemData &data, std::string &bytes);
+  Result<void> compareWithPeer(const Problem &problem, ProblemData &data);
+  bool isOutOfTime() const;
+
+  SuiteOptions options;
+  Device device;
+  std::unique_ptr<OneDnn> peer;
+  std::string cacheDirectory;
+  std::map<Cell, int64_t> counts;
+  std::map<std::string, int64_t> refusals; ///< by kind of mistake
+  int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0, bySpecial = 0, inPlace = 0, empty = 0;
+  double worst = 0;
+  double startSeconds = 0;
+};
+
+} // namespace quern
+
+#endif // QUERN_CONFORMANCE_SUITE_H

@@ -1,0 +1,21 @@
+//===- Emitters.cpp - Verified problems as linalg ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Dispatch by kind of primitive. The verifier has refused what no emitter takes, so that a failure here is a missing line below.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emitters.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace quern;
+
+mlir::FailureOr<mlir::func::FuncOp> quern::emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem) {
+  PrimitiveKind kind = problem.desc.kind();
+  if (kind == PrimitiveKind::Softmax)
+    return emitSoftmax(module, problem);
+  module.emitError("no emitter for ") << llvm::StringRef(nameOf(kind));
+  return mlir::failure();
+}

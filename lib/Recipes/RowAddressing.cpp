@@ -1,0 +1,284 @@
+//===- RowAddressing.cpp - Addresses, loads, stores and partial vectors ---===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Full vectors of unit stride are plain loads and stores; partial ones are masked where the target masks their type. Everything else
+// (strided lanes, targets without masks) moves lane by lane through one vector of scratch. No access touches a lane that does not exist.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/RowEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace quern::rows;
+
+Value RowEmitter::index(int64_t value) {
+  Value &known = indices[value];
+  if (!known)
+    known = before(rows, [&] { return create<arith::ConstantIndexOp>(value).getResult(); });
+  return known;
+}
+
+Value RowEmitter::constant(TypedAttr attr) {
+  Value &known = constants[attr];
+  if (!known)
+    known = before(rows, [&] { return create<arith::ConstantOp>(attr).getResult(); });
+  return known;
+}
+
+Value RowEmitter::splat(TypedAttr scalar) { return constant(DenseElementsAttr::get(vec(scalar.getType()), ArrayRef<Attribute>(scalar))); }
+
+Value RowEmitter::add(Value a, Value c) { return create<arith::AddIOp>(a, c, arith::IntegerOverflowFlags::nsw); }
+
+Value RowEmitter::scaled(Value v, int64_t by) {
+  return by == 1 ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
+}
+
+/// Where row position `at` lies, from the row's start.
+Value RowEmitter::walk(Value at, const RowWalk &row) {
+  if (!row.block)
+    return scaled(at, row.step);
+  Value outer = row.blockStep ? scaled(create<arith::DivUIOp>(at, index(row.block)), row.blockStep) : Value();
+  Value inner = row.step ? scaled(create<arith::RemUIOp>(at, index(row.block)), row.step) : Value();
+  return outer && inner ? add(outer, inner) : outer ? outer : inner;
+}
+
+/// offset + the parallel part of the address; one value per row for all operands that share it.
+Value RowEmitter::rowBase(const Access &access) {
+  Value &base = rowBases[{access.offset, access.strides}];
+  if (!base)
+    base = before(sweepLoop, [&] {
+      Value sum = access.offset ? index(access.offset) : Value();
+      for (auto [at, stride] : llvm::zip_equal(parallel, access.strides)) {
+        if (!stride)
+          continue;
+        Value term = scaled(at, stride);
+        sum = sum ? add(sum, term) : term;
+      }
+      return sum ? sum : index(0);
+    });
+  return base;
+}
+
+/// The address of a slot's first lane.
+Value RowEmitter::place(const Access &access, int64_t slot) {
+  bool acrossBlocks = plan.alongRow() && access.row.block;
+  if (plan.lanesOf(access) == LaneKind::Same && !acrossBlocks)
+    slot = 0;
+  Value &known = places[{nullptr, access.offset, access.strides, access.row, slot}];
+  if (known)
+    return known;
+  if (slot && !acrossBlocks) {
+    int64_t stride = plan.alongRow() ? access.row.step : access.strides[plan.vectorDim];
+    Value first = place(access, 0);
+    return known = add(first, index(slot * plan.lanes * stride));
+  }
+  Value base = rowBase(access);
+  if (access.row.isStill())
+    return known = base;
+  Value at = slot ? add(position, index(slot * plan.lanes)) : position;
+  return known = add(base, walk(at, access.row));
+}
+
+/// A read at the outermost level at which it is invariant.
+Value RowEmitter::read(const Access &access, int64_t slot) {
+  bool rowInvariant = access.row.isStill(), invariant = access.isInvariant();
+  bool differs = plan.lanesOf(access) != LaneKind::Same || (plan.alongRow() && access.row.block);
+  auto &cache = invariant ? kernelLoads : rowInvariant ? rowLoads : stepLoads;
+  AddressKey key{access.base.getAsOpaquePointer(), access.offset, access.strides, access.row, differs ? slot : 0};
+  if (auto hit = cache.find(key); hit != cache.end())
+    return hit->second;
+  Operation *point = invariant ? rows.getOperation() : rowInvariant ? sweepLoop : nullptr;
+  Value v = before(point, [&]() -> Value {
+    const KeptRead *kept = rowInvariant ? nullptr : plan.keptReadOf(access);
+    if (kept && currentSweep > kept->keptIn)
+      return loadKept(kept->scratch, access.elementType(), slot);
+    Value loaded = readLanes(access, slot);
+    if (kept && currentSweep == kept->keptIn)
+      storeKept(kept->scratch, slot, loaded);
+    return loaded;
+  });
+  return cache[key] = v;
+}
+
+Value RowEmitter::readLanes(const Access &access, int64_t slot) {
+  Value memref = arguments.lookup(access.base);
+  auto type = cast<MemRefType>(memref.getType());
+  VectorType vector = vec(type.getElementType());
+  switch (plan.lanesOf(access)) {
+  case LaneKind::Same: {
+    SmallVector<Value, 1> at;
+    if (type.getRank())
+      at.push_back(access.isInvariant() ? index(access.offset) : place(access, slot));
+    return create<vector::BroadcastOp>(vector, create<memref::LoadOp>(memref, at));
+  }
+  case LaneKind::Strided:
+    return gatherLanes(access, slot);
+  case LaneKind::Unit:
+    break;
+  }
+  Value at = place(access, slot);
+  const Lanes &lanes = lanesOf(slot);
+  if (lanes.all())
+    return create<vector::LoadOp>(vector, memref, ValueRange{at});
+  if (plan.takesMask(type.getElementType()))
+    return create<vector::MaskedLoadOp>(vector, memref, ValueRange{at}, maskOf(lanes), splat(b.getZeroAttr(type.getElementType())));
+  if (!lanes.isFull)
+    return gatherLanes(access, slot);
+  auto choice = create<scf::IfOp>(TypeRange{vector}, lanes.isFull, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  create<scf::YieldOp>(create<vector::LoadOp>(vector, memref, ValueRange{at}).getResult());
+  b.setInsertionPointToStart(choice.elseBlock());
+  create<scf::YieldOp>(gatherLanes(access, slot));
+  return choice.getResult(0);
+}
+
+void RowEmitter::write(const Access &access, int64_t slot, Value v) {
+  Value memref = arguments.lookupOrNull(access.base);
+  if (!memref)
+    return; // an intermediate beside an argument in an op of several results
+  auto type = cast<MemRefType>(memref.getType());
+  LaneKind kind = plan.lanesOf(access);
+  const Lanes &lanes = lanesOf(slot);
+  SmallVector<Value, 1> at;
+  if (type.getRank())
+    at.push_back(place(access, slot));
+  if (kind == LaneKind::Same) {
+    create<memref::StoreOp>(create<vector::ExtractOp>(v, 0), memref, at);
+  } else if (kind == LaneKind::Strided) {
+    scatterLanes(access, slot, v);
+  } else if (lanes.all()) {
+    create<vector::StoreOp>(v, memref, at);
+  } else if (plan.takesMask(type.getElementType())) {
+    create<vector::MaskedStoreOp>(memref, at, maskOf(lanes), v);
+  } else if (!lanes.isFull) {
+    scatterLanes(access, slot, v);
+  } else {
+    auto choice = create<scf::IfOp>(lanes.isFull, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    create<vector::StoreOp>(v, memref, at);
+    b.setInsertionPointToStart(choice.elseBlock());
+    scatterLanes(access, slot, v);
+  }
+}
+
+/// A loop over the lanes of a slot that exist; f(lane, address) writes its body.
+template <typename F> void RowEmitter::forEachLane(const Access &access, int64_t slot, F f) {
+  const Lanes &lanes = lanesOf(slot);
+  Value count = lanes.all() ? index(plan.lanes) : lanes.fixed >= 0 ? index(lanes.fixed) : lanes.count;
+  bool acrossBlocks = plan.alongRow() && access.row.block;
+  Value base = acrossBlocks ? rowBase(access) : place(access, slot);
+  Value first = !acrossBlocks ? Value() : slot ? add(position, index(slot * plan.lanes)) : position;
+  int64_t stride = plan.alongRow() ? access.row.step : access.strides[plan.vectorDim];
+  auto loop = create<scf::ForOp>(index(0), count, index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value lane = loop.getInductionVar();
+  f(lane, add(base, acrossBlocks ? walk(add(first, lane), access.row) : scaled(lane, stride)));
+}
+
+Value RowEmitter::gatherLanes(const Access &access, int64_t slot) {
+  Type element = access.elementType();
+  Value buffer = scratchView(plan.laneBuffer, plan.lanes, element), memref = arguments.lookup(access.base);
+  forEachLane(access, slot, [&](Value lane, Value at) {
+    create<memref::StoreOp>(create<memref::LoadOp>(memref, ValueRange{at}), buffer, ValueRange{lane});
+  });
+  return create<vector::LoadOp>(vec(element), buffer, ValueRange{index(0)});
+}
+
+void RowEmitter::scatterLanes(const Access &access, int64_t slot, Value v) {
+  Value buffer = scratchView(plan.laneBuffer, plan.lanes, access.elementType()), memref = arguments.lookup(access.base);
+  create<vector::StoreOp>(v, buffer, ValueRange{index(0)});
+  forEachLane(access, slot, [&](Value lane, Value at) {
+    create<memref::StoreOp>(create<memref::LoadOp>(buffer, ValueRange{lane}), memref, ValueRange{at});
+  });
+}
+
+Value RowEmitter::scratchView(int64_t offset, int64_t length, Type element) {
+  Value &view = scratchViews[{offset, element.getAsOpaquePointer()}];
+  if (!view) {
+    Value at = index(offset);
+    view = before(rows, [&] { return create<memref::ViewOp>(MemRefType::get({length}, element), scratch, at, ValueRange()).getResult(); });
+  }
+  return view;
+}
+
+/// Kept values lie by (row position, slot).
+Value RowEmitter::keptPlace(int64_t slot) {
+  Value &known = keptPlaces[slot];
+  if (known)
+    return known;
+  if (slot) {
+    Value first = keptPlace(0);
+    return known = add(first, index(slot * plan.lanes));
+  }
+  return known = plan.alongRow() ? position : scaled(position, columns * plan.lanes);
+}
+
+Value RowEmitter::loadKept(int64_t offset, Type element, int64_t slot) {
+  int64_t length = plan.alongRow() ? llvm::alignTo(chain.rowExtent, plan.lanes) : chain.rowExtent * columns * plan.lanes;
+  Value at = keptPlace(slot);
+  return create<vector::LoadOp>(vec(element), scratchView(offset, length, element), ValueRange{at});
+}
+
+void RowEmitter::storeKept(int64_t offset, int64_t slot, Value v) {
+  Type element = cast<VectorType>(v.getType()).getElementType();
+  int64_t length = plan.alongRow() ? llvm::alignTo(chain.rowExtent, plan.lanes) : chain.rowExtent * columns * plan.lanes;
+  Value at = keptPlace(slot);
+  create<vector::StoreOp>(v, scratchView(offset, length, element), ValueRange{at});
+}
+
+/// Across rows the last group may be partial: its slots are limited at run time.
+void RowEmitter::limitLanes() {
+  int64_t extent = chain.extents[plan.vectorDim], perGroup = plan.columns * plan.lanes;
+  int64_t inLast = extent - (plan.groups - 1) * perGroup;
+  bool masks = false;
+  chain.forEachAccess([&](Stage &, Access &access) { masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType()); });
+  partial.assign(plan.columns, Lanes());
+  for (int64_t slot = inLast / plan.lanes; slot < plan.columns; ++slot) {
+    Lanes &lanes = partial[slot];
+    if (plan.groups == 1) {
+      lanes.fixed = std::clamp<int64_t>(inLast - slot * plan.lanes, 0, plan.lanes);
+      continue;
+    }
+    lanes.left = create<arith::SubIOp>(index(extent - slot * plan.lanes), parallel[plan.vectorDim]);
+    if (masks)
+      lanes.mask = prefixMask(lanes.left);
+    if (plan.laneBuffer < 0)
+      continue;
+    lanes.isFull = create<arith::CmpIOp>(arith::CmpIPredicate::sge, lanes.left, index(plan.lanes));
+    lanes.count = create<arith::MinSIOp>(create<arith::MaxSIOp>(lanes.left, index(0)), index(plan.lanes));
+  }
+}
+
+const RowEmitter::Lanes &RowEmitter::lanesOf(int64_t slot) {
+  return slot < static_cast<int64_t>(partial.size()) ? partial[slot] : everyLane;
+}
+
+Value RowEmitter::maskOf(const Lanes &lanes) { return lanes.fixed >= 0 ? prefixMask(lanes.fixed) : lanes.mask; }
+
+/// The first `count` lanes.
+Value RowEmitter::prefixMask(int64_t count) {
+  SmallVector<bool> bits(plan.lanes);
+  std::fill_n(bits.begin(), count, true);
+  return constant(DenseElementsAttr::get(vec(b.getI1Type()), bits));
+}
+
+/// The first `left` lanes, known at run time and possibly more than there are, or negative.
+Value RowEmitter::prefixMask(Value left) {
+  auto type = vec(b.getI32Type());
+  auto lanes = llvm::to_vector(llvm::seq<int32_t>(0, plan.lanes));
+  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(lanes)));
+  if (chain.extents[plan.vectorDim] > std::numeric_limits<int32_t>::max())
+    left = create<arith::MinSIOp>(left, index(plan.lanes));
+  Value limit = create<vector::BroadcastOp>(type, create<arith::IndexCastOp>(b.getI32Type(), left));
+  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, limit);
+}

@@ -1,0 +1,272 @@
+//===- RowEmitter.cpp - The kernel and its loops --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One loop over the iteration space; in it, for each sweep, a loop over the row and a straight-line tail. Accumulators are loop-carried,
+// in the order (reduction result, slot). Long sums run in blocks: fresh accumulators per block, the blocks added in a wider format, so
+// that the rounding error does not grow with the row.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/RowEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+RowEmitter::RowEmitter(RowPlan &plan)
+    : plan(plan), chain(plan.chain), b(chain.problem.getContext()), loc(chain.problem.getLoc()) {}
+
+void RowEmitter::makeKernel() {
+  SmallVector<Type> types;
+  for (Type type : chain.problem.getArgumentTypes()) {
+    auto memref = cast<MemRefType>(type);
+    if (memref.getRank()) {
+      auto [strides, size] = memref.getStridesAndOffset();
+      for (auto [extent, stride] : llvm::zip_equal(memref.getShape(), strides))
+        size += (extent - 1) * stride;
+      memref = MemRefType::get({size + 1}, memref.getElementType());
+    }
+    types.push_back(memref);
+  }
+  if (plan.scratchBytes)
+    types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
+  types.append(2, b.getIndexType());
+  b.setInsertionPointAfter(chain.problem);
+  kernel = create<func::FuncOp>((chain.problem.getName() + "_kernel").str(), b.getFunctionType(types, {}));
+  kernel->setAttr("quern.space", b.getIndexAttr(plan.space));
+  kernel->setAttr("quern.plan", b.getStringAttr(plan.text()));
+  b.setInsertionPointToEnd(kernel.addEntryBlock());
+  for (auto [i, argument] : llvm::enumerate(chain.problem.getArguments())) {
+    arguments.map(argument, kernel.getArgument(i));
+    if (DictionaryAttr attributes = chain.problem.getArgAttrDict(i))
+      kernel.setArgAttrs(i, attributes);
+  }
+  if (plan.scratchBytes) {
+    unsigned last = chain.problem.getNumArguments();
+    scratch = kernel.getArgument(last);
+    kernel.setArgAttr(last, "quern.scratch", b.getUnitAttr());
+    kernel->setAttr("quern.scratch_bytes", b.getIndexAttr(plan.scratchBytes));
+  }
+}
+
+void RowEmitter::emitPrologue() {
+  for (Operation *op : chain.prologue) {
+    for (Value v : op->getOperands())
+      if (!arguments.contains(v))
+        b.clone(*v.getDefiningOp(), arguments); // a constant
+    b.clone(*op, arguments);
+  }
+}
+
+/// Delinearises the iteration, innermost dim first.
+void RowEmitter::emitParallelIndices(Value iteration) {
+  int64_t left = plan.space;
+  parallel.assign(chain.extents.size(), Value());
+  for (int d = chain.extents.size() - 1; d >= 0; --d) {
+    int64_t count = d == plan.vectorDim ? plan.groups : chain.extents[d];
+    Value at = iteration;
+    if (count == 1)
+      at = index(0);
+    else if (left != count) {
+      at = create<arith::RemUIOp>(iteration, index(count));
+      iteration = create<arith::DivUIOp>(iteration, index(count));
+    }
+    left /= count;
+    parallel[d] = d == plan.vectorDim ? scaled(at, plan.columns * plan.lanes) : at;
+  }
+}
+
+RowEmitter::Values RowEmitter::freshAccumulators() {
+  Values accumulators;
+  forEachReduction([&](int, Stage &stage, unsigned k) { accumulators.append(columns, splat(stage.inits[k])); });
+  return accumulators;
+}
+
+bool RowEmitter::hasLongSum(int64_t steps) {
+  bool sums = false;
+  forEachReduction([&](int, Stage &stage, unsigned k) { sums |= isa<arith::AddFOp>(stage.combiner(k)); });
+  return sums && steps * 2 > plan.strategy.blockSteps * 3;
+}
+
+/// One loop over [begin, end) of the row.
+RowEmitter::Values RowEmitter::emitLoop(Value begin, Value end, int64_t stepLength, Values accumulators) {
+  auto loop = create<scf::ForOp>(begin, end, index(stepLength), accumulators);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  bool outermost = !sweepLoop;
+  if (outermost)
+    sweepLoop = loop;
+  accumulators.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+  emitStep(loop.getInductionVar(), columns, accumulators);
+  if (!accumulators.empty())
+    create<scf::YieldOp>(accumulators);
+  if (outermost)
+    sweepLoop = nullptr;
+  return Values(loop.getResults());
+}
+
+/// The loop in blocks: an outer loop carries sums in a wider format, and everything else as it is.
+RowEmitter::Values RowEmitter::emitBlockedLoop(int64_t main, int64_t stepLength) {
+  int64_t block = plan.strategy.blockSteps * stepLength;
+  SmallVector<WideSum> sums; // one for each accumulator
+  forEachReduction([&](int, Stage &stage, unsigned k) { sums.append(columns, wideSumOf(stage, k)); });
+  Values carried;
+  for (auto [sum, start] : llvm::zip_equal(sums, freshAccumulators()))
+    carried.append(sum.parts, sum.isWide ? splat(b.getFloatAttr(sum.type, 0)) : start);
+  auto outer = create<scf::ForOp>(index(0), index(main), index(block), carried);
+  sweepLoop = outer;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(outer.getBody());
+    carried.assign(outer.getRegionIterArgs().begin(), outer.getRegionIterArgs().end());
+    Value begin = outer.getInductionVar(), end = add(begin, index(block));
+    if (main % block)
+      end = create<arith::MinUIOp>(end, index(main));
+    Values inner = freshAccumulators();
+    size_t at = 0;
+    for (auto [sum, start] : llvm::zip_equal(sums, inner)) {
+      if (!sum.isWide)
+        start = carried[at];
+      at += sum.parts;
+    }
+    inner = emitLoop(begin, end, stepLength, inner);
+    at = 0;
+    for (auto [sum, result] : llvm::zip_equal(sums, inner)) {
+      addToWide(sum, MutableArrayRef(carried).slice(at, sum.parts), result);
+      at += sum.parts;
+    }
+    create<scf::YieldOp>(carried);
+  }
+  sweepLoop = nullptr;
+  carried.assign(outer.getResults().begin(), outer.getResults().end());
+  Values accumulators;
+  size_t at = 0;
+  for (const WideSum &sum : sums) {
+    accumulators.push_back(narrowed(sum, ArrayRef(carried).slice(at, sum.parts)));
+    at += sum.parts;
+  }
+  return accumulators;
+}
+
+/// What the main loop leaves of a contiguous row: straight-line, the last vector partial.
+void RowEmitter::emitTail(int64_t main, Values &accumulators) {
+  int64_t rest = chain.rowExtent - main, slots = llvm::divideCeil(rest, plan.lanes);
+  partial.assign(slots, Lanes());
+  if (rest % plan.lanes)
+    partial.back().fixed = rest % plan.lanes;
+  emitStep(index(main), slots, accumulators);
+  partial.clear();
+}
+
+/// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across: one loop over the row.
+void RowEmitter::emitSweep() {
+  columns = plan.columnsIn(currentSweep);
+  int64_t stepLength = plan.alongRow() ? columns * plan.lanes : 1;
+  int64_t steps = chain.rowExtent / stepLength, main = steps * stepLength;
+  Values accumulators = freshAccumulators();
+  if (steps > 1)
+    accumulators = hasLongSum(steps) ? emitBlockedLoop(main, stepLength) : emitLoop(index(0), index(main), stepLength, accumulators);
+  else if (steps == 1)
+    emitStep(index(0), columns, accumulators);
+  if (main < chain.rowExtent)
+    emitTail(main, accumulators);
+  finishReductions(accumulators);
+}
+
+/// Everything that the current sweep does for `slots` vectors at row position `at`.
+void RowEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
+  position = at;
+  auto forget = [&] {
+    stepLoads.clear();
+    stepValues.clear();
+    places.clear();
+    keptPlaces.clear();
+  };
+  forget();
+  for (int64_t slot = 0; slot < slots; ++slot)
+    emitSlot(slot, accumulators);
+  forget();
+}
+
+/// Values first, stores last: within a slot nothing is read after something that may be the same memory was written.
+void RowEmitter::emitSlot(int64_t slot, Values &accumulators) {
+  size_t at = slot;
+  SmallVector<std::pair<int, Values>> kept;
+  for (auto [i, stage] : llvm::enumerate(chain.stages)) {
+    if (plan.stages[i].keptIn == currentSweep)
+      kept.push_back({i, values(i, slot)});
+    if (!stage.reduces || plan.stages[i].sweep != currentSweep)
+      continue;
+    Values blockArguments;
+    for (const Access &in : stage.ins)
+      blockArguments.push_back(operand(in, slot));
+    for (unsigned k = 0; k < stage.outs.size(); ++k)
+      blockArguments.push_back(accumulators[at + k * columns]);
+    const Lanes &lanes = lanesOf(slot);
+    for (Value result : emitBody(stage, blockArguments)) {
+      if (plan.alongRow() && !lanes.all()) // the lanes that do not exist keep what they had
+        result = create<arith::SelectOp>(prefixMask(lanes.fixed), result, accumulators[at]);
+      accumulators[at] = result;
+      at += columns;
+    }
+  }
+  for (auto &[i, results] : kept) {
+    const StagePlan &own = plan.stages[i];
+    if (own.storage)
+      write(*own.storage, slot, results[0]);
+    else if (own.scratch >= 0)
+      storeKept(own.scratch, slot, results[0]);
+    else
+      for (auto [access, result] : llvm::zip_equal(chain.stages[i].outs, results))
+        write(access, slot, result);
+  }
+}
+
+/// Turns the accumulators of this sweep into row values.
+void RowEmitter::finishReductions(ArrayRef<Value> accumulators) {
+  forEachReduction([&](int i, Stage &stage, unsigned k) {
+    Values parts(accumulators.take_front(columns));
+    accumulators = accumulators.drop_front(columns);
+    if (plan.alongRow())
+      parts.assign(1, reduceLanes(stage.combiner(k), combineAll(stage.combiner(k), parts)));
+    for (auto [slot, part] : llvm::enumerate(parts))
+      rowValues[{i, slot}].push_back(part);
+  });
+}
+
+void RowEmitter::writeRowOutputs() {
+  SmallVector<std::tuple<const Access *, int64_t, Value>> outputs;
+  for (auto [i, stage] : llvm::enumerate(chain.stages))
+    if (stage.writesArgument && !stage.isElementwise())
+      for (int64_t slot = 0; slot < (plan.alongRow() ? 1 : columns); ++slot)
+        for (auto [access, v] : llvm::zip_equal(stage.outs, values(i, slot)))
+          outputs.push_back({&access, slot, v});
+  for (auto [access, slot, v] : outputs)
+    write(*access, slot, v);
+}
+
+void RowEmitter::emitRowGroup() {
+  for (currentSweep = 0; currentSweep < plan.sweeps; ++currentSweep)
+    emitSweep();
+  writeRowOutputs();
+}
+
+func::FuncOp RowEmitter::emit() {
+  makeKernel();
+  emitPrologue();
+  auto end = create<func::ReturnOp>();
+  b.setInsertionPoint(end);
+  Value one = create<arith::ConstantIndexOp>(1);
+  unsigned count = kernel.getNumArguments();
+  rows = create<scf::ForOp>(kernel.getArgument(count - 2), kernel.getArgument(count - 1), one);
+  indices[1] = one;
+  b.setInsertionPointToStart(rows.getBody());
+  emitParallelIndices(rows.getInductionVar());
+  if (!plan.alongRow())
+    limitLanes();
+  emitRowGroup();
+  return kernel;
+}

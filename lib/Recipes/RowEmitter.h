@@ -1,0 +1,153 @@
+//===- RowEmitter.h - Writing a planned chain as loops and vectors --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Emission pulls: a value is written where it is first needed, at the outermost level at which it is invariant (kernel, row group, step),
+// and found in that level's cache afterwards. Row-level code goes before the loop of the current sweep, so that nested regions (lane
+// loops, blocks of a sum) may only use addresses that were asked for outside of them.
+// RowEmitter.cpp writes the kernel and its loops, RowValues.cpp the stages, RowAddressing.cpp everything that touches memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_ROWEMITTER_H
+#define QUERN_RECIPES_ROWEMITTER_H
+
+#include "Recipes/RowPlan.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <map>
+
+namespace quern::rows {
+
+class RowEmitter {
+public:
+  explicit RowEmitter(RowPlan &plan);
+  mlir::func::FuncOp emit();
+
+private:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<Value>;
+
+  /// Which lanes of a slot exist: all, a fixed number, or as many as are left at run time.
+  struct Lanes {
+    int64_t fixed = -1;
+    Value left;   ///< from the first lane to the end; may be negative or more than there are lanes
+    Value mask;   ///< of `left`, where masks are used
+    Value count;  ///< of `left`, where lanes move one by one
+    Value isFull; ///< of `left`, likewise
+    bool all() const { return fixed < 0 && !left; }
+  };
+
+  /// How an accumulator is carried from block to block: a sum of f32 in f64, one of f64 as sum and error, anything else as it is.
+  struct WideSum {
+    bool isWide = false;
+    mlir::FloatType type; ///< element of the parts
+    unsigned parts = 1;
+  };
+
+  // The kernel and its loops.
+  void makeKernel();
+  void emitPrologue();
+  void emitParallelIndices(Value iteration);
+  void emitRowGroup();
+  void emitSweep();
+  Values emitLoop(Value begin, Value end, int64_t stepLength, Values accumulators);
+  Values emitBlockedLoop(int64_t main, int64_t stepLength);
+  void emitTail(int64_t main, Values &accumulators);
+  void emitStep(Value at, int64_t slots, Values &accumulators);
+  void emitSlot(int64_t slot, Values &accumulators);
+  void finishReductions(llvm::ArrayRef<Value> accumulators);
+  void writeRowOutputs();
+  bool hasLongSum(int64_t steps);
+  Values freshAccumulators();
+  template <typename F> void forEachReduction(F f) {
+    for (auto [i, stage] : llvm::enumerate(chain.stages))
+      if (stage.reduces && plan.stages[i].sweep == currentSweep)
+        for (unsigned k = 0; k < stage.outs.size(); ++k)
+          f(static_cast<int>(i), stage, k);
+  }
+
+  // Values of stages.
+  Values values(int stage, int64_t slot);
+  Values emitStage(int stage, int64_t slot);
+  Values emitBody(Stage &stage, llvm::ArrayRef<Value> blockArguments);
+  Value operand(const Access &access, int64_t slot);
+  Value captured(Value scalar);
+  Value combine(mlir::Operation *like, Value term, Value accumulator);
+  Value combineAll(mlir::Operation *like, Values parts);
+  Value reduceLanes(mlir::Operation *like, Value vector);
+  WideSum wideSumOf(Stage &stage, unsigned k);
+  void addToWide(const WideSum &sum, llvm::MutableArrayRef<Value> parts, Value term);
+  Value narrowed(const WideSum &sum, llvm::ArrayRef<Value> parts);
+
+  // Memory.
+  Value index(int64_t value);
+  Value constant(mlir::TypedAttr attr);
+  Value splat(mlir::TypedAttr scalar);
+  Value add(Value a, Value c);
+  Value scaled(Value v, int64_t by);
+  Value walk(Value position, const RowWalk &row);
+  Value rowBase(const Access &access);
+  Value place(const Access &access, int64_t slot);
+  Value read(const Access &access, int64_t slot);
+  Value readLanes(const Access &access, int64_t slot);
+  void write(const Access &access, int64_t slot, Value v);
+  Value gatherLanes(const Access &access, int64_t slot);
+  void scatterLanes(const Access &access, int64_t slot, Value v);
+  template <typename F> void forEachLane(const Access &access, int64_t slot, F f);
+  Value scratchView(int64_t offset, int64_t length, mlir::Type element);
+  Value loadKept(int64_t offset, mlir::Type element, int64_t slot);
+  void storeKept(int64_t offset, int64_t slot, Value v);
+  Value keptPlace(int64_t slot);
+  void limitLanes();
+  const Lanes &lanesOf(int64_t slot);
+  Value maskOf(const Lanes &lanes);
+  Value prefixMask(int64_t count);
+  Value prefixMask(Value left);
+
+  template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
+  mlir::VectorType vec(mlir::Type element) { return mlir::VectorType::get({plan.lanes}, element); }
+  /// Runs f before `point`, or here if it is null.
+  template <typename F> auto before(mlir::Operation *point, F f) {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    if (point)
+      b.setInsertionPoint(point);
+    return f();
+  }
+
+  RowPlan &plan;
+  RowChain &chain;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  mlir::func::FuncOp kernel;
+  mlir::IRMapping arguments;           ///< of the problem -> of the kernel, and the prologue
+  Value scratch;
+  mlir::scf::ForOp rows;               ///< over the iteration space
+  mlir::Operation *sweepLoop = nullptr; ///< over the row; null between loops
+  int currentSweep = 0;
+  int64_t columns = 1;                 ///< vectors side by side in this sweep
+  Value position;                      ///< along the row, of the current step
+  llvm::SmallVector<Lanes, 8> partial; ///< by slot; a slot beyond has all lanes
+  const Lanes everyLane;
+  llvm::SmallVector<Value, 6> parallel; ///< current index of each parallel dim
+
+  // Caches, outermost level first.
+  std::map<int64_t, Value> indices;
+  llvm::DenseMap<mlir::Attribute, Value> constants;
+  llvm::DenseMap<Value, Value> capturedSplats;
+  std::map<std::pair<int64_t, const void *>, Value> scratchViews;
+  using AddressKey = std::tuple<const void *, int64_t, Strides, RowWalk, int64_t>;
+  using StageKey = std::pair<int, int64_t>;
+  std::map<AddressKey, Value> kernelLoads, rowLoads, stepLoads;
+  std::map<std::pair<int64_t, Strides>, Value> rowBases;
+  std::map<AddressKey, Value> places;
+  std::map<int64_t, Value> keptPlaces;
+  std::map<StageKey, Values> rowValues, stepValues;
+};
+
+} // namespace quern::rows
+
+#endif // QUERN_RECIPES_ROWEMITTER_H

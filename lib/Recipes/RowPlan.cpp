@@ -1,0 +1,383 @@
+//===- RowPlan.cpp - What the rows recipe decides ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Costs are in operations and only rank alternatives. One rule is about correctness: arguments of one type and layout may be one buffer,
+// so nothing is written to an argument before the last sweep that reads one like it.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/RowPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::rows;
+
+namespace {
+
+constexpr int64_t laneLoopOps = 12; ///< emitted for an access whose lanes are moved one by one
+constexpr double laneMoveCost = 2.5; ///< of one lane moved so, in operations of a vector
+constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector
+
+uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
+
+int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+
+int64_t opsOf(linalg::LinalgOp op) {
+  int64_t ops = 0;
+  for (Operation &inner : op.getBlock()->without_terminator())
+    ops += isa<math::MathDialect>(inner.getDialect()) && !isa<math::SqrtOp, math::AbsFOp, math::FmaOp>(inner) ? 18 : 1;
+  return ops;
+}
+
+bool isMemoryRead(const Access &access) { return !access.unread && access.producer < 0; }
+
+class Planner {
+public:
+  Planner(RowPlan &plan, std::string &whyNot) : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
+  LogicalResult run();
+
+private:
+  LogicalResult chooseLanes();
+  void numberSweeps();
+  void chooseVectorDim();
+  double costAlong(int dim);
+  void markUses();
+  bool placeKept();
+  const Access *findDestination(unsigned stage);
+  bool isFree(const Access &destination, unsigned stage);
+  void keepStridedReads();
+  void chooseColumns();
+  void layOutScratch();
+  int64_t bytesOfKept(Type element, int64_t columns) const;
+
+  RowPlan &plan;
+  RowChain &chain;
+  const RowsStrategy &strategy;
+  std::string &whyNot;
+  SmallVector<bool, 8> recomputed; // by stage: found no place
+};
+
+/// Lanes follow from the widest type that takes part; 16- and 8-bit values widen on the way.
+LogicalResult Planner::chooseLanes() {
+  int64_t widest = 32;
+  auto note = [&](Type type) { widest = std::max<int64_t>(widest, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64); };
+  for (Stage &stage : chain.stages) {
+    for (Value argument : stage.op.getBlock()->getArguments())
+      note(argument.getType());
+    for (Operation &op : *stage.op.getBlock())
+      for (Value result : op.getResults())
+        note(result.getType());
+  }
+  plan.lanes = strategy.vectorBytes * 8 / widest;
+  if (plan.lanes >= 1)
+    return success();
+  whyNot = "an element of " + std::to_string(widest) + " bits is wider than a vector";
+  return failure();
+}
+
+/// The number of sweeps is the depth of dependent reductions.
+void Planner::numberSweeps() {
+  plan.stages.resize(chain.stages.size());
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+    own.cost = opsOf(stage.op);
+    for (const Access &access : stage.ins) {
+      if (access.producer < 0)
+        continue;
+      const Stage &producer = chain.stages[access.producer];
+      const StagePlan &before = plan.stages[access.producer];
+      own.sweep = std::max(own.sweep, before.sweep + (producer.reduces ? 1 : 0));
+      own.cost += producer.isElementwise() ? before.cost : 0;
+    }
+    if (stage.reduces || (stage.writesArgument && stage.isElementwise()))
+      plan.sweeps = std::max(plan.sweeps, own.sweep + 1);
+  }
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+    if (!stage.writesArgument || !stage.isElementwise())
+      continue;
+    bool aliased = false;
+    for (const Stage &reader : chain.stages)
+      for (const Access &in : reader.ins)
+        for (const Access &out : stage.outs)
+          aliased |= isMemoryRead(in) && in.mayAlias(out);
+    if (aliased)
+      own.sweep = plan.sweeps - 1;
+  }
+}
+
+double Planner::costAlong(int dim) {
+  plan.vectorDim = dim;
+  int64_t extent = dim < 0 ? chain.rowExtent : chain.extents[dim];
+  double waste = static_cast<double>(llvm::alignTo(extent, plan.lanes)) / extent, ops = 0, perRow = 0, moves = 0;
+  for (Stage &stage : chain.stages) {
+    (stage.perRow ? perRow : ops) += opsOf(stage.op);
+    perRow += stage.reduces ? horizontalOps : 0;
+    auto countMove = [&](const Access &access) {
+      if (!stage.perRow && plan.lanesOf(access) == LaneKind::Strided)
+        moves += 1;
+    };
+    for (const Access &access : stage.ins)
+      if (isMemoryRead(access))
+        countMove(access);
+    for (const Access &access : stage.outs)
+      if (isa<BlockArgument>(access.base))
+        countMove(access);
+  }
+  return ops / plan.lanes * waste + moves * laneMoveCost + perRow / (dim < 0 ? 1 : plan.lanes) / chain.rowExtent;
+}
+
+void Planner::chooseVectorDim() {
+  int best = -1;
+  double least = costAlong(-1);
+  for (int dim = chain.extents.size() - 1; dim >= 0; --dim)
+    if (double cost = costAlong(dim); cost < least) {
+      best = dim;
+      least = cost;
+    }
+  plan.vectorDim = best;
+}
+
+/// In which sweeps each stage is computed, consumers first. A value needed in several is kept from the first on, unless it is cheap or has
+/// found no place.
+void Planner::markUses() {
+  for (StagePlan &own : plan.stages) {
+    own.usedIn = 0;
+    own.keptIn = -1;
+    own.storage = nullptr;
+  }
+  for (int i = chain.stages.size() - 1; i >= 0; --i) {
+    Stage &stage = chain.stages[i];
+    StagePlan &own = plan.stages[i];
+    if (stage.reduces)
+      own.usedIn = bit(own.sweep);
+    else if (stage.writesArgument)
+      own.usedIn |= bit(own.sweep);
+    if (stage.isElementwise()) {
+      if (stage.writesArgument)
+        own.keptIn = own.sweep;
+      else if (llvm::popcount(own.usedIn) > 1 && own.cost > strategy.recomputeOps && !recomputed[i])
+        own.keptIn = llvm::countr_zero(own.usedIn);
+      if (own.keptIn >= 0)
+        own.usedIn &= 2 * bit(own.keptIn) - 1;
+    }
+    for (const Access &access : stage.ins)
+      if (access.producer >= 0)
+        plan.stages[access.producer].usedIn |= own.usedIn;
+  }
+}
+
+/// No argument that may be the same memory is read after the value is stored there, and no other value waits there.
+bool Planner::isFree(const Access &destination, unsigned kept) {
+  int keptIn = plan.stages[kept].keptIn;
+  for (auto [reader, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+    if (own.storage == &destination)
+      return false;
+    for (const Access &in : reader.ins)
+      if (isMemoryRead(in) && in.mayAlias(destination) && (own.usedIn >> (keptIn + 1)))
+        return false;
+  }
+  return true;
+}
+
+/// A destination of the same type, written when the value is no longer needed, can hold it until then.
+const Access *Planner::findDestination(unsigned kept) {
+  if (chain.stages[kept].outs.size() != 1)
+    return nullptr;
+  int lastUse = 0;
+  for (auto [reader, own] : llvm::zip_equal(chain.stages, plan.stages))
+    for (const Access &in : reader.ins)
+      if (in.producer == static_cast<int>(kept))
+        lastUse = std::max<int>(lastUse, llvm::Log2_64(own.usedIn | 1));
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+    const Access &out = stage.outs[0];
+    if (stage.isElementwise() && stage.outs.size() == 1 && isa<BlockArgument>(out.base) && own.keptIn >= lastUse &&
+        out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit && isFree(out, kept))
+      return &out;
+  }
+  return nullptr;
+}
+
+int64_t Planner::bytesOfKept(Type element, int64_t columns) const {
+  int64_t count = plan.alongRow() ? llvm::alignTo(chain.rowExtent, plan.lanes) : chain.rowExtent * columns * plan.lanes;
+  return llvm::alignTo(count * bytesOf(element), 64);
+}
+
+/// Gives every kept value a destination or a claim on scratch. False if one found neither and will be computed again.
+bool Planner::placeKept() {
+  int64_t bytes = 0;
+  for (unsigned i = 0; i < chain.stages.size(); ++i) {
+    StagePlan &own = plan.stages[i];
+    if (own.keptIn < 0 || chain.stages[i].writesArgument)
+      continue;
+    if ((own.storage = findDestination(i)))
+      continue;
+    for (const Access &out : chain.stages[i].outs)
+      bytes += bytesOfKept(out.elementType(), 1);
+    if (chain.stages[i].outs.size() == 1 && bytes <= strategy.scratchBytes)
+      continue;
+    recomputed[i] = true;
+    return false;
+  }
+  plan.scratchBytes = bytes;
+  return true;
+}
+
+void Planner::keepStridedReads() {
+  SmallVector<std::pair<const Access *, uint64_t>, 4> reads;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+    for (const Access &in : stage.ins) {
+      if (!isMemoryRead(in) || stage.perRow || in.row.isStill() || plan.lanesOf(in) != LaneKind::Strided)
+        continue;
+      auto *known = llvm::find_if(reads, [&](auto &read) { return read.first->base == in.base && read.first->sameAddress(in); });
+      if (known == reads.end())
+        reads.push_back({&in, own.usedIn});
+      else
+        known->second |= own.usedIn;
+    }
+  for (auto [access, usedIn] : reads) {
+    int64_t bytes = bytesOfKept(access->elementType(), 1);
+    if (llvm::popcount(usedIn) < 2 || plan.scratchBytes + bytes > strategy.scratchBytes)
+      continue;
+    plan.scratchBytes += bytes;
+    plan.keptReads.push_back({access, llvm::countr_zero(usedIn)});
+  }
+}
+
+/// Across rows: as many vectors side by side as the op budget and L1 allow, preferring a count that wastes few lanes in the last group.
+void Planner::chooseColumns() {
+  int64_t extent = chain.extents[plan.vectorDim], vectors = llvm::divideCeil(extent, plan.lanes), bytesPerVector = plan.scratchBytes;
+  llvm::SmallDenseMap<Value, uint64_t> readIn; // what a later sweep reads again should still be in L1
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+    for (const Access &in : stage.ins)
+      if (isMemoryRead(in) && !in.row.isStill() && in.strides[plan.vectorDim])
+        readIn[in.base] |= own.usedIn;
+  for (auto [base, sweeps] : readIn)
+    if (llvm::popcount(sweeps) > 1)
+      bytesPerVector += chain.rowExtent * plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
+  int64_t ops = 1;
+  for (int sweep = 0; sweep < plan.sweeps; ++sweep)
+    ops += plan.opsIn(sweep);
+  int64_t limit = std::min({strategy.maxColumns, vectors, strategy.l1Bytes / std::max<int64_t>(bytesPerVector, 1), strategy.maxOps / ops});
+  plan.columns = 1;
+  for (int64_t count = 2; count <= limit; ++count) {
+    int64_t padded = llvm::alignTo(vectors, count);
+    if (padded * 20 <= vectors * 21 || padded <= static_cast<int64_t>(llvm::alignTo(vectors, plan.columns)))
+      plan.columns = count;
+  }
+  plan.groups = llvm::divideCeil(vectors, plan.columns);
+}
+
+void Planner::layOutScratch() {
+  int64_t used = 0;
+  auto claim = [&](int64_t bytes) { return std::exchange(used, used + llvm::alignTo(bytes, 64)); };
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+    if (own.keptIn >= 0 && !stage.writesArgument && !own.storage)
+      own.scratch = claim(bytesOfKept(stage.outs[0].elementType(), plan.columns));
+  for (KeptRead &read : plan.keptReads)
+    read.scratch = claim(bytesOfKept(read.access->elementType(), plan.columns));
+  bool movesLanes = false;
+  auto check = [&](const Access &access) {
+    LaneKind kind = plan.lanesOf(access);
+    movesLanes |= kind == LaneKind::Strided || (kind == LaneKind::Unit && plan.hasPartialVectors() && !plan.takesMask(access.elementType()));
+  };
+  chain.forEachAccess([&](Stage &, Access &access) {
+    if (access.producer < 0 && isa<BlockArgument>(access.base))
+      check(access);
+  });
+  if (movesLanes)
+    plan.laneBuffer = claim(strategy.vectorBytes);
+  plan.scratchBytes = used;
+}
+
+LogicalResult Planner::run() {
+  if (failed(chooseLanes()))
+    return failure();
+  numberSweeps();
+  chooseVectorDim();
+  recomputed.assign(chain.stages.size(), false);
+  do
+    markUses();
+  while (!placeKept());
+  keepStridedReads();
+  if (!plan.alongRow())
+    chooseColumns();
+  layOutScratch();
+  plan.space = plan.groups;
+  for (auto [dim, extent] : llvm::enumerate(chain.extents))
+    plan.space *= static_cast<int>(dim) == plan.vectorDim ? 1 : extent;
+  return success();
+}
+
+} // namespace
+
+LaneKind RowPlan::lanesOf(const Access &access) const {
+  int64_t stride = alongRow() ? access.row.step : access.strides[vectorDim];
+  if (alongRow() && access.row.block && access.row.block % lanes) // a vector would cross the border of a block
+    return LaneKind::Strided;
+  return stride == 0 ? LaneKind::Same : stride == 1 ? LaneKind::Unit : LaneKind::Strided;
+}
+
+bool RowPlan::takesMask(Type element) const {
+  return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask;
+}
+
+bool RowPlan::hasPartialVectors() const { return (alongRow() ? chain.rowExtent : chain.extents[vectorDim]) % (columns * lanes) != 0; }
+
+int64_t RowPlan::opsIn(int sweep) const {
+  int64_t ops = 0;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
+    if (!((own.usedIn >> sweep) & 1) || (stage.perRow && alongRow())) // a per-row op runs once per row there
+      continue;
+    ops += opsOf(stage.op);
+    for (const Access &access : stage.ins)
+      ops += isMemoryRead(access) && lanesOf(access) == LaneKind::Strided ? laneLoopOps : 0;
+  }
+  return ops;
+}
+
+int64_t RowPlan::columnsIn(int sweep) const {
+  if (!alongRow())
+    return columns;
+  int64_t accumulators = 0;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
+    accumulators += stage.reduces && own.sweep == sweep ? stage.outs.size() : 0;
+  int64_t limit = std::min(strategy.unroll, strategy.registers / 2 / std::max<int64_t>(accumulators, 1));
+  return std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));
+}
+
+const KeptRead *RowPlan::keptReadOf(const Access &access) const {
+  for (const KeptRead &read : keptReads)
+    if (read.access->base == access.base && read.access->sameAddress(access))
+      return &read;
+  return nullptr;
+}
+
+std::string RowPlan::text() const {
+  std::string line;
+  llvm::raw_string_ostream os(line);
+  os << "rows: " << chain.stages.size() << " ops in " << sweeps << (sweeps == 1 ? " sweep" : " sweeps") << ", space " << space << ", ";
+  if (alongRow()) {
+    os << "along the row, unroll";
+    for (int sweep = 0; sweep < sweeps; ++sweep)
+      os << (sweep ? "+" : " ") << columnsIn(sweep);
+  } else {
+    os << "across rows, " << columns << (columns == 1 ? " vector" : " vectors") << " wide";
+  }
+  os << ", " << lanes << " lanes";
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
+    if (own.keptIn >= 0 && !stage.writesArgument)
+      os << ", sweep " << own.keptIn << " keeps a value in " << (own.storage ? "the destination" : "scratch");
+  for (const KeptRead &read : keptReads)
+    os << ", sweep " << read.keptIn << " keeps a strided operand in scratch";
+  if (laneBuffer >= 0)
+    os << ", some lanes move one by one";
+  return line;
+}
+
+LogicalResult quern::rows::planRows(RowPlan &plan, std::string &whyNot) { return Planner(plan, whyNot).run(); }

@@ -1,0 +1,70 @@
+//===- RowPlan.h - What the rows recipe decides -----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A plan fixes everything that emission writes down: the dim that vectors run along, the number of sweeps over the row, in which sweep
+// each stage is computed, and where a value that crosses sweeps waits. Its text is the kernel's `quern.plan`.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_ROWPLAN_H
+#define QUERN_RECIPES_ROWPLAN_H
+
+#include "Recipes/RowChain.h"
+#include "Recipes/Rows.h"
+
+namespace quern::rows {
+
+/// How the lanes of a vector lie in an operand's memory.
+enum class LaneKind { Same, Unit, Strided };
+
+struct StagePlan {
+  int sweep = 0;       ///< the first one in which its inputs are complete; for an elementwise output, the one that writes it
+  uint64_t usedIn = 0; ///< bit s: sweep s computes it
+  int keptIn = -1;     ///< the sweep that writes its element value for later ones; -1: computed wherever it is needed
+  const Access *storage = nullptr; ///< the destination that holds a kept value; null: scratch, or its own argument
+  int64_t scratch = -1;            ///< or its offset in scratch, in bytes
+  int64_t cost = 0;                ///< operations to compute it again
+};
+
+/// A read whose lanes are strided is gathered once and kept.
+struct KeptRead {
+  const Access *access = nullptr;
+  int keptIn = 0;
+  int64_t scratch = -1;
+};
+
+struct RowPlan {
+  RowChain &chain;
+  RowsStrategy strategy;
+  int64_t lanes = 0;
+  int vectorDim = -1;   ///< the parallel dim that vectors run along; -1: the row itself
+  int64_t columns = 1;  ///< vectors side by side, when they run across rows
+  int64_t groups = 1;   ///< iterations along the vector dim
+  int64_t space = 1;    ///< iterations in all
+  int sweeps = 0;
+  llvm::SmallVector<StagePlan, 8> stages;
+  llvm::SmallVector<KeptRead, 2> keptReads;
+  int64_t scratchBytes = 0;
+  int64_t laneBuffer = -1; ///< offset in scratch of one vector, for lanes that are moved one by one; -1: none are
+
+  RowPlan(RowChain &chain, const RowsStrategy &strategy) : chain(chain), strategy(strategy) {}
+  bool alongRow() const { return vectorDim < 0; }
+  LaneKind lanesOf(const Access &access) const;
+  bool takesMask(mlir::Type element) const;
+  /// Some vectors are not full.
+  bool hasPartialVectors() const;
+  /// Operations per vector of one sweep.
+  int64_t opsIn(int sweep) const;
+  /// Vectors side by side in one iteration of a sweep.
+  int64_t columnsIn(int sweep) const;
+  const KeptRead *keptReadOf(const Access &access) const;
+  std::string text() const;
+};
+
+/// Makes the plan. Every matched chain has one, unless it computes in a type wider than a vector.
+mlir::LogicalResult planRows(RowPlan &plan, std::string &whyNot);
+
+} // namespace quern::rows
+
+#endif // QUERN_RECIPES_ROWPLAN_H

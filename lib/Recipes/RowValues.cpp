@@ -1,0 +1,156 @@
+//===- RowValues.cpp - The values of stages on vectors --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A body is cloned with vectors for scalars. A reduction's combiner is written apart, since it may be applied to partial results in any
+// order, which the match has proved legal.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/RowEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+/// The results of a stage for one vector: found in a cache or emitted here.
+RowEmitter::Values RowEmitter::values(int i, int64_t slot) {
+  bool rowLevel = !chain.stages[i].isElementwise();
+  StageKey key{i, rowLevel && plan.alongRow() ? 0 : slot};
+  auto &cache = rowLevel ? rowValues : stepValues;
+  if (auto hit = cache.find(key); hit != cache.end())
+    return hit->second;
+  Values results = before(rowLevel ? sweepLoop : nullptr, [&] { return emitStage(i, slot); });
+  return cache[key] = results;
+}
+
+RowEmitter::Values RowEmitter::emitStage(int i, int64_t slot) {
+  Stage &stage = chain.stages[i];
+  const StagePlan &own = plan.stages[i];
+  if (own.keptIn >= 0 && currentSweep > own.keptIn) {
+    if (own.storage)
+      return {read(*own.storage, slot)};
+    if (own.scratch >= 0)
+      return {loadKept(own.scratch, stage.outs[0].elementType(), slot)};
+    return Values(llvm::map_range(stage.outs, [&](const Access &access) { return read(access, slot); }));
+  }
+  Values blockArguments;
+  for (const Access &in : stage.ins)
+    blockArguments.push_back(operand(in, slot));
+  return emitBody(stage, blockArguments);
+}
+
+Value RowEmitter::operand(const Access &access, int64_t slot) {
+  if (access.unread)
+    return Value();
+  return access.producer >= 0 ? values(access.producer, slot)[access.result] : read(access, slot);
+}
+
+Value RowEmitter::captured(Value scalar) {
+  TypedAttr attr;
+  if (matchPattern(scalar, m_Constant(&attr)))
+    return splat(attr);
+  Value &v = capturedSplats[scalar];
+  if (!v)
+    v = before(rows, [&] { return create<vector::BroadcastOp>(vec(scalar.getType()), arguments.lookup(scalar)).getResult(); });
+  return v;
+}
+
+/// Clones a body on vectors; fewer arguments than the block has are legal where the rest is not read.
+RowEmitter::Values RowEmitter::emitBody(Stage &stage, ArrayRef<Value> blockArguments) {
+  IRMapping map;
+  Block *block = stage.op.getBlock();
+  for (auto [argument, value] : llvm::zip(block->getArguments(), blockArguments))
+    if (value)
+      map.map(argument, value);
+  auto lookup = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v); };
+  for (Operation &op : block->without_terminator()) {
+    if (matchPattern(&op, m_Constant()))
+      continue; // captured where it is used
+    if (stage.reduces && llvm::is_contained(block->getTerminator()->getOperands(), op.getResult(0))) {
+      auto argument = dyn_cast<BlockArgument>(op.getOperand(0));
+      bool accumulatorFirst = argument && argument.getOwner() == block && argument.getArgNumber() >= stage.ins.size();
+      Value term = lookup(op.getOperand(accumulatorFirst ? 1 : 0)), accumulator = lookup(op.getOperand(accumulatorFirst ? 0 : 1));
+      map.map(op.getResult(0), combine(&op, term, accumulator));
+      continue;
+    }
+    for (Value v : op.getOperands())
+      if (!map.contains(v))
+        map.map(v, captured(v));
+    Operation *clone = b.clone(op, map);
+    clone->getResult(0).setType(vec(op.getResult(0).getType()));
+  }
+  return Values(llvm::map_range(block->getTerminator()->getOperands(), lookup));
+}
+
+/// A maxnumf or minnumf whose accumulator cannot be NaN is one compare-and-select (one instruction); NaN terms lose, as required.
+Value RowEmitter::combine(Operation *like, Value term, Value accumulator) {
+  if (isa<arith::MaxNumFOp, arith::MinNumFOp>(like)) {
+    auto predicate = isa<arith::MaxNumFOp>(like) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+    return create<arith::SelectOp>(create<arith::CmpFOp>(predicate, term, accumulator), term, accumulator);
+  }
+  Operation *op = b.clone(*like);
+  op->setOperands({term, accumulator});
+  op->getResult(0).setType(term.getType());
+  return op->getResult(0);
+}
+
+/// A balanced tree.
+Value RowEmitter::combineAll(Operation *like, Values parts) {
+  for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2))
+    for (size_t i = 0; 2 * i < parts.size(); ++i)
+      parts[i] = 2 * i + 1 < parts.size() ? combine(like, parts[2 * i], parts[2 * i + 1]) : parts[2 * i];
+  return parts[0];
+}
+
+/// The lanes of one accumulator combined, in every lane.
+Value RowEmitter::reduceLanes(Operation *like, Value accumulator) {
+  using Kind = vector::CombiningKind;
+  Kind kind = isa<arith::AddFOp>(like)      ? Kind::ADD
+              : isa<arith::MaxNumFOp>(like) ? Kind::MAXNUMF
+              : isa<arith::MinNumFOp>(like) ? Kind::MINNUMF
+              : isa<arith::MaximumFOp>(like) ? Kind::MAXIMUMF
+                                             : Kind::MINIMUMF;
+  bool skipsNaN = isa<arith::MaxNumFOp, arith::MinNumFOp>(like);
+  auto flags = skipsNaN ? arith::FastMathFlags::nnan : kind == Kind::ADD ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none;
+  Value scalar = create<vector::ReductionOp>(kind, accumulator, flags);
+  return create<vector::BroadcastOp>(accumulator.getType(), scalar);
+}
+
+RowEmitter::WideSum RowEmitter::wideSumOf(Stage &stage, unsigned k) {
+  auto type = cast<FloatType>(stage.inits[k].getType());
+  if (!isa<arith::AddFOp>(stage.combiner(k)))
+    return {false, type, 1};
+  return {true, b.getF64Type(), type.isF64() ? 2u : 1u};
+}
+
+/// Adds a block's sum. In f64 the error of each addition is kept apart (Knuth's TwoSum).
+void RowEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, Value term) {
+  if (!sum.isWide) {
+    parts[0] = term;
+    return;
+  }
+  if (sum.parts == 1) {
+    parts[0] = create<arith::AddFOp>(parts[0], create<arith::ExtFOp>(vec(sum.type), term));
+    return;
+  }
+  Value total = create<arith::AddFOp>(parts[0], term);
+  Value virtualTerm = create<arith::SubFOp>(total, parts[0]);
+  Value lost = create<arith::SubFOp>(parts[0], create<arith::SubFOp>(total, virtualTerm));
+  Value lostOfTerm = create<arith::SubFOp>(term, virtualTerm);
+  parts[1] = create<arith::AddFOp>(parts[1], create<arith::AddFOp>(lost, lostOfTerm));
+  parts[0] = total;
+}
+
+/// Back to the accumulator's type. An infinite sum has a NaN for its error, which then does not count.
+Value RowEmitter::narrowed(const WideSum &sum, ArrayRef<Value> parts) {
+  if (!sum.isWide)
+    return parts[0];
+  if (sum.parts == 1)
+    return create<arith::TruncFOp>(vec(b.getF32Type()), parts[0]);
+  Value isNumber = create<arith::CmpFOp>(arith::CmpFPredicate::ORD, parts[1], parts[1]);
+  return create<arith::SelectOp>(isNumber, create<arith::AddFOp>(parts[0], parts[1]), parts[0]);
+}

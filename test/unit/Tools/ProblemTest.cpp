@@ -42,7 +42,7 @@ TEST(ExitCode, TheMostSeriousWins) {
 }
 
 TEST(ProblemData, CatchesStrayWrites) {
-  Result<Problem> problem = readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:4x1 axis=1", Target::host());
+  Result<Problem> problem = readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:s4x1 axis=1", Target::host());
   ASSERT_TRUE(problem) << problem.error().message;
   Result<ProblemData> data = ProblemData::create(*problem, {});
   ASSERT_TRUE(data);

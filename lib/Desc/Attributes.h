@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What modifies a primitive besides its tensors. A primitive uses an attribute or refuses it at creation; none is ignored. Each struct
-// lists its fields once, in visitFields(): equality, canonical bytes, key and text form derive from that list (see FieldVisitor.h).
+// lists its fields once, in visitFields(): equality (floats by their bits), canonical bytes, key and text form derive from that list (see
+// FieldVisitor.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_ATTRIBUTES_H
@@ -25,7 +26,7 @@ struct QuantParams {
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("mask", self.mask), visit("type", self.dataType), visit("groups", self.groups);
   }
-  bool operator==(const QuantParams &) const = default;
+  bool operator==(const QuantParams &other) const;
 };
 
 /// One post-op. `kind` says which fields mean something; the others keep their defaults.
@@ -44,8 +45,14 @@ struct PostOp {
         visit("zero_point", self.zeroPoint), visit("type", self.dataType), visit("src1", self.src1), visit("src2", self.src2),
         visit("mask", self.mask);
   }
-  bool operator==(const PostOp &) const = default;
+  bool operator==(const PostOp &other) const;
+  /// Refuses an algorithm of another kind, missing tensors and fields that mean nothing for `kind`.
+  Result<void> validate() const;
 };
+
+template <> std::string_view nameOf<PostOp::Kind>(PostOp::Kind kind);
+template <> std::optional<PostOp::Kind> fromName<PostOp::Kind>(std::string_view name);
+template <> std::string namesOf<PostOp::Kind>(std::string_view prefix);
 
 /// Quantization of RNN data (q = scale·x + shift) and weights (one scale, or one for each index of the masked dims).
 struct RnnQuantization {
@@ -59,7 +66,7 @@ struct RnnQuantization {
         visit("weights_scales", self.weightsScales), visit("projection_mask", self.projectionMask),
         visit("projection_scales", self.projectionScales);
   }
-  bool operator==(const RnnQuantization &) const = default;
+  bool operator==(const RnnQuantization &other) const;
 };
 
 inline constexpr size_t maxPostOps = 32;
@@ -79,7 +86,9 @@ struct Attributes {
         visit("accumulation", self.accumulationMode), visit("deterministic", self.deterministic), visit("scales", self.scales),
         visit("zero_points", self.zeroPoints), visit("post_ops", self.postOps), visit("rnn", self.rnn);
   }
-  bool operator==(const Attributes &) const = default;
+  bool operator==(const Attributes &other) const;
+  /// What must hold of attributes whatever primitive they are for: masks, groups, post-ops and their number.
+  Result<void> validate() const;
 };
 
 } // namespace quern

@@ -28,7 +28,7 @@ struct SoftmaxDesc {
     visit("prop", self.prop), visit("alg", self.alg), visit("src", self.src), visit("dst", self.dst), visit("diff_src", self.diffSrc),
         visit("diff_dst", self.diffDst), visit("axis", self.axis);
   }
-  bool operator==(const SoftmaxDesc &) const = default;
+  bool operator==(const SoftmaxDesc &other) const;
 };
 
 struct ReorderDesc {
@@ -37,7 +37,7 @@ struct ReorderDesc {
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("src", self.src), visit("dst", self.dst), visit("src_engine", self.srcEngine), visit("dst_engine", self.dstEngine);
   }
-  bool operator==(const ReorderDesc &) const = default;
+  bool operator==(const ReorderDesc &other) const;
 };
 
 /// All RNN cells. Dims as the specification has them: srcLayer [T, N, SLC], srcIter [L, D, N, SIC], weightsLayer [L, D, SLC, G, DHC], …
@@ -66,7 +66,7 @@ struct RnnDesc {
         visit("diff_bias", self.diffBias), visit("diff_dst_layer", self.diffDstLayer), visit("diff_dst_iter", self.diffDstIter),
         visit("diff_dst_iter_c", self.diffDstIterC);
   }
-  bool operator==(const RnnDesc &) const = default;
+  bool operator==(const RnnDesc &other) const;
 };
 
 struct PrimitiveDesc {
@@ -74,10 +74,11 @@ struct PrimitiveDesc {
   Attributes attr;
 
   PrimitiveKind kind() const;
-  bool operator==(const PrimitiveDesc &) const = default;
+  bool operator==(const PrimitiveDesc &other) const;
 
   /// Equal descriptors, and only they, give equal bytes.
   std::string canonicalBytes() const;
+  void write(ByteWriter &out) const;
   /// The inverse; checks every field, so that bytes from a file are safe.
   static Result<PrimitiveDesc> fromBytes(std::string_view bytes);
 

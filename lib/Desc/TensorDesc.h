@@ -66,6 +66,8 @@ struct TensorDesc {
 
   /// Everything that must hold of a descriptor that comes from outside (a blob, the text form).
   Result<void> validate() const;
+  /// The same shape, order of dims and blocking without gaps, offset or extras: what `any` beside this tensor resolves to.
+  Result<TensorDesc> denseLike(DataType type) const;
 
   bool isZero() const { return ndims == 0; } ///< the absent tensor
   bool isAny() const { return formatKind == FormatKind::Any; }
@@ -81,8 +83,8 @@ struct TensorDesc {
   void blockSizes(int64_t (&blocks)[maxDims]) const;
   int64_t elements() const;       ///< product of dims; runtimeDim if not known
   int64_t paddedElements() const; ///< product of paddedDims
-  /// Bytes a buffer must have: padding, offset0, gaps and appended compensation included; 0 for a zero or `any` descriptor or a zero
-  /// dim; runtimeDim if not known.
+  /// Bytes of a buffer: padding, gaps (the last row's included, as oneDNN counts), offset0 and appended compensation; 0 for a zero or
+  /// `any` descriptor or a zero dim; runtimeDim if not known.
   int64_t bytes() const;
   /// Offset in elements of the element with these logical indices.
   int64_t offsetOf(std::span<const int64_t> index) const;
@@ -97,6 +99,7 @@ struct TensorDesc {
   /// out.dims[permutation[d]] = dims[d].
   Result<TensorDesc> permuteAxes(std::span<const int> permutation) const;
 
+  /// Floats of the extras compare by their bits.
   bool operator==(const TensorDesc &other) const;
 
   /// Canonical bytes: equal descriptors and only they give equal bytes; read back by `read`, which validates.

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace quern {
@@ -56,10 +57,13 @@ inline bool isForward(PropKind kind) { return kind == PropKind::ForwardTraining 
 template <typename Enum> std::string_view nameOf(Enum value);
 /// The inverse; nothing for an unknown name.
 template <typename Enum> std::optional<Enum> fromName(std::string_view name);
+/// The names that start with `prefix`, without it, separated by ", ": for messages.
+template <typename Enum> std::string namesOf(std::string_view prefix = {});
 
 #define QUERN_DECLARE_NAMES(ENUM)                                                                                                          \
   template <> std::string_view nameOf<ENUM>(ENUM value);                                                                                   \
-  template <> std::optional<ENUM> fromName<ENUM>(std::string_view name)
+  template <> std::optional<ENUM> fromName<ENUM>(std::string_view name);                                                                   \
+  template <> std::string namesOf<ENUM>(std::string_view prefix)
 QUERN_DECLARE_NAMES(DataType);
 QUERN_DECLARE_NAMES(PrimitiveKind);
 QUERN_DECLARE_NAMES(PropKind);

@@ -1,0 +1,174 @@
+//===- Artifact.cpp - Writing and reading artifacts -----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Format: magic (8 bytes), version (u32), XXH3-128 of the rest (16 bytes), then the fields in the order of the struct; strings and lists
+// have a 32-bit count, the code a 64-bit one. The checksum finds accidents; the checks of every count, index and name are for files that
+// somebody made.
+//
+//===----------------------------------------------------------------------===//
+#include "Artifact/Artifact.h"
+
+#include "Support/Bytes.h"
+#include "Support/Digest.h"
+
+#include <algorithm>
+
+namespace quern {
+namespace {
+
+constexpr std::string_view magic = "QUERNART";
+constexpr uint32_t formatVersion = 1;
+constexpr size_t headerBytes = 8 + sizeof(uint32_t) + 2 * sizeof(uint64_t);
+/// No kernel comes near these; they bound what a hostile file makes the reader do.
+constexpr uint32_t maxEntries = 256, maxSteps = 65536, maxArguments = 4096;
+
+bool isPrintable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+bool isSymbol(std::string_view name) {
+  auto isWordChar = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$';
+  };
+  return !name.empty() && name.size() <= 255 && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), isWordChar);
+}
+
+void writePayload(const Artifact &artifact, ByteWriter &out) {
+  out.put(artifact.codeKind);
+  for (const std::string *text : {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan})
+    out.putString(*text);
+  out.put<uint32_t>(static_cast<uint32_t>(artifact.entries.size()));
+  for (const std::string &entry : artifact.entries)
+    out.putString(entry);
+  out.put<uint32_t>(static_cast<uint32_t>(artifact.steps.size()));
+  for (const LaunchStep &step : artifact.steps) {
+    out.put(step.entry);
+    out.put(step.iterations);
+    out.put(step.nsPerIteration);
+  }
+  out.put<uint32_t>(static_cast<uint32_t>(artifact.arguments.size()));
+  for (const ArtifactArgument &argument : artifact.arguments) {
+    out.put(argument.index);
+    out.put(argument.isOutput);
+    out.put(argument.bytes);
+  }
+  out.put(artifact.scratchBytesPerThread);
+  out.put<uint64_t>(artifact.code.size());
+  out.bytes.append(artifact.code);
+}
+
+Result<void> readEntries(ByteReader &in, Artifact &artifact) {
+  auto count = in.get<uint32_t>();
+  if (count < 1 || count > maxEntries)
+    return runtimeError("artifact has ", count, " entries; between 1 and ", maxEntries, " are possible");
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    std::string_view name = in.getString();
+    if (!in.ok())
+      break;
+    if (!isSymbol(name))
+      return runtimeError("artifact entry ", i, " has no valid symbol name (", name.size(), " bytes)");
+    if (std::find(artifact.entries.begin(), artifact.entries.end(), name) != artifact.entries.end())
+      return runtimeError("artifact entry '", name, "' occurs twice");
+    artifact.entries.emplace_back(name);
+  }
+  return {};
+}
+
+Result<void> readSteps(ByteReader &in, Artifact &artifact) {
+  auto count = in.get<uint32_t>();
+  if (count < 1 || count > maxSteps)
+    return runtimeError("artifact has ", count, " steps; between 1 and ", maxSteps, " are possible");
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    LaunchStep step;
+    step.entry = in.get<uint32_t>();
+    step.iterations = in.get<int64_t>();
+    step.nsPerIteration = in.get<int64_t>();
+    if (step.entry >= artifact.entries.size())
+      return runtimeError("artifact step ", i, " runs entry ", step.entry, " of ", artifact.entries.size());
+    if (step.iterations < 0 || step.nsPerIteration < 0)
+      return runtimeError("artifact step ", i, " has ", step.iterations, " iterations of ", step.nsPerIteration, " ns; the least is 0");
+    artifact.steps.push_back(step);
+  }
+  return {};
+}
+
+Result<void> readArguments(ByteReader &in, Artifact &artifact) {
+  auto count = in.get<uint32_t>();
+  if (count > maxArguments)
+    return runtimeError("artifact has ", count, " arguments; at most ", maxArguments, " are possible");
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    ArtifactArgument argument;
+    argument.index = in.get<int32_t>();
+    argument.isOutput = in.get<uint32_t>();
+    argument.bytes = in.get<int64_t>();
+    if (argument.index < 0 || argument.isOutput > 1 || argument.bytes < 0)
+      return runtimeError("artifact argument ", i, " has index ", argument.index, ", direction ", argument.isOutput, " and ", argument.bytes,
+                          " bytes");
+    artifact.arguments.push_back(argument);
+  }
+  return {};
+}
+
+Result<void> readTexts(ByteReader &in, Artifact &artifact) {
+  artifact.codeKind = in.get<CodeKind>();
+  if (artifact.codeKind != CodeKind::ElfObject && artifact.codeKind != CodeKind::SpirV)
+    return runtimeError("artifact has code of kind ", static_cast<uint32_t>(artifact.codeKind), "; 1 and 2 are known");
+  for (std::string *text : {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan})
+    *text = in.getString();
+  for (const std::string *text : {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.plan})
+    if (!isPrintable(*text))
+      return runtimeError("artifact has unprintable characters in its descriptor, target, build or plan");
+  return {};
+}
+
+Result<void> readPayload(ByteReader &in, Artifact &artifact) {
+  for (auto read : {readTexts, readEntries, readSteps, readArguments})
+    if (Result<void> ok = read(in, artifact); !ok || !in.ok())
+      return ok;
+  artifact.scratchBytesPerThread = in.get<int64_t>();
+  if (artifact.scratchBytesPerThread < 0)
+    return runtimeError("artifact wants ", artifact.scratchBytesPerThread, " bytes of scratch; the least is 0");
+  artifact.code = in.getBytes(in.get<uint64_t>());
+  return {};
+}
+
+} // namespace
+
+std::string Artifact::serialize() const {
+  ByteWriter out;
+  out.bytes.reserve(headerBytes + code.size() + keyBytes.size() + descriptor.size() + plan.size() + 512);
+  out.bytes.append(magic);
+  out.put(formatVersion);
+  size_t checksumAt = out.bytes.size();
+  out.bytes.append(headerBytes - checksumAt, '\0');
+  writePayload(*this, out);
+  Digest checksum = digestOf(std::string_view(out.bytes).substr(headerBytes));
+  std::memcpy(out.bytes.data() + checksumAt, &checksum.low, sizeof(uint64_t));
+  std::memcpy(out.bytes.data() + checksumAt + sizeof(uint64_t), &checksum.high, sizeof(uint64_t));
+  return out.take();
+}
+
+Result<Artifact> Artifact::parse(std::string_view bytes) {
+  ByteReader in(bytes);
+  if (in.getBytes(magic.size()) != magic)
+    return runtimeError("not an artifact: ", bytes.size(), " bytes that do not start with '", magic, "'");
+  if (auto version = in.get<uint32_t>(); version != formatVersion)
+    return runtimeError("artifact of format ", version, "; this library reads format ", formatVersion);
+  Digest checksum;
+  checksum.low = in.get<uint64_t>();
+  checksum.high = in.get<uint64_t>();
+  if (!in.ok() || checksum != digestOf(bytes.substr(headerBytes)))
+    return runtimeError("artifact of ", bytes.size(), " bytes is truncated or damaged: its checksum does not hold");
+  Artifact artifact;
+  if (Result<void> read = readPayload(in, artifact); !read)
+    return read.takeError();
+  if (!in.ok())
+    return runtimeError("artifact ends early");
+  if (!in.atEnd())
+    return runtimeError("artifact goes on for ", in.remaining(), " bytes after its end");
+  return artifact;
+}
+
+} // namespace quern

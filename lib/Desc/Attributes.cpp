@@ -1,0 +1,138 @@
+//===- Attributes.cpp - Equality and legality of attributes ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Legality here is what no primitive could mean; whether a primitive supports an attribute is its verifier's business.
+//
+//===----------------------------------------------------------------------===//
+#include "Desc/FieldVisitor.h"
+
+#include "Desc/Attributes.h"
+
+#include <algorithm>
+
+namespace quern {
+
+bool QuantParams::operator==(const QuantParams &other) const { return sameFields(*this, other); }
+bool PostOp::operator==(const PostOp &other) const { return sameFields(*this, other); }
+bool RnnQuantization::operator==(const RnnQuantization &other) const { return sameFields(*this, other); }
+bool Attributes::operator==(const Attributes &other) const { return sameFields(*this, other); }
+
+template <> std::string_view nameOf<PostOp::Kind>(PostOp::Kind kind) {
+  constexpr std::string_view names[] = {"eltwise", "binary", "sum", "prelu"};
+  auto index = static_cast<size_t>(kind);
+  return index < std::size(names) ? names[index] : "undef";
+}
+
+template <> std::optional<PostOp::Kind> fromName<PostOp::Kind>(std::string_view name) {
+  for (auto kind : {PostOp::Kind::Eltwise, PostOp::Kind::Binary, PostOp::Kind::Sum, PostOp::Kind::Prelu})
+    if (nameOf(kind) == name)
+      return kind;
+  return std::nullopt;
+}
+template <> std::string namesOf<PostOp::Kind>(std::string_view) { return "eltwise, binary, sum, prelu"; }
+
+namespace {
+
+Result<void> checkMask(const char *what, int32_t mask) {
+  constexpr int32_t limit = (1 << maxDims) - 1;
+  if (mask < 0 || mask > limit)
+    return invalidArguments(what, " mask is ", mask, "; between 0 and ", limit, " is possible");
+  return {};
+}
+
+Result<void> checkQuantParams(const char *what, const std::map<int32_t, QuantParams> &all) {
+  for (const auto &[argument, params] : all) {
+    if (argument <= 0)
+      return invalidArguments(what, " are given for argument ", argument, "; the least is 1");
+    if (Result<void> ok = checkMask(what, params.mask); !ok)
+      return ok;
+    if (params.dataType == DataType::Undef)
+      return invalidArguments(what, " of argument ", argument, " have no data type");
+    if (!params.groups.empty() && params.groups.size() != 2)
+      return invalidArguments(what, " of argument ", argument, " have ", params.groups.size(), " group sizes; 0 or 2 are possible");
+    for (int64_t group : params.groups)
+      if (group < 1)
+        return invalidArguments(what, " of argument ", argument, " have a group of size ", group, "; the least is 1");
+  }
+  return {};
+}
+
+bool isBetween(Alg alg, Alg first, Alg last) { return alg >= first && alg <= last; }
+
+bool isEltwise(Alg alg) {
+  return isBetween(alg, Alg::EltwiseRelu, Alg::EltwiseHardswish) || isBetween(alg, Alg::EltwiseReluDst, Alg::EltwiseClipV2Dst);
+}
+
+/// The same post-op with only the fields that its kind has.
+PostOp withMeaningfulFields(const PostOp &op) {
+  PostOp kept;
+  kept.kind = op.kind;
+  switch (op.kind) {
+  case PostOp::Kind::Eltwise:
+    kept.alg = op.alg, kept.alpha = op.alpha, kept.beta = op.beta;
+    break;
+  case PostOp::Kind::Binary:
+    kept.alg = op.alg, kept.src1 = op.src1;
+    if (op.alg == Alg::BinarySelect)
+      kept.src2 = op.src2;
+    break;
+  case PostOp::Kind::Sum:
+    kept.scale = op.scale, kept.zeroPoint = op.zeroPoint, kept.dataType = op.dataType;
+    break;
+  case PostOp::Kind::Prelu:
+    kept.mask = op.mask;
+    break;
+  }
+  return kept;
+}
+
+Result<void> checkBinary(const PostOp &op) {
+  if (!isBetween(op.alg, Alg::BinaryAdd, Alg::BinarySelect))
+    return invalidArguments("post-op binary has algorithm '", nameOf(op.alg), "'; it takes one of add to select");
+  if (op.src1.isZero())
+    return invalidArguments("post-op binary needs src1");
+  if (op.alg == Alg::BinarySelect && op.src2.isZero())
+    return invalidArguments("post-op binary select needs src2");
+  for (const TensorDesc *src : {&op.src1, &op.src2})
+    if (Result<void> ok = src->validate(); !ok)
+      return ok;
+  return {};
+}
+
+} // namespace
+
+Result<void> PostOp::validate() const {
+  if (!isKnown(kind))
+    return invalidArguments("post-op kind ", static_cast<int32_t>(kind), " is unknown");
+  if (kind == Kind::Eltwise && !isEltwise(alg))
+    return invalidArguments("post-op eltwise has algorithm '", nameOf(alg), "'; it takes one of relu to clip_v2_use_dst_for_bwd");
+  if (kind == Kind::Binary)
+    if (Result<void> ok = checkBinary(*this); !ok)
+      return ok;
+  if (!isKnown(dataType))
+    return invalidArguments("data type ", static_cast<int32_t>(dataType), " of post-op ", nameOf(kind), " is unknown");
+  if (Result<void> ok = checkMask("post-op", mask); !ok)
+    return ok;
+  if (!(withMeaningfulFields(*this) == *this))
+    return invalidArguments("post-op ", nameOf(kind), " has a field of another kind of post-op set");
+  return {};
+}
+
+Result<void> Attributes::validate() const {
+  if (Result<void> ok = checkQuantParams("scales", scales); !ok)
+    return ok;
+  if (Result<void> ok = checkQuantParams("zero points", zeroPoints); !ok)
+    return ok;
+  if (postOps.size() > maxPostOps)
+    return invalidArguments(postOps.size(), " post-ops are given; at most ", maxPostOps, " are possible");
+  for (const PostOp &op : postOps)
+    if (Result<void> ok = op.validate(); !ok)
+      return ok;
+  if (Result<void> ok = checkMask("RNN weights", rnn.weightsMask); !ok)
+    return ok;
+  return checkMask("RNN projection weights", rnn.projectionMask);
+}
+
+} // namespace quern

@@ -1,0 +1,31 @@
+//===- Key.cpp - Making a kernel's key ------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A key is made on every lookup, so it is written into one buffer, once.
+//
+//===----------------------------------------------------------------------===//
+#include "Desc/Key.h"
+
+#include "Support/Bytes.h"
+
+namespace quern {
+
+KernelKey makeKey(const PrimitiveDesc &desc, const Target &target) {
+  ByteWriter out;
+  out.bytes.reserve(640);
+  out.putString(compilerBuildId());
+  out.putString(target.text());
+  size_t lengthAt = out.bytes.size();
+  out.put<uint32_t>(0);
+  desc.write(out);
+  auto length = static_cast<uint32_t>(out.bytes.size() - lengthAt - sizeof(uint32_t));
+  std::memcpy(out.bytes.data() + lengthAt, &length, sizeof(length));
+  KernelKey key;
+  key.bytes = out.take();
+  key.digest = digestOf(key.bytes);
+  return key;
+}
+
+} // namespace quern

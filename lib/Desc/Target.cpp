@@ -1,0 +1,245 @@
+//===- Target.cpp - Detection and text form of targets --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// An instruction set counts only if the operating system saves its registers (XGETBV; for AMX Linux must also be ready to give the tile
+// data). What is asked of the machine is asked once and kept.
+//
+//===----------------------------------------------------------------------===//
+#include "Desc/Target.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cpuid.h>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace quern {
+namespace {
+
+struct IsaName {
+  std::string_view name;
+  CpuIsa isa;
+};
+
+/// The first name of each level is the one that is printed.
+constexpr IsaName isaNames[] = {
+    {"sse42", CpuIsa::Sse42},
+    {"avx2", CpuIsa::Avx2},
+    {"avx512_core", CpuIsa::Avx512},
+    {"avx512_core_vnni", CpuIsa::Avx512Vnni},
+    {"avx512_core_bf16", CpuIsa::Avx512Bf16},
+    {"avx512_core_fp16", CpuIsa::Avx512Fp16},
+    {"avx512_core_amx", CpuIsa::Avx512Amx},
+    // oneDNN's other names, each for the highest level that it contains.
+    {"sse41", CpuIsa::Sse42},
+    {"avx", CpuIsa::Sse42},
+    {"avx2_vnni", CpuIsa::Avx2},
+    {"avx2_vnni_2", CpuIsa::Avx2},
+    {"avx10_1_512", CpuIsa::Avx512Fp16},
+    {"avx10_2", CpuIsa::Avx512Fp16},
+    {"avx10_2_512", CpuIsa::Avx512Fp16},
+    {"avx512_core_amx_fp16", CpuIsa::Avx512Amx},
+    {"avx10_1_512_amx", CpuIsa::Avx512Amx},
+    {"avx10_1_512_amx_fp16", CpuIsa::Avx512Amx},
+    {"avx10_2_amx_2", CpuIsa::Avx512Amx},
+    {"avx10_2_512_amx_2", CpuIsa::Avx512Amx},
+    {"default", CpuIsa::Avx512Amx},
+    {"all", CpuIsa::Avx512Amx},
+};
+
+std::optional<CpuIsa> isaFromName(std::string_view name) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  for (const IsaName &entry : isaNames)
+    if (std::equal(name.begin(), name.end(), entry.name.begin(), entry.name.end(), [&](char a, char b) { return lower(a) == b; }))
+      return entry.isa;
+  return std::nullopt;
+}
+
+struct CpuidWords {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+};
+
+CpuidWords cpuid(uint32_t leaf, uint32_t subleaf) {
+  CpuidWords words;
+  __get_cpuid_count(leaf, subleaf, &words.a, &words.b, &words.c, &words.d); // zeros where the leaf does not exist
+  return words;
+}
+
+/// The register state that the operating system saves (XCR0); 0 without XSAVE.
+uint64_t savedState() {
+  constexpr uint32_t osxsave = 1u << 27;
+  if (!(cpuid(1, 0).c & osxsave))
+    return 0;
+  uint32_t low = 0, high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
+bool kernelGivesTiles() {
+  constexpr long getSupported = 0x1021; // ARCH_GET_XCOMP_SUPP
+  uint64_t supported = 0;
+  return syscall(SYS_arch_prctl, getSupported, &supported) == 0 && (supported >> 18 & 1);
+}
+
+CpuIsa detectIsa() {
+  auto has = [](uint32_t word, std::initializer_list<int> bits) {
+    return std::all_of(bits.begin(), bits.end(), [&](int bit) { return word >> bit & 1; });
+  };
+  CpuidWords one = cpuid(1, 0), seven = cpuid(7, 0), sevenOne = cpuid(7, 1);
+  uint64_t state = savedState();
+  constexpr uint64_t avxState = 0x6, avx512State = 0xe6, amxState = 0x60000;
+  // FMA, MOVBE, F16C, AVX; BMI1, AVX2, BMI2; LZCNT.
+  bool avx2 = (state & avxState) == avxState && has(one.c, {12, 22, 28, 29}) && has(seven.b, {3, 5, 8}) && has(cpuid(0x80000001, 0).c, {5});
+  if (!avx2)
+    return CpuIsa::Sse42;
+  // F, DQ, CD, BW, VL.
+  if ((state & avx512State) != avx512State || !has(seven.b, {16, 17, 28, 30, 31}))
+    return CpuIsa::Avx2;
+  if (!has(seven.c, {11}))
+    return CpuIsa::Avx512;
+  if (!has(sevenOne.a, {5}))
+    return CpuIsa::Avx512Vnni;
+  if (!has(seven.d, {23}))
+    return CpuIsa::Avx512Bf16;
+  // AMX-BF16, AMX-TILE, AMX-INT8.
+  if ((state & amxState) != amxState || !has(seven.d, {22, 24, 25}) || !kernelGivesTiles())
+    return CpuIsa::Avx512Fp16;
+  return CpuIsa::Avx512Amx;
+}
+
+/// Sizes in KiB of the data or unified caches of levels 1 to 3; a level that CPUID does not tell stays as it is.
+void detectCaches(Target &target) {
+  bool isAmd = cpuid(0x80000001, 0).c >> 22 & 1; // topology extensions: leaf 0x8000001d has the form of Intel's leaf 4
+  uint32_t leaf = isAmd ? 0x8000001d : 4;
+  int32_t *sizes[] = {&target.l1Kib, &target.l2Kib, &target.l3Kib};
+  for (uint32_t index = 0; index < 16; ++index) {
+    CpuidWords words = cpuid(leaf, index);
+    uint32_t type = words.a & 31, level = words.a >> 5 & 7;
+    if (type == 0)
+      break;
+    if (type == 2 || level < 1 || level > 3) // 2: instructions
+      continue;
+    uint64_t ways = (words.b >> 22) + 1, partitions = (words.b >> 12 & 1023) + 1, line = (words.b & 4095) + 1, sets = uint64_t(words.c) + 1;
+    uint64_t kib = ways * partitions * line * sets / 1024;
+    if (kib > 0 && kib <= INT32_MAX)
+      *sizes[level - 1] = static_cast<int32_t>(kib);
+  }
+}
+
+/// What limits host(), until host() is used.
+struct HostCap {
+  std::mutex mutex;
+  std::optional<CpuIsa> set;
+  bool isUsed = false;
+};
+
+HostCap &hostCap() {
+  static HostCap cap;
+  return cap;
+}
+
+Target makeHost() {
+  Target target;
+  detectCaches(target);
+  HostCap &cap = hostCap();
+  std::lock_guard lock(cap.mutex);
+  cap.isUsed = true;
+  CpuIsa limit = CpuIsa::Avx512Amx;
+  if (cap.set) {
+    limit = *cap.set;
+  } else if (const char *variable = std::getenv("QUERN_MAX_CPU_ISA")) {
+    limit = isaFromName(variable).value_or(limit);
+  }
+  target.isa = std::min(detectedIsa(), limit);
+  return target;
+}
+
+Result<void> parseCacheSize(Target &target, std::string_view text, std::string_view item) {
+  size_t equals = item.find('=');
+  std::string_view name = item.substr(0, equals), value = equals == item.npos ? std::string_view() : item.substr(equals + 1);
+  int32_t *size = name == "l1" ? &target.l1Kib : name == "l2" ? &target.l2Kib : name == "l3" ? &target.l3Kib : nullptr;
+  if (!size)
+    return invalidArguments("target '", text, "': '", name, "' is not one of l1, l2 and l3");
+  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *size);
+  if (error != std::errc() || end != value.data() + value.size() || *size < 1)
+    return invalidArguments("target '", text, "': ", name, " is '", value, "'; it is a number of KiB from 1 to ", INT32_MAX);
+  return {};
+}
+
+} // namespace
+
+std::string_view nameOfIsa(CpuIsa isa) {
+  for (const IsaName &entry : isaNames)
+    if (entry.isa == isa)
+      return entry.name;
+  return "undef";
+}
+
+CpuIsa detectedIsa() {
+  static const CpuIsa isa = detectIsa();
+  return isa;
+}
+
+const Target &Target::host() {
+  static const Target target = makeHost();
+  return target;
+}
+
+Result<void> setMaxCpuIsa(CpuIsa isa) {
+  if (isa < CpuIsa::Sse42 || isa > CpuIsa::Avx512Amx)
+    return invalidArguments("instruction set ", static_cast<int32_t>(isa), " is unknown");
+  HostCap &cap = hostCap();
+  std::lock_guard lock(cap.mutex);
+  if (cap.isUsed)
+    return runtimeError("the instruction set cannot be capped to ", nameOfIsa(isa), ": it is in use already");
+  cap.set = isa;
+  return {};
+}
+
+Result<Target> Target::parse(std::string_view text) {
+  std::string_view shown = text.substr(0, 100); // in messages
+  size_t colon = text.find(':');
+  std::string_view name = text.substr(0, colon);
+  if (name == "native")
+    return colon == text.npos ? Result<Target>(host()) : invalidArguments("target '", shown, "': native takes no cache sizes");
+  std::optional<CpuIsa> isa = isaFromName(name);
+  if (!isa || name.empty())
+    return invalidArguments("target '", shown, "' is unknown; known are native, sse42, avx2, avx512_core, avx512_core_vnni, avx512_core_bf16, ",
+                            "avx512_core_fp16 and avx512_core_amx");
+  Target target;
+  target.isa = *isa;
+  for (size_t at = colon; at != text.npos;) {
+    size_t comma = text.find(',', at + 1);
+    std::string_view item = text.substr(at + 1, comma == text.npos ? comma : comma - at - 1);
+    if (Result<void> ok = parseCacheSize(target, shown, item.substr(0, 40)); !ok)
+      return ok.takeError();
+    at = comma;
+  }
+  return target;
+}
+
+std::string Target::text() const {
+  constexpr int32_t Target::*sizes[] = {&Target::l1Kib, &Target::l2Kib, &Target::l3Kib};
+  std::string out(nameOfIsa(isa));
+  char separator = ':';
+  const Target standard;
+  for (int level = 0; level < 3; ++level) {
+    if (this->*sizes[level] == standard.*sizes[level])
+      continue;
+    out += separator;
+    out += 'l';
+    out += static_cast<char>('1' + level);
+    out += '=';
+    char digits[16];
+    out.append(digits, std::to_chars(digits, digits + sizeof(digits), this->*sizes[level]).ptr);
+    separator = ',';
+  }
+  return out;
+}
+
+} // namespace quern

@@ -1,0 +1,55 @@
+//===- Registry.cpp - From a primitive's kind to its verifier -------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What holds of every primitive is checked here, once: each tensor and the attributes are well-formed. So a verifier may query the
+// descriptors it is given without care.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Registry.h"
+
+namespace quern {
+namespace {
+
+using Verifier = Result<VerifiedProblem> (*)(const PrimitiveDesc &, const Target &, const PrimitiveDesc *);
+
+struct RegisteredPrimitive {
+  PrimitiveKind kind;
+  Verifier verify;
+};
+
+/// One line for each primitive that has an implementation.
+constexpr RegisteredPrimitive primitives[] = {
+    {PrimitiveKind::Softmax, verifySoftmax},
+};
+
+/// Stops at the first tensor that is not well-formed.
+struct TensorChecker {
+  Result<void> result{};
+  template <typename T> void operator()(const char *name, const T &value) {
+    if constexpr (std::is_same_v<T, TensorDesc>) {
+      if (!result)
+        return;
+      if (Result<void> valid = value.validate(); !valid)
+        result = Error{valid.error().status, concat(name, ": ", valid.error().message)};
+    }
+  }
+};
+
+} // namespace
+
+Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
+  TensorChecker checker;
+  std::visit([&]<typename Op>(const Op &op) { Op::visitFields(op, checker); }, desc.op);
+  if (!checker.result)
+    return checker.result.takeError();
+  if (Result<void> valid = desc.attr.validate(); !valid)
+    return valid.takeError();
+  for (const RegisteredPrimitive &primitive : primitives)
+    if (primitive.kind == desc.kind())
+      return primitive.verify(desc, target, forwardHint);
+  return unimplemented("primitive ", nameOf(desc.kind()), " has no implementation; softmax has");
+}
+
+} // namespace quern

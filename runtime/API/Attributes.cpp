@@ -1,0 +1,324 @@
+//===- Attributes.cpp - Attributes ----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The first half of quern_attr.h.
+//
+//===----------------------------------------------------------------------===//
+#include "API/Guard.h"
+#include "API/Handles.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace quern;
+using namespace quern::api;
+
+namespace {
+
+/// Sets a mode after checking that it is one.
+template <typename Mode, typename Public> Result<void> setMode(const char *name, Mode &mode, Public value) {
+  Result<Mode> checked = checkedEnum<Mode>(name, value);
+  if (!checked)
+    return checked.takeError();
+  mode = *checked;
+  return {};
+}
+
+/// The QUERN_ARG_ values that may carry scales or zero points: below the attribute bits, or a post-op's tensor.
+Result<void> checkQuantArgument(const char *what, int arg) {
+  const bool isTensor = arg > 0 && arg < QUERN_ARG_ATTR_SCALES;
+  const bool isPostOp = arg >= QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE && arg < QUERN_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(maxPostOps));
+  if (isTensor || isPostOp)
+    return {};
+  return invalidArguments(what, " are set for ", arg, ", which is no QUERN_ARG_ tensor");
+}
+
+using QuantMap = std::map<int32_t, QuantParams>;
+
+Result<void> setQuant(const char *what, QuantMap &map, int arg, int mask, int groupCount, const int64_t *groups, quern_data_type_t type) {
+  if (Result<void> checked = checkQuantArgument(what, arg); !checked)
+    return checked;
+  if (mask < 0 || mask >= 1 << maxDims)
+    return invalidArguments("the mask of ", what, " is ", mask, "; it must be 0 to ", (1 << maxDims) - 1);
+  if (groupCount != 0 && groupCount != 2)
+    return invalidArguments("the number of group sizes of ", what, " is ", groupCount, "; it must be 0 or 2");
+  if (groupCount && !groups)
+    return invalidArguments("group_dims is null");
+  if (groupCount && std::any_of(groups, groups + groupCount, [](int64_t size) { return size < 1; }))
+    return invalidArguments("a group size of ", what, " is ", std::min(groups[0], groups[1]), "; it must be at least 1");
+  Result<DataType> element = checkedEnum<DataType>("data type", type);
+  if (!element)
+    return element.takeError();
+  if (*element == DataType::Undef)
+    return invalidArguments("the data type of ", what, " is undefined");
+  QuantParams params{mask, *element, {}};
+  if (groupCount)
+    params.groups.assign(groups, groups + groupCount);
+  map[arg] = std::move(params);
+  return {};
+}
+
+Result<void> getQuant(const char *what, const QuantMap &map, int arg, int *mask, int *groupCount, int64_t *groups,
+                      quern_data_type_t *type) {
+  const auto found = map.find(arg);
+  if (found == map.end())
+    return Error{Status::NotRequired, concat("no ", what, " are set for argument ", arg)};
+  const QuantParams &params = found->second;
+  if (mask)
+    *mask = params.mask;
+  if (groupCount)
+    *groupCount = static_cast<int>(params.groups.size());
+  if (groups)
+    std::copy(params.groups.begin(), params.groups.end(), groups);
+  if (type)
+    *type = toC<quern_data_type_t>(params.dataType);
+  return {};
+}
+
+Result<void> setWeightsScales(std::vector<float> &kept, int32_t &keptMask, int64_t count, int mask, const float *scales) {
+  if (count < 1 || count > INT32_MAX)
+    return invalidArguments("the number of weights scales is ", count, "; it must be 1 to ", INT32_MAX);
+  if (mask < 0 || mask >= 1 << maxDims)
+    return invalidArguments("the mask of the weights scales is ", mask, "; it must be 0 to ", (1 << maxDims) - 1);
+  if (mask == 0 && count != 1)
+    return invalidArguments("with mask 0 there is one weights scale, not ", count);
+  kept.assign(scales, scales + count);
+  keptMask = mask;
+  return {};
+}
+
+/// Without scales set: one scale of 1.
+void getWeightsScales(const std::vector<float> &kept, int32_t keptMask, quern_dim_t *count, int *mask, const float **scales) {
+  static constexpr float one = 1;
+  if (count)
+    *count = kept.empty() ? 1 : static_cast<quern_dim_t>(kept.size());
+  if (mask)
+    *mask = keptMask;
+  if (scales)
+    *scales = kept.empty() ? &one : kept.data();
+}
+
+} // namespace
+
+extern "C" {
+
+quern_status_t quern_primitive_attr_create(quern_primitive_attr_t *attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    *attr = nullptr;
+    auto created = std::make_unique<Attributes>();
+    quern_fpmath_mode_t mode = quern_fpmath_mode_strict;
+    quern_get_default_fpmath_mode(&mode);
+    created->fpmathMode = fromC<FpmathMode>(mode);
+    wrap(created.release(), attr);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_clone(quern_primitive_attr_t *attr, const_quern_primitive_attr_t existing) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    *attr = nullptr;
+    QUERN_REQUIRE("existing_attr", existing);
+    wrap(new Attributes(*unwrap(existing)), attr);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_destroy(quern_primitive_attr_t attr) noexcept {
+  delete unwrap(attr);
+  return quern_success;
+}
+
+quern_status_t quern_primitive_attr_get_fpmath_mode(const_quern_primitive_attr_t attr, quern_fpmath_mode_t *mode) noexcept {
+  return quern_primitive_attr_get_fpmath_mode_v2(attr, mode, nullptr);
+}
+
+quern_status_t quern_primitive_attr_set_fpmath_mode(quern_primitive_attr_t attr, quern_fpmath_mode_t mode) noexcept {
+  return quern_primitive_attr_set_fpmath_mode_v2(attr, mode, 0);
+}
+
+quern_status_t quern_primitive_attr_get_fpmath_mode_v2(const_quern_primitive_attr_t attr, quern_fpmath_mode_t *mode,
+                                                       int *applyToInt) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr, "mode", mode);
+    *mode = toC<quern_fpmath_mode_t>(unwrap(attr)->fpmathMode);
+    if (applyToInt)
+      *applyToInt = unwrap(attr)->fpmathApplyToInt;
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_set_fpmath_mode_v2(quern_primitive_attr_t attr, quern_fpmath_mode_t mode, int applyToInt) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    if (Result<void> set = setMode("fpmath mode", unwrap(attr)->fpmathMode, mode); !set)
+      return set;
+    unwrap(attr)->fpmathApplyToInt = applyToInt != 0;
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_get_deterministic(const_quern_primitive_attr_t attr, int *value) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr, "value", value);
+    *value = unwrap(attr)->deterministic;
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_set_deterministic(quern_primitive_attr_t attr, int value) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    unwrap(attr)->deterministic = value != 0;
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_get_accumulation_mode(const_quern_primitive_attr_t attr, quern_accumulation_mode_t *mode) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr, "mode", mode);
+    *mode = toC<quern_accumulation_mode_t>(unwrap(attr)->accumulationMode);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_set_accumulation_mode(quern_primitive_attr_t attr, quern_accumulation_mode_t mode) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    return setMode("accumulation mode", unwrap(attr)->accumulationMode, mode);
+  });
+}
+
+quern_status_t quern_primitive_attr_get_scratchpad_mode(const_quern_primitive_attr_t attr, quern_scratchpad_mode_t *mode) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr, "mode", mode);
+    *mode = toC<quern_scratchpad_mode_t>(unwrap(attr)->scratchpadMode);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_set_scratchpad_mode(quern_primitive_attr_t attr, quern_scratchpad_mode_t mode) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    return setMode("scratchpad mode", unwrap(attr)->scratchpadMode, mode);
+  });
+}
+
+quern_status_t quern_primitive_attr_set_scales_mask(quern_primitive_attr_t attr, int arg, int mask) noexcept {
+  return quern_primitive_attr_set_scales(attr, arg, mask, 0, nullptr, quern_f32);
+}
+
+quern_status_t quern_primitive_attr_set_scales(quern_primitive_attr_t attr, int arg, int mask, int groupCount, const quern_dims_t groups,
+                                               quern_data_type_t type) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    return setQuant("scales", unwrap(attr)->scales, arg, mask, groupCount, groups, type);
+  });
+}
+
+quern_status_t quern_primitive_attr_get_scales(const_quern_primitive_attr_t attr, int arg, int *mask, int *groupCount, quern_dims_t groups,
+                                               quern_data_type_t *type) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    return getQuant("scales", unwrap(attr)->scales, arg, mask, groupCount, groups, type);
+  });
+}
+
+quern_status_t quern_primitive_attr_set_zero_points_mask(quern_primitive_attr_t attr, int arg, int mask) noexcept {
+  return quern_primitive_attr_set_zero_points(attr, arg, mask, 0, nullptr, quern_s32);
+}
+
+quern_status_t quern_primitive_attr_set_zero_points(quern_primitive_attr_t attr, int arg, int mask, int groupCount,
+                                                    const quern_dims_t groups, quern_data_type_t type) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    return setQuant("zero points", unwrap(attr)->zeroPoints, arg, mask, groupCount, groups, type);
+  });
+}
+
+quern_status_t quern_primitive_attr_get_zero_points(const_quern_primitive_attr_t attr, int arg, int *mask, int *groupCount,
+                                                    quern_dims_t groups, quern_data_type_t *type) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    return getQuant("zero points", unwrap(attr)->zeroPoints, arg, mask, groupCount, groups, type);
+  });
+}
+
+quern_status_t quern_primitive_attr_get_post_ops(const_quern_primitive_attr_t attr, const_quern_post_ops_t *postOps) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr, "post_ops", postOps);
+    wrap(&unwrap(attr)->postOps, postOps);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_set_post_ops(quern_primitive_attr_t attr, const_quern_post_ops_t postOps) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr, "post_ops", postOps);
+    unwrap(attr)->postOps = *unwrap(postOps);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_set_rnn_data_qparams(quern_primitive_attr_t attr, const float scale, const float shift) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    if (!std::isfinite(scale) || !std::isfinite(shift))
+      return invalidArguments("the RNN data scale and shift are ", scale, " and ", shift, "; they must be finite");
+    unwrap(attr)->rnn.dataScale = scale;
+    unwrap(attr)->rnn.dataShift = shift;
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_get_rnn_data_qparams(const_quern_primitive_attr_t attr, float *scale, float *shift) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    if (scale)
+      *scale = unwrap(attr)->rnn.dataScale;
+    if (shift)
+      *shift = unwrap(attr)->rnn.dataShift;
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_set_rnn_weights_qparams(quern_primitive_attr_t attr, quern_dim_t count, int mask,
+                                                            const float *scales) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr, "scales", scales);
+    RnnQuantization &rnn = unwrap(attr)->rnn;
+    return setWeightsScales(rnn.weightsScales, rnn.weightsMask, count, mask, scales);
+  });
+}
+
+quern_status_t quern_primitive_attr_get_rnn_weights_qparams(const_quern_primitive_attr_t attr, quern_dim_t *count, int *mask,
+                                                            const float **scales) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    getWeightsScales(unwrap(attr)->rnn.weightsScales, unwrap(attr)->rnn.weightsMask, count, mask, scales);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_set_rnn_weights_projection_qparams(quern_primitive_attr_t attr, quern_dim_t count, int mask,
+                                                                       const float *scales) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr, "scales", scales);
+    RnnQuantization &rnn = unwrap(attr)->rnn;
+    return setWeightsScales(rnn.projectionScales, rnn.projectionMask, count, mask, scales);
+  });
+}
+
+quern_status_t quern_primitive_attr_get_rnn_weights_projection_qparams(const_quern_primitive_attr_t attr, quern_dim_t *count, int *mask,
+                                                                       const float **scales) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    getWeightsScales(unwrap(attr)->rnn.projectionScales, unwrap(attr)->rnn.projectionMask, count, mask, scales);
+    return {};
+  });
+}
+
+} // extern "C"

@@ -1,0 +1,281 @@
+//===- Common.cpp - Engine, stream, settings, errors ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// quern_common.h and quern_threadpool.h.
+//
+//===----------------------------------------------------------------------===//
+#include "API/Guard.h"
+#include "API/Handles.h"
+#include "Cpu/Threads.h"
+#include "Verbose.h"
+
+#include "quern/quern_threadpool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+using namespace quern;
+using namespace quern::api;
+
+namespace {
+
+thread_local std::string lastMessage;
+
+std::atomic<int> &defaultFpmathMode() {
+  static std::atomic<int> mode{[] {
+    const char *text = std::getenv("QUERN_DEFAULT_FPMATH_MODE");
+    return static_cast<int>(fromName<FpmathMode>(text ? text : "").value_or(FpmathMode::Strict)); // unknown values are ignored
+  }()};
+  return mode;
+}
+
+struct IsaLevel {
+  quern_cpu_isa_t value;
+  CpuIsa isa;
+};
+/// From the highest down; a level of oneDNN's that Quern has no code for takes the next below it.
+constexpr IsaLevel isaLevels[] = {
+    {quern_cpu_isa_avx512_core_amx_fp16, CpuIsa::Avx512Amx}, {quern_cpu_isa_avx512_core_amx, CpuIsa::Avx512Amx},
+    {quern_cpu_isa_avx512_core_fp16, CpuIsa::Avx512Fp16},    {quern_cpu_isa_avx512_core_bf16, CpuIsa::Avx512Bf16},
+    {quern_cpu_isa_avx512_core_vnni, CpuIsa::Avx512Vnni},    {quern_cpu_isa_avx512_core, CpuIsa::Avx512},
+    {quern_cpu_isa_avx2_vnni_2, CpuIsa::Avx2},               {quern_cpu_isa_avx2_vnni, CpuIsa::Avx2},
+    {quern_cpu_isa_avx2, CpuIsa::Avx2},                      {quern_cpu_isa_avx, CpuIsa::Sse42},
+    {quern_cpu_isa_sse41, CpuIsa::Sse42},
+};
+
+Result<void> createStream(quern_stream_t *stream, Engine *engine, unsigned flags) {
+  constexpr unsigned known = quern_stream_in_order | quern_stream_out_of_order | quern_stream_profiling;
+  const unsigned order = flags & (quern_stream_in_order | quern_stream_out_of_order);
+  if ((flags & ~known) || (order != quern_stream_in_order && order != quern_stream_out_of_order))
+    return invalidArguments("stream flags 0x", std::hex, flags, " are not one order (0x1 or 0x2) with or without profiling (0x4)");
+  wrap(new Stream(engine, (flags & quern_stream_profiling) != 0), stream);
+  return {};
+}
+
+Result<void> requireProfiling(const Stream &stream) {
+  return stream.profiling ? Result<void>() : Result<void>(invalidArguments("the stream was created without quern_stream_profiling"));
+}
+
+} // namespace
+
+quern_status_t quern::api::fail(Status status, const char *message) noexcept {
+  try {
+    lastMessage = message;
+  } catch (...) {
+    lastMessage.clear();
+  }
+  return toC<quern_status_t>(status);
+}
+
+quern_status_t quern::api::fail(const Error &error) noexcept { return fail(error.status, error.message.c_str()); }
+
+extern "C" {
+
+const char *quern_get_last_error_message(void) noexcept { return lastMessage.c_str(); }
+
+const char *quern_status_name(quern_status_t status) noexcept { return quern::toString(fromC<Status>(status)); }
+
+const quern_version_t *quern_version(void) noexcept {
+  // The build id is a string literal, hence terminated.
+  static const quern_version_t version{QUERN_VERSION_MAJOR,        QUERN_VERSION_MINOR, QUERN_VERSION_PATCH,
+                                       compilerBuildId().data(), QUERN_RUNTIME_TBB,   QUERN_RUNTIME_NONE};
+  return &version;
+}
+
+// --- Engine ------------------------------------------------------------------------------------------------------------------------------
+
+size_t quern_engine_get_count(quern_engine_kind_t kind) noexcept { return kind == quern_cpu ? 1 : 0; }
+
+quern_status_t quern_engine_create(quern_engine_t *engine, quern_engine_kind_t kind, size_t index) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("engine", engine);
+    *engine = nullptr;
+    if (kind != quern_cpu && kind != quern_gpu)
+      return invalidArguments("engine kind ", static_cast<int>(kind), " is neither cpu (1) nor gpu (2)");
+    if (index >= quern_engine_get_count(kind))
+      return invalidArguments("there is no ", kind == quern_cpu ? "cpu" : "gpu", " engine ", index, ": their number is ",
+                              quern_engine_get_count(kind));
+    auto *created = new Engine(EngineKind::Cpu);
+    EngineRef::retain(created);
+    wrap(created, engine);
+    return {};
+  });
+}
+
+quern_status_t quern_engine_get_kind(quern_engine_t engine, quern_engine_kind_t *kind) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("engine", engine, "kind", kind);
+    *kind = toC<quern_engine_kind_t>(unwrap(engine)->kind);
+    return {};
+  });
+}
+
+quern_status_t quern_engine_destroy(quern_engine_t engine) noexcept {
+  if (engine)
+    EngineRef::release(unwrap(engine));
+  return quern_success;
+}
+
+// --- Stream ------------------------------------------------------------------------------------------------------------------------------
+
+quern_status_t quern_stream_create(quern_stream_t *stream, quern_engine_t engine, unsigned flags) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("stream", stream);
+    *stream = nullptr;
+    QUERN_REQUIRE("engine", engine);
+    return createStream(stream, unwrap(engine), flags);
+  });
+}
+
+quern_status_t quern_stream_get_engine(const_quern_stream_t stream, quern_engine_t *engine) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("stream", stream, "engine", engine);
+    wrap(unwrap(stream)->engine.get(), engine);
+    return {};
+  });
+}
+
+quern_status_t quern_stream_wait(quern_stream_t stream) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("stream", stream);
+    return {}; // executions have finished when they return
+  });
+}
+
+quern_status_t quern_stream_destroy(quern_stream_t stream) noexcept {
+  delete unwrap(stream);
+  return quern_success;
+}
+
+quern_status_t quern_reset_profiling(quern_stream_t stream) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("stream", stream);
+    if (Result<void> checked = requireProfiling(*unwrap(stream)); !checked)
+      return checked;
+    unwrap(stream)->resetProfile();
+    return {};
+  });
+}
+
+quern_status_t quern_query_profiling_data(quern_stream_t stream, quern_profiling_data_kind_t kind, int *count, uint64_t *data) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("stream", stream, "num_entries", count);
+    if (Result<void> checked = requireProfiling(*unwrap(stream)); !checked)
+      return checked;
+    if (kind != quern_profiling_data_kind_time)
+      return invalidArguments("profiling data kind ", static_cast<int>(kind), " is not time (1)");
+    const std::vector<uint64_t> durations = unwrap(stream)->profile();
+    if (data && (*count < 0 || static_cast<size_t>(*count) < durations.size()))
+      return invalidArguments("there is room for ", *count, " profiling entries; there are ", durations.size());
+    if (data)
+      std::copy(durations.begin(), durations.end(), data);
+    *count = static_cast<int>(durations.size());
+    return {};
+  });
+}
+
+quern_status_t quern_threadpool_interop_stream_create(quern_stream_t *stream, quern_engine_t engine, void *threadpool) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("stream", stream);
+    *stream = nullptr;
+    QUERN_REQUIRE("engine", engine);
+    wrap(new Stream(unwrap(engine), static_cast<threadpool_interop::threadpool_iface *>(threadpool)), stream);
+    return {};
+  });
+}
+
+quern_status_t quern_threadpool_interop_stream_get_threadpool(quern_stream_t stream, void **threadpool) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("stream", stream, "threadpool", threadpool);
+    if (!unwrap(stream)->ownThreads)
+      return invalidArguments("the stream was not created with a thread pool");
+    *threadpool = unwrap(stream)->pool;
+    return {};
+  });
+}
+
+quern_status_t quern_threadpool_interop_set_max_concurrency(int threads) noexcept {
+  return guarded([&] { return setMaxConcurrency(threads); });
+}
+
+quern_status_t quern_threadpool_interop_get_max_concurrency(int *threads) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("max_concurrency", threads);
+    *threads = maxConcurrency();
+    return {};
+  });
+}
+
+// --- Settings ----------------------------------------------------------------------------------------------------------------------------
+
+quern_status_t quern_get_default_fpmath_mode(quern_fpmath_mode_t *mode) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("mode", mode);
+    *mode = static_cast<quern_fpmath_mode_t>(defaultFpmathMode().load(std::memory_order_relaxed));
+    return {};
+  });
+}
+
+quern_status_t quern_set_default_fpmath_mode(quern_fpmath_mode_t mode) noexcept {
+  return guarded([&]() -> Result<void> {
+    Result<FpmathMode> checked = checkedEnum<FpmathMode>("fpmath mode", mode);
+    if (!checked)
+      return checked.takeError();
+    defaultFpmathMode().store(mode, std::memory_order_relaxed);
+    return {};
+  });
+}
+
+quern_status_t quern_set_max_cpu_isa(quern_cpu_isa_t isa) noexcept {
+  return guarded([&]() -> Result<void> {
+    if (isa == quern_cpu_isa_default)
+      return setMaxCpuIsa(CpuIsa::Avx512Amx);
+    for (const IsaLevel &level : isaLevels)
+      if (level.value == isa)
+        return setMaxCpuIsa(level.isa);
+    return invalidArguments("instruction set 0x", std::hex, static_cast<int>(isa), " is not one of quern_cpu_isa_t");
+  });
+}
+
+quern_cpu_isa_t quern_get_effective_cpu_isa(void) noexcept {
+  quern_cpu_isa_t effective = quern_cpu_isa_sse41;
+  (void)guarded([&]() -> Result<void> {
+    switch (Target::host().isa) {
+    case CpuIsa::Sse42: effective = quern_cpu_isa_sse41; break;
+    case CpuIsa::Avx2: effective = quern_cpu_isa_avx2; break;
+    case CpuIsa::Avx512: effective = quern_cpu_isa_avx512_core; break;
+    case CpuIsa::Avx512Vnni: effective = quern_cpu_isa_avx512_core_vnni; break;
+    case CpuIsa::Avx512Bf16: effective = quern_cpu_isa_avx512_core_bf16; break;
+    case CpuIsa::Avx512Fp16: effective = quern_cpu_isa_avx512_core_fp16; break;
+    case CpuIsa::Avx512Amx: effective = quern_cpu_isa_avx512_core_amx; break;
+    }
+    return {};
+  });
+  return effective;
+}
+
+quern_status_t quern_set_verbose(int level) noexcept {
+  return guarded([&]() -> Result<void> {
+    if (level < 0 || level > 2)
+      return invalidArguments("the verbose level is ", level, "; it must be 0 to 2");
+    setVerboseLevel(level);
+    return {};
+  });
+}
+
+quern_status_t quern_set_num_threads(int count) noexcept {
+  return guarded([&] { return setDefaultThreadCount(count); });
+}
+
+quern_status_t quern_get_num_threads(int *count) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("count", count);
+    *count = defaultThreadCount();
+    return {};
+  });
+}
+
+} // extern "C"

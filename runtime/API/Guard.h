@@ -1,0 +1,66 @@
+//===- Guard.h - The boundary between C and C++ ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every C entry runs inside guarded(): a failing Result or an exception becomes a status and the thread's last message; nothing escapes.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_API_GUARD_H
+#define QUERN_RUNTIME_API_GUARD_H
+
+#include "Support/Error.h"
+
+#include "quern/quern_types.h"
+
+#include <exception>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace quern::api {
+
+/// Keeps the message for quern_get_last_error_message() and gives the status.
+quern_status_t fail(const Error &error) noexcept;
+quern_status_t fail(Status status, const char *message) noexcept;
+
+template <typename Body> quern_status_t guarded(Body &&body) noexcept {
+  try {
+    Result<void> result = std::forward<Body>(body)();
+    return result ? quern_success : fail(result.error());
+  } catch (const std::bad_alloc &) {
+    return fail(Status::OutOfMemory, "out of memory");
+  } catch (const std::exception &exception) {
+    return fail(Status::Internal, exception.what());
+  } catch (...) {
+    return fail(Status::Internal, "an unknown exception");
+  }
+}
+
+/// The first null of name-pointer pairs, as an error.
+template <typename... Rest> Result<void> requireNonNull() { return {}; }
+template <typename Pointer, typename... Rest> Result<void> requireNonNull(const char *name, Pointer pointer, Rest... rest) {
+  if (!pointer)
+    return invalidArguments(name, " is null");
+  return requireNonNull(rest...);
+}
+
+/// An enumerator that came from C: any int may be in it.
+template <typename Internal, typename Public> Internal fromC(Public value) { return static_cast<Internal>(static_cast<int32_t>(value)); }
+template <typename Public, typename Internal> Public toC(Internal value) { return static_cast<Public>(static_cast<int32_t>(value)); }
+
+/// Checks a value against the names of its enumeration (whose table lists every member).
+template <typename Internal, typename Public> Result<Internal> checkedEnum(const char *what, Public value) {
+  const Internal internal = fromC<Internal>(value);
+  if (static_cast<int32_t>(value) != 0 && nameOf(internal) == "undef")
+    return invalidArguments(what, " has the unknown value ", static_cast<int32_t>(value));
+  return internal;
+}
+
+} // namespace quern::api
+
+#define QUERN_REQUIRE(...)                                                                                                                 \
+  if (::quern::Result<void> quernChecked = ::quern::api::requireNonNull(__VA_ARGS__); !quernChecked)                                       \
+  return quernChecked
+
+#endif // QUERN_RUNTIME_API_GUARD_H

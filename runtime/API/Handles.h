@@ -1,0 +1,43 @@
+//===- Handles.h - C handles and the objects behind them ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A handle is the address of an object under an opaque type. These overloads are the only casts between the two.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_API_HANDLES_H
+#define QUERN_RUNTIME_API_HANDLES_H
+
+#include "Primitive.h"
+
+#include "quern/quern.h"
+
+namespace quern::api {
+
+/// What a blob handle points to.
+struct Blob {
+  std::string bytes;
+};
+
+using PostOps = std::vector<PostOp>;
+
+#define QUERN_HANDLE(NAME, OBJECT)                                                                                                         \
+  inline OBJECT *unwrap(quern_##NAME *handle) { return reinterpret_cast<OBJECT *>(handle); }                                               \
+  inline const OBJECT *unwrap(const quern_##NAME *handle) { return reinterpret_cast<const OBJECT *>(handle); }                             \
+  inline void wrap(OBJECT *object, quern_##NAME **handle) { *handle = reinterpret_cast<quern_##NAME *>(object); }                          \
+  inline void wrap(const OBJECT *object, const quern_##NAME **handle) { *handle = reinterpret_cast<const quern_##NAME *>(object); }
+QUERN_HANDLE(engine, Engine)
+QUERN_HANDLE(stream, Stream)
+QUERN_HANDLE(memory_desc, TensorDesc)
+QUERN_HANDLE(memory, Memory)
+QUERN_HANDLE(primitive_attr, Attributes)
+QUERN_HANDLE(post_ops, PostOps)
+QUERN_HANDLE(primitive_desc, PrimitiveDescObject)
+QUERN_HANDLE(primitive, Primitive)
+QUERN_HANDLE(blob, Blob)
+#undef QUERN_HANDLE
+
+} // namespace quern::api
+
+#endif // QUERN_RUNTIME_API_HANDLES_H

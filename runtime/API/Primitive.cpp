@@ -1,0 +1,258 @@
+//===- Primitive.cpp - Primitives and the caches --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Primitives from quern_primitive.h; primitives as functions, compilation and caches from quern_ext.h.
+//
+//===----------------------------------------------------------------------===//
+#include "API/Guard.h"
+#include "API/Handles.h"
+#include "CompilerLibrary.h"
+
+#include <cstring>
+
+using namespace quern;
+using namespace quern::api;
+
+namespace {
+
+Result<void> give(Result<std::unique_ptr<Primitive>> primitive, quern_primitive_t *handle) {
+  if (!primitive)
+    return primitive.takeError();
+  wrap(primitive->release(), handle);
+  return {};
+}
+
+Result<void> copyBlob(const Primitive &primitive, size_t *size, uint8_t *blob) {
+  if (!primitive.executable())
+    return Error{Status::NotRequired, "a primitive on an empty tensor has no code"};
+  const std::string &bytes = primitive.executable()->artifactBytes();
+  if (blob && *size < bytes.size())
+    return invalidArguments("there is room for ", *size, " bytes of cache blob; it has ", bytes.size());
+  if (blob)
+    std::memcpy(blob, bytes.data(), bytes.size());
+  *size = bytes.size();
+  return {};
+}
+
+/// What quern_compile() and quern_explain() ask the compiler.
+struct CompileQuestion {
+  const CompilerLibrary *compiler;
+  std::string descriptor, target;
+};
+
+Result<CompileQuestion> makeQuestion(const char *line, const char *targetText) {
+  Result<Target> target = targetText ? Target::parse(targetText) : Result<Target>(Target::host());
+  if (!target)
+    return target.takeError();
+  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
+  if (!desc)
+    return desc.takeError();
+  Result<VerifiedProblem> verified = verify(*desc, *target);
+  if (!verified)
+    return verified.takeError();
+  if (verified->isNoop)
+    return Error{Status::NotRequired, concat("nothing is compiled for an empty tensor: ", verified->desc.text())};
+  Result<const CompilerLibrary *> compiler = CompilerLibrary::get();
+  if (!compiler)
+    return compiler.takeError();
+  return CompileQuestion{*compiler, verified->desc.canonicalBytes(), target->text()};
+}
+
+Result<void> give(Result<std::string> bytes, quern_blob_t *blob) {
+  if (!bytes)
+    return bytes.takeError();
+  wrap(new Blob{std::move(*bytes)}, blob);
+  return {};
+}
+
+} // namespace
+
+extern "C" {
+
+// --- Primitives --------------------------------------------------------------------------------------------------------------------------
+
+quern_status_t quern_primitive_create(quern_primitive_t *handle, const_quern_primitive_desc_t desc) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("primitive_desc", desc);
+    return give(Primitive::create(unwrap(desc)->problem), handle);
+  });
+}
+
+quern_status_t quern_primitive_create_from_cache_blob(quern_primitive_t *handle, const_quern_primitive_desc_t desc, size_t size,
+                                                      const uint8_t *blob) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("primitive_desc", desc, "cache_blob", blob);
+    return give(Primitive::createFromBlob(unwrap(desc)->problem, {reinterpret_cast<const char *>(blob), size}), handle);
+  });
+}
+
+quern_status_t quern_primitive_get_cache_blob(const_quern_primitive_t handle, size_t *size, uint8_t *blob) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle, "size", size);
+    return copyBlob(*unwrap(handle), size, blob);
+  });
+}
+
+quern_status_t quern_primitive_execute(const_quern_primitive_t handle, quern_stream_t stream, int nargs,
+                                       const quern_exec_arg_t *args) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle, "stream", stream);
+    if (nargs < 0)
+      return invalidArguments("nargs is ", nargs, "; it must be at least 0");
+    if (nargs > 0 && !args)
+      return invalidArguments("args is null");
+    return unwrap(handle)->execute(*unwrap(stream), {args, static_cast<size_t>(nargs)});
+  });
+}
+
+quern_status_t quern_primitive_get_primitive_desc(const_quern_primitive_t handle, const_quern_primitive_desc_t *desc) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle, "primitive_desc", desc);
+    wrap(&unwrap(handle)->descriptor(), desc);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_get_info(const_quern_primitive_t handle, quern_primitive_info_t *info) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle, "info", info);
+    *info = unwrap(handle)->info();
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_get_entry(const_quern_primitive_t handle, quern_entry_t *entry) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle, "entry", entry);
+    *entry = {};
+    entry->abi_version = QUERN_KERNEL_ABI_VERSION;
+    if (const Executable *executable = unwrap(handle)->executable()) {
+      entry->step_count = static_cast<int32_t>(executable->entrySteps().size());
+      entry->steps = executable->entrySteps().data();
+      entry->argument_count = static_cast<int32_t>(executable->arguments().size());
+      entry->arguments = executable->arguments().data();
+      entry->scratch_bytes = static_cast<size_t>(executable->scratchBytesPerThread());
+    }
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_destroy(quern_primitive_t handle) noexcept {
+  delete unwrap(handle);
+  return quern_success;
+}
+
+// --- The compiler ------------------------------------------------------------------------------------------------------------------------
+
+quern_status_t quern_compile(const char *line, const char *target, quern_code_form_t form, quern_blob_t *blob) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("blob", blob);
+    *blob = nullptr;
+    QUERN_REQUIRE("line", line);
+    if (form < quern_form_emit || form > quern_form_artifact)
+      return invalidArguments("code form ", static_cast<int>(form), " is not one of quern_code_form_t (1 to 8)");
+    Result<CompileQuestion> question = makeQuestion(line, target);
+    if (!question)
+      return question.takeError();
+    return give(question->compiler->compile(question->descriptor, question->target, form), blob);
+  });
+}
+
+quern_status_t quern_explain(const char *line, const char *target, quern_blob_t *blob) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("blob", blob);
+    *blob = nullptr;
+    QUERN_REQUIRE("line", line);
+    Result<CompileQuestion> question = makeQuestion(line, target);
+    if (!question)
+      return question.takeError();
+    return give(question->compiler->explain(question->descriptor, question->target), blob);
+  });
+}
+
+quern_status_t quern_blob_get_data(const_quern_blob_t blob, const void **data, size_t *size) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("blob", blob);
+    if (data)
+      *data = unwrap(blob)->bytes.data();
+    if (size)
+      *size = unwrap(blob)->bytes.size();
+    return {};
+  });
+}
+
+quern_status_t quern_blob_destroy(quern_blob_t blob) noexcept {
+  delete unwrap(blob);
+  return quern_success;
+}
+
+// --- The caches --------------------------------------------------------------------------------------------------------------------------
+
+quern_status_t quern_get_primitive_cache_capacity(int *capacity) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("capacity", capacity);
+    *capacity = static_cast<int>(Kernels::process().memory().capacity());
+    return {};
+  });
+}
+
+quern_status_t quern_set_primitive_cache_capacity(int capacity) noexcept {
+  return guarded([&]() -> Result<void> {
+    if (capacity < 0)
+      return invalidArguments("the cache capacity is ", capacity, "; it must be at least 0");
+    Kernels::process().memory().setCapacity(static_cast<size_t>(capacity));
+    return {};
+  });
+}
+
+quern_status_t quern_get_primitive_cache_capacity_bytes(size_t *bytes) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("bytes", bytes);
+    *bytes = Kernels::process().memory().capacityBytes();
+    return {};
+  });
+}
+
+quern_status_t quern_set_primitive_cache_capacity_bytes(size_t bytes) noexcept {
+  return guarded([&]() -> Result<void> {
+    Kernels::process().memory().setCapacityBytes(bytes);
+    return {};
+  });
+}
+
+quern_status_t quern_get_cache_statistics(quern_cache_statistics_t *statistics) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("statistics", statistics);
+    *statistics = Kernels::process().statistics();
+    return {};
+  });
+}
+
+quern_status_t quern_set_disk_cache(const char *directory) noexcept {
+  return guarded([&] { return Kernels::process().setDisk(directory ? directory : ""); });
+}
+
+quern_status_t quern_get_disk_cache(const char **directory) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("directory", directory);
+    static thread_local std::string kept;
+    kept = Kernels::process().disk()->directory();
+    *directory = kept.c_str();
+    return {};
+  });
+}
+
+quern_status_t quern_set_disk_cache_capacity(size_t bytes) noexcept {
+  return guarded([&]() -> Result<void> {
+    Kernels::process().setDiskCapacity(bytes);
+    return {};
+  });
+}
+
+} // extern "C"

@@ -1,0 +1,158 @@
+//===- PrimitiveDesc.cpp - Primitive descriptors --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The creating half of quern_primitive.h's descriptors; Query.cpp has the asking half.
+//
+//===----------------------------------------------------------------------===//
+#include "API/Guard.h"
+#include "API/Handles.h"
+
+using namespace quern;
+using namespace quern::api;
+
+namespace {
+
+/// The attributes to use where the caller gives none.
+Attributes attributesOf(const_quern_primitive_attr_t attr) {
+  if (attr)
+    return *unwrap(attr);
+  Attributes defaults;
+  quern_fpmath_mode_t mode = quern_fpmath_mode_strict;
+  quern_get_default_fpmath_mode(&mode);
+  defaults.fpmathMode = fromC<FpmathMode>(mode);
+  return defaults;
+}
+
+Result<void> create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint) {
+  auto problem = Problem::create(unwrap(engine), desc, hint);
+  if (!problem)
+    return problem.takeError();
+  wrap(new PrimitiveDescObject{std::move(*problem)}, handle);
+  return {};
+}
+
+Result<Alg> softmaxAlgorithm(quern_alg_kind_t kind) {
+  const Alg alg = fromC<Alg>(kind);
+  if (alg < Alg::SoftmaxAccurate || alg > Alg::SoftmaxAccurateInfAsZero)
+    return invalidArguments("algorithm 0x", std::hex, static_cast<int>(kind), " is not a softmax");
+  return alg;
+}
+
+} // namespace
+
+extern "C" {
+
+quern_status_t quern_softmax_forward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop,
+                                                           quern_alg_kind_t alg, const_quern_memory_desc_t src,
+                                                           const_quern_memory_desc_t dst, int axis,
+                                                           const_quern_primitive_attr_t attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("engine", engine, "src_desc", src, "dst_desc", dst);
+    if (prop != quern_forward_training && prop != quern_forward_inference)
+      return invalidArguments("prop_kind is ", static_cast<int>(prop),
+                              "; forward softmax takes forward_training (64) or forward_inference (96)");
+    Result<Alg> algorithm = softmaxAlgorithm(alg);
+    if (!algorithm)
+      return algorithm.takeError();
+    SoftmaxDesc softmax;
+    softmax.prop = fromC<PropKind>(prop);
+    softmax.alg = *algorithm;
+    softmax.src = *unwrap(src);
+    softmax.dst = *unwrap(dst);
+    softmax.axis = axis;
+    return create(handle, engine, {std::move(softmax), attributesOf(attr)}, nullptr);
+  });
+}
+
+quern_status_t quern_softmax_backward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_alg_kind_t alg,
+                                                            const_quern_memory_desc_t diffSrc, const_quern_memory_desc_t diffDst,
+                                                            const_quern_memory_desc_t dst, int axis, const_quern_primitive_desc_t hint,
+                                                            const_quern_primitive_attr_t attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("engine", engine, "diff_src_desc", diffSrc, "diff_dst_desc", diffDst, "dst_desc", dst);
+    Result<Alg> algorithm = softmaxAlgorithm(alg);
+    if (!algorithm)
+      return algorithm.takeError();
+    SoftmaxDesc softmax;
+    softmax.prop = PropKind::BackwardData;
+    softmax.alg = *algorithm;
+    softmax.diffSrc = *unwrap(diffSrc);
+    softmax.diffDst = *unwrap(diffDst);
+    softmax.dst = *unwrap(dst);
+    softmax.axis = axis;
+    const PrimitiveDesc *forward = hint ? &unwrap(hint)->problem->verified().desc : nullptr;
+    return create(handle, engine, {std::move(softmax), attributesOf(attr)}, forward);
+  });
+}
+
+quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *handle, const_quern_memory_desc_t src, quern_engine_t srcEngine,
+                                                   const_quern_memory_desc_t dst, quern_engine_t dstEngine,
+                                                   const_quern_primitive_attr_t attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("src_desc", src, "src_engine", srcEngine, "dst_desc", dst, "dst_engine", dstEngine);
+    ReorderDesc reorder;
+    reorder.src = *unwrap(src);
+    reorder.dst = *unwrap(dst);
+    reorder.srcEngine = unwrap(srcEngine)->kind;
+    reorder.dstEngine = unwrap(dstEngine)->kind;
+    return create(handle, srcEngine, {std::move(reorder), attributesOf(attr)}, nullptr);
+  });
+}
+
+quern_status_t quern_primitive_desc_create_from_text(quern_primitive_desc_t *handle, quern_engine_t engine, const char *line) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("engine", engine, "line", line);
+    Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
+    return desc ? create(handle, engine, *desc, nullptr) : Result<void>(desc.takeError());
+  });
+}
+
+quern_status_t quern_primitive_desc_get_text(const_quern_primitive_desc_t handle, const char **text) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle, "text", text);
+    *text = unwrap(handle)->problem->text().c_str();
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_desc_next_impl(quern_primitive_desc_t handle) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    return Error{Status::LastImplReached, concat("there is no implementation after ", unwrap(handle)->problem->verified().implementation)};
+  });
+}
+
+quern_status_t quern_primitive_desc_clone(quern_primitive_desc_t *handle, const_quern_primitive_desc_t existing) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("existing_primitive_desc", existing);
+    wrap(new PrimitiveDescObject(*unwrap(existing)), handle);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_desc_get_attr(const_quern_primitive_desc_t handle, const_quern_primitive_attr_t *attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle, "attr", attr);
+    wrap(&unwrap(handle)->problem->verified().desc.attr, attr);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_desc_destroy(quern_primitive_desc_t handle) noexcept {
+  delete unwrap(handle);
+  return quern_success;
+}
+
+} // extern "C"

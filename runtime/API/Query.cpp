@@ -1,0 +1,194 @@
+//===- Query.cpp - What a primitive descriptor answers --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Three groups: what every primitive has, what its kind has, and memory descriptors by role.
+//
+//===----------------------------------------------------------------------===//
+#include "API/Guard.h"
+#include "API/Handles.h"
+
+using namespace quern;
+using namespace quern::api;
+
+namespace {
+
+template <typename T, typename Value> Result<void> answer(void *result, Value value) {
+  *static_cast<T *>(result) = static_cast<T>(value);
+  return {};
+}
+
+/// An internal enumerator as the public type.
+template <typename T, typename Value> Result<void> answerEnum(void *result, Value value) {
+  *static_cast<T *>(result) = toC<T>(value);
+  return {};
+}
+
+Error notRequired(quern_query_t what) {
+  return {Status::NotRequired, concat("query ", static_cast<int>(what), " does not concern this primitive")};
+}
+
+int64_t countArguments(const Problem &problem, bool isOutput) {
+  int64_t count = 0;
+  for (const ArgumentInfo &argument : problem.verified().arguments)
+    count += argument.isOutput == isOutput ? 1 : 0;
+  return count;
+}
+
+template <typename T, typename Value> Result<void> answerResult(void *result, Result<Value> value) {
+  return value ? answer<T>(result, *value) : Result<void>(value.takeError());
+}
+
+Result<void> queryCommon(const Problem &problem, quern_query_t what, void *result) {
+  switch (what) {
+  case quern_query_engine:
+  case quern_query_scratchpad_engine:
+    wrap(problem.engine().get(), static_cast<quern_engine_t *>(result));
+    return {};
+  case quern_query_primitive_kind: return answerEnum<quern_primitive_kind_t>(result, problem.verified().desc.kind());
+  case quern_query_num_of_inputs_s32: return answer<int>(result, countArguments(problem, /*isOutput=*/false));
+  case quern_query_num_of_outputs_s32: return answer<int>(result, countArguments(problem, /*isOutput=*/true));
+  case quern_query_impl_info_str: return answer<const char *>(result, problem.verified().implementation.c_str());
+  case quern_query_cache_blob_id_size_s64: return answer<int64_t>(result, problem.key().bytes.size());
+  case quern_query_cache_blob_id:
+    *static_cast<const uint8_t **>(result) = reinterpret_cast<const uint8_t *>(problem.key().bytes.data());
+    return {};
+  case quern_query_time_estimate_f64: return answerResult<double>(result, problem.estimatedSeconds());
+  case quern_query_memory_consumption_s64:
+    return problem.usesCallerScratchpad() ? answer<int64_t>(result, 0) : answerResult<int64_t>(result, problem.scratchpadBytes());
+  default: return notRequired(what);
+  }
+}
+
+struct KindQuery {
+  const Problem &problem;
+  quern_query_t what;
+  void *result;
+
+  Result<void> operator()(const SoftmaxDesc &softmax) const {
+    switch (what) {
+    case quern_query_prop_kind: return answerEnum<quern_prop_kind_t>(result, softmax.prop);
+    case quern_query_alg_kind: return answerEnum<quern_alg_kind_t>(result, softmax.alg);
+    case quern_query_axis_s32: return answer<int>(result, softmax.axis);
+    default: return queryCommon(problem, what, result);
+    }
+  }
+  Result<void> operator()(const ReorderDesc &) const {
+    if (what != quern_query_reorder_src_engine && what != quern_query_reorder_dst_engine)
+      return queryCommon(problem, what, result);
+    wrap(problem.engine().get(), static_cast<quern_engine_t *>(result));
+    return {};
+  }
+  Result<void> operator()(const RnnDesc &rnn) const {
+    switch (what) {
+    case quern_query_prop_kind: return answerEnum<quern_prop_kind_t>(result, rnn.prop);
+    case quern_query_cell_kind:
+    case quern_query_alg_kind: return answerEnum<quern_alg_kind_t>(result, rnn.cell);
+    case quern_query_direction: return answerEnum<quern_rnn_direction_t>(result, rnn.direction);
+    case quern_query_activation_kind: return answerEnum<quern_alg_kind_t>(result, rnn.activation);
+    case quern_query_flags: return answer<unsigned>(result, rnn.flags);
+    case quern_query_alpha_f32: return answer<float>(result, rnn.alpha);
+    case quern_query_beta_f32: return answer<float>(result, rnn.beta);
+    default: return queryCommon(problem, what, result);
+    }
+  }
+};
+
+const TensorDesc zeroDesc;
+
+/// The descriptor of an execution argument; null if the primitive does not take it.
+const TensorDesc *findArgument(const Problem &problem, int argument) {
+  for (const ArgumentInfo &info : problem.verified().arguments)
+    if (info.index == argument)
+      return &info.desc;
+  return nullptr;
+}
+
+/// The first QUERN_ARG_ value of a role and how many follow it.
+struct Role {
+  int first = 0, count = 0;
+};
+Role roleOf(quern_query_t what) {
+  switch (what) {
+  case quern_query_src_md: return {QUERN_ARG_SRC_0, 4};
+  case quern_query_dst_md: return {QUERN_ARG_DST_0, 3};
+  case quern_query_weights_md: return {QUERN_ARG_WEIGHTS_0, 9}; // the bias comes after the four weights
+  case quern_query_diff_src_md: return {QUERN_ARG_DIFF_SRC_0, 4};
+  case quern_query_diff_dst_md: return {QUERN_ARG_DIFF_DST_0, 3};
+  case quern_query_diff_weights_md: return {QUERN_ARG_DIFF_WEIGHTS_0, 9};
+  default: return {};
+  }
+}
+
+/// The argument of one role by its index: weights (layer, iter, [peephole, projection,] bias) count only those that are there.
+const TensorDesc *findByRole(const Problem &problem, Role role, int index) {
+  if (role.first != QUERN_ARG_WEIGHTS_0 && role.first != QUERN_ARG_DIFF_WEIGHTS_0)
+    return index >= 0 && index < role.count ? findArgument(problem, role.first + index) : nullptr;
+  for (int offset = 0; offset < role.count; ++offset)
+    if (const TensorDesc *desc = findArgument(problem, role.first + offset); desc && index-- == 0)
+      return desc;
+  return nullptr;
+}
+
+Result<const TensorDesc *> queryDesc(const Problem &problem, quern_query_t what, int index) {
+  if (what == quern_query_scratchpad_md || (what == quern_query_exec_arg_md && index == QUERN_ARG_SCRATCHPAD))
+    return problem.scratchpadDesc();
+  if (what == quern_query_workspace_md)
+    index = QUERN_ARG_WORKSPACE;
+  if (what == quern_query_exec_arg_md || what == quern_query_workspace_md) {
+    const TensorDesc *desc = findArgument(problem, index);
+    return desc ? desc : &zeroDesc;
+  }
+  const TensorDesc *desc = findByRole(problem, roleOf(what), index);
+  if (!desc)
+    return Error{Status::NotRequired, concat("the primitive has no tensor for query ", static_cast<int>(what), " with index ", index)};
+  return desc;
+}
+
+bool isDescQuery(quern_query_t what) { return what >= quern_query_some_md && what <= quern_query_exec_arg_md; }
+
+Result<void> query(const Problem &problem, quern_query_t what, int index, void *result) {
+  if (!isDescQuery(what))
+    return std::visit(KindQuery{problem, what, result}, problem.verified().desc.op);
+  Result<const TensorDesc *> desc = queryDesc(problem, what, index);
+  if (!desc)
+    return desc.takeError();
+  wrap(*desc, static_cast<const_quern_memory_desc_t *>(result));
+  return {};
+}
+
+} // namespace
+
+extern "C" {
+
+quern_status_t quern_primitive_desc_query(const_quern_primitive_desc_t handle, quern_query_t what, int index, void *result) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle, "result", result);
+    return query(*unwrap(handle)->problem, what, index, result);
+  });
+}
+
+const_quern_memory_desc_t quern_primitive_desc_query_md(const_quern_primitive_desc_t handle, quern_query_t what, int index) noexcept {
+  const_quern_memory_desc_t desc = nullptr;
+  (void)guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    if (!isDescQuery(what))
+      return invalidArguments("query ", static_cast<int>(what), " is not for a memory descriptor");
+    return query(*unwrap(handle)->problem, what, index, &desc);
+  });
+  return desc;
+}
+
+int quern_primitive_desc_query_s32(const_quern_primitive_desc_t handle, quern_query_t what, int index) noexcept {
+  int value = 0;
+  (void)guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    if (what != quern_query_num_of_inputs_s32 && what != quern_query_num_of_outputs_s32 && what != quern_query_axis_s32)
+      return invalidArguments("query ", static_cast<int>(what), " is not for an int");
+    return query(*unwrap(handle)->problem, what, index, &value);
+  });
+  return value;
+}
+
+} // extern "C"

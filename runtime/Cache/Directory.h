@@ -1,0 +1,55 @@
+//===- Directory.h - A private directory, opened without trust ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The file-system half of the disk cache. Every access goes through the descriptor of a directory that was checked when it was opened
+// (ours, writable by nobody else, not a symbolic link), with O_NOFOLLOW, so that nobody can swap a path in between.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CACHE_DIRECTORY_H
+#define QUERN_RUNTIME_CACHE_DIRECTORY_H
+
+#include "Support/Error.h"
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace quern {
+
+class OpenDirectory {
+public:
+  /// Null if the directory does not exist and `create` is false; `runtime_error` if it is refused or cannot be made.
+  static Result<std::shared_ptr<OpenDirectory>> open(const std::string &path, bool create);
+  ~OpenDirectory();
+  OpenDirectory(const OpenDirectory &) = delete;
+  OpenDirectory &operator=(const OpenDirectory &) = delete;
+
+  /// Whether it is still linked in the file system and still as private as when it was opened.
+  bool isCurrent() const;
+
+  struct File {
+    std::string name;
+    uint64_t bytes = 0;
+    int64_t modifiedSeconds = 0;
+  };
+  /// Regular files only.
+  Result<std::vector<File>> files() const;
+  /// Nothing if there is no such file; an error if it is not a regular file of ours of at most `limit` bytes or cannot be read whole. Sets
+  /// the time of modification to now if it is older than `touchAfterSeconds`.
+  Result<std::optional<std::string>> read(const std::string &name, uint64_t limit, int64_t touchAfterSeconds) const;
+  /// Writes a file that did not exist; on failure none is left behind.
+  Result<void> writeNew(const std::string &name, std::string_view bytes) const;
+  Result<void> rename(const std::string &from, const std::string &to) const;
+  bool remove(const std::string &name) const;
+
+private:
+  explicit OpenDirectory(int descriptor) : fd(descriptor) {}
+  int fd;
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CACHE_DIRECTORY_H

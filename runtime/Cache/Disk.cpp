@@ -1,0 +1,252 @@
+//===- Disk.cpp - Compiled kernels as files -------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Names, validation, accounting and eviction; the file-system calls are in Directory.cpp. Damage is found by the artifact's own checksum,
+// so nothing is synced: after a power failure a file is whole, absent or rejected.
+//
+//===----------------------------------------------------------------------===//
+#include "Cache/Disk.h"
+
+#include "Cache/Directory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <unistd.h>
+
+namespace quern {
+namespace {
+
+constexpr std::string_view suffix = ".qk";
+constexpr std::string_view temporaryPrefix = ".tmp-";
+constexpr uint64_t maxFileBytes = 256ull << 20;
+constexpr int64_t touchAfterSeconds = 600;
+constexpr int64_t staleTemporarySeconds = 3600;
+
+std::string nameOf(const KernelKey &key) { return key.digest.hex() + std::string(suffix); }
+
+bool isKernelName(std::string_view name) {
+  return name.size() == 32 + suffix.size() && name.ends_with(suffix) &&
+         name.substr(0, 32).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// Why a file's bytes are not the kernel of `key`, or the artifact. A null key accepts any.
+Result<Artifact> parseKernel(std::string_view bytes, const KernelKey *key) {
+  Result<Artifact> artifact = Artifact::parse(bytes);
+  if (artifact && key && artifact->keyBytes != key->bytes)
+    return runtimeError("the file is of another problem, target or compiler build");
+  return artifact;
+}
+
+void sortByUse(std::vector<OpenDirectory::File> &files) {
+  std::sort(files.begin(), files.end(), [](const auto &a, const auto &b) {
+    return a.modifiedSeconds != b.modifiedSeconds ? a.modifiedSeconds > b.modifiedSeconds : a.name < b.name;
+  });
+}
+
+std::string temporaryName() {
+  static std::atomic<uint64_t> counter{0};
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now); // a process may inherit the pid of one that left a file behind
+  return concat(temporaryPrefix, getpid(), '-', now.tv_sec, '-', now.tv_nsec, '-', counter.fetch_add(1, std::memory_order_relaxed));
+}
+
+} // namespace
+
+std::string DiskCache::defaultDirectory() {
+  if (const char *own = secure_getenv("QUERN_CACHE_DIR"))
+    return std::string_view(own) == "off" ? "" : own;
+  // The XDG specification: relative paths there are to be ignored.
+  if (const char *xdg = secure_getenv("XDG_CACHE_HOME"); xdg && xdg[0] == '/')
+    return concat(xdg, "/quern");
+  if (const char *home = secure_getenv("HOME"); home && home[0] == '/')
+    return concat(home, "/.cache/quern");
+  return "";
+}
+
+DiskCache::DiskCache(std::string directory, uint64_t capacityBytes) : path(std::move(directory)), capacity(capacityBytes) {
+  std::error_code ignored; // without a working directory the path stays relative and opening it reports why
+  if (!path.empty() && path[0] != '/')
+    if (std::filesystem::path absolute = std::filesystem::absolute(path, ignored); !ignored)
+      path = absolute.string();
+  while (path.size() > 1 && path.back() == '/') // with a final slash O_NOFOLLOW would follow a link
+    path.pop_back();
+}
+
+DiskCache::~DiskCache() = default;
+
+Result<std::shared_ptr<OpenDirectory>> DiskCache::open(bool create) const {
+  if (isOff())
+    return std::shared_ptr<OpenDirectory>();
+  std::lock_guard lock(mutex);
+  if (opened && !opened->isCurrent())
+    opened.reset();
+  if (!opened) {
+    Result<std::shared_ptr<OpenDirectory>> directory = OpenDirectory::open(path, create);
+    if (!directory)
+      return directory;
+    opened = *directory;
+  }
+  return opened;
+}
+
+Result<void> DiskCache::check() const {
+  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
+  return directory ? Result<void>() : Result<void>(directory.takeError());
+}
+
+std::optional<DiskCache::Hit> DiskCache::lookup(const KernelKey &key) {
+  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
+  if (!directory || !*directory) {
+    stats.misses += isOff() ? 0 : 1;
+    return std::nullopt;
+  }
+  const std::string name = nameOf(key);
+  Result<std::optional<std::string>> bytes = (*directory)->read(name, maxFileBytes, touchAfterSeconds);
+  if (bytes && *bytes) {
+    if (Result<Artifact> artifact = parseKernel(**bytes, &key)) {
+      stats.hits += 1;
+      return Hit{std::move(**bytes), std::move(*artifact)};
+    }
+  }
+  stats.misses += 1;
+  if (!bytes || *bytes) {
+    stats.rejected += 1;
+    (*directory)->remove(name);
+  }
+  return std::nullopt;
+}
+
+void DiskCache::reject(const KernelKey &key) {
+  stats.rejected += 1;
+  if (Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false); directory && *directory)
+    (*directory)->remove(nameOf(key));
+}
+
+Result<void> DiskCache::store(const KernelKey &key, std::string_view artifactBytes) {
+  if (isOff() || artifactBytes.size() > capacity.load(std::memory_order_relaxed) || artifactBytes.size() > maxFileBytes)
+    return {};
+  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/true);
+  Result<void> written = directory ? writeFile(**directory, nameOf(key), artifactBytes) : Result<void>(directory.takeError());
+  stats.stores += written ? 1 : 0;
+  stats.storeFailures += written ? 0 : 1;
+  if (written)
+    account(**directory, artifactBytes.size());
+  return written;
+}
+
+Result<void> DiskCache::writeFile(const OpenDirectory &directory, const std::string &name, std::string_view bytes) {
+  const std::string temporary = temporaryName();
+  if (Result<void> written = directory.writeNew(temporary, bytes); !written)
+    return written;
+  return directory.rename(temporary, name);
+}
+
+void DiskCache::account(const OpenDirectory &directory, uint64_t added) {
+  std::lock_guard lock(mutex);
+  const uint64_t limit = capacity.load(std::memory_order_relaxed);
+  if (usedBytes && *usedBytes + added <= limit) {
+    *usedBytes += added;
+    return;
+  }
+  Result<std::vector<OpenDirectory::File>> files = directory.files();
+  if (!files)
+    return;
+  sortByUse(*files);
+  // A margin, so that a full cache does not scan the directory at every store.
+  const uint64_t keep = limit - limit / 10;
+  const int64_t now = time(nullptr);
+  uint64_t total = 0, kept = 0;
+  for (const OpenDirectory::File &file : *files)
+    total += isKernelName(file.name) ? file.bytes : 0;
+  for (const OpenDirectory::File &file : *files) {
+    if (std::string_view(file.name).starts_with(temporaryPrefix) && now - file.modifiedSeconds > staleTemporarySeconds)
+      directory.remove(file.name);
+    if (!isKernelName(file.name))
+      continue;
+    if (total > limit && kept + file.bytes > keep && directory.remove(file.name))
+      stats.evictions += 1;
+    else
+      kept += file.bytes;
+  }
+  usedBytes = kept;
+}
+
+Result<std::vector<DiskCacheFile>> DiskCache::list() const {
+  std::vector<DiskCacheFile> listed;
+  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
+  if (!directory)
+    return directory.takeError();
+  if (!*directory)
+    return listed;
+  Result<std::vector<OpenDirectory::File>> files = (*directory)->files();
+  if (!files)
+    return files.takeError();
+  sortByUse(*files);
+  for (OpenDirectory::File &file : *files)
+    if (isKernelName(file.name))
+      listed.push_back({std::move(file.name), file.bytes, file.modifiedSeconds});
+  return listed;
+}
+
+Result<std::string> DiskCache::read(const std::string &name) const {
+  if (!isKernelName(name))
+    return invalidArguments("\"", name, "\" is not the name of a cache file: 32 hexadecimal digits and ", suffix);
+  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
+  if (!directory)
+    return directory.takeError();
+  if (!*directory)
+    return runtimeError("there is no cache directory", isOff() ? "" : " ", path);
+  Result<std::optional<std::string>> bytes = (*directory)->read(name, maxFileBytes, INT64_MAX);
+  if (!bytes)
+    return bytes.takeError();
+  if (!*bytes)
+    return runtimeError("there is no file ", name, " in ", path);
+  return std::move(**bytes);
+}
+
+Result<std::vector<DiskCacheVerdict>> DiskCache::verify(bool removeBad) {
+  Result<std::vector<DiskCacheFile>> files = list();
+  if (!files)
+    return files.takeError();
+  std::vector<DiskCacheVerdict> verdicts;
+  for (DiskCacheFile &file : *files) {
+    DiskCacheVerdict verdict{std::move(file), {}, false};
+    Result<std::string> bytes = read(verdict.file.name);
+    Result<Artifact> artifact = bytes ? parseKernel(*bytes, nullptr) : Result<Artifact>(bytes.takeError());
+    if (!artifact)
+      verdict.problem = artifact.error().message;
+    else if (digestOf(artifact->keyBytes).hex() != verdict.file.name.substr(0, 32))
+      verdict.problem = "the name is not the digest of the key inside";
+    if (!verdict.problem.empty() && removeBad)
+      if (Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false); directory && *directory)
+        verdict.removed = (*directory)->remove(verdict.file.name);
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
+}
+
+Result<uint64_t> DiskCache::clear() {
+  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
+  if (!directory)
+    return directory.takeError();
+  uint64_t removed = 0;
+  if (!*directory)
+    return removed;
+  Result<std::vector<OpenDirectory::File>> files = (*directory)->files();
+  if (!files)
+    return files.takeError();
+  for (const OpenDirectory::File &file : *files) {
+    const bool isKernel = isKernelName(file.name);
+    if ((isKernel || std::string_view(file.name).starts_with(temporaryPrefix)) && (*directory)->remove(file.name))
+      removed += isKernel ? 1 : 0;
+  }
+  std::lock_guard lock(mutex);
+  usedBytes.reset();
+  return removed;
+}
+
+} // namespace quern

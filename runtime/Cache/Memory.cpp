@@ -1,0 +1,117 @@
+//===- Memory.cpp - Loaded kernels by key, least recently used out first --===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One mutex: a hit holds it for a hash look-up and a splice. Evicted kernels are unmapped after it is released.
+//
+//===----------------------------------------------------------------------===//
+#include "Cache/Memory.h"
+
+#include "Cpu/Executable.h"
+
+#include <optional>
+
+namespace quern {
+
+struct MemoryCache::Flight {
+  explicit Flight(const KernelKey &key) : key(key) {}
+  KernelKey key;
+  std::condition_variable landed;
+  std::optional<Result<Value>> result; ///< guarded by the cache's mutex
+};
+
+Result<MemoryCache::Found> MemoryCache::getOrMake(const KernelKey &key, const Maker &make) {
+  std::unique_lock lock(mutex);
+  if (auto found = index.find(&key); found != index.end()) {
+    ++stats.hits;
+    entries.splice(entries.begin(), entries, found->second);
+    return Found{found->second->value, false};
+  }
+  if (auto found = flights.find(&key); found != flights.end()) {
+    std::shared_ptr<Flight> flight = found->second;
+    flight->landed.wait(lock, [&] { return flight->result.has_value(); });
+    stats.hits += *flight->result ? 1 : 0;
+    return *flight->result ? Result<Found>(Found{**flight->result, false}) : Result<Found>(flight->result->error());
+  }
+  ++stats.misses;
+  auto flight = std::make_shared<Flight>(key);
+  flights.emplace(&flight->key, flight);
+  lock.unlock();
+
+  std::optional<Result<Value>> made;
+  try {
+    made.emplace(make());
+  } catch (...) { // those who wait must be told before it passes on
+    lock.lock();
+    flight->result.emplace(Error{Status::OutOfMemory, "out of memory while another thread made the kernel"});
+    flights.erase(&flight->key);
+    flight->landed.notify_all();
+    throw;
+  }
+  std::list<Entry> evicted; // destroyed after the lock is released
+  lock.lock();
+  flight->result = *made;
+  flights.erase(&flight->key);
+  flight->landed.notify_all();
+  if (*made) {
+    insert(flight->key, **made);
+    evictBeyondLimits(evicted);
+  }
+  lock.unlock();
+  return *made ? Result<Found>(Found{**made, true}) : Result<Found>(made->takeError());
+}
+
+void MemoryCache::insert(const KernelKey &key, const Value &value) {
+  if (maxEntries == 0)
+    return;
+  const size_t bytes = value->memoryBytes() + key.bytes.size() + sizeof(Entry);
+  if (bytes > maxBytes)
+    return;
+  entries.push_front({key, value, bytes});
+  index.emplace(&entries.front().key, entries.begin());
+  stats.bytes += bytes;
+}
+
+void MemoryCache::evictBeyondLimits(std::list<Entry> &evicted) {
+  while (!entries.empty() && (entries.size() > maxEntries || stats.bytes > maxBytes)) {
+    auto last = std::prev(entries.end());
+    index.erase(&last->key);
+    stats.bytes -= last->bytes;
+    ++stats.evictions;
+    evicted.splice(evicted.begin(), entries, last);
+  }
+}
+
+size_t MemoryCache::capacity() const {
+  std::lock_guard lock(mutex);
+  return maxEntries;
+}
+
+size_t MemoryCache::capacityBytes() const {
+  std::lock_guard lock(mutex);
+  return maxBytes;
+}
+
+void MemoryCache::setCapacity(size_t limit) {
+  std::list<Entry> evicted;
+  std::lock_guard lock(mutex);
+  maxEntries = limit;
+  evictBeyondLimits(evicted);
+}
+
+void MemoryCache::setCapacityBytes(size_t limit) {
+  std::list<Entry> evicted;
+  std::lock_guard lock(mutex);
+  maxBytes = limit;
+  evictBeyondLimits(evicted);
+}
+
+MemoryCache::Statistics MemoryCache::statistics() const {
+  std::lock_guard lock(mutex);
+  Statistics now = stats;
+  now.entries = entries.size();
+  return now;
+}
+
+} // namespace quern

@@ -1,0 +1,71 @@
+//===- Executable.h - A loaded kernel -------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// An artifact whose code is mapped: entry pointers, launch steps and argument order, checked once so that execution need not. Immutable and
+// shared by every primitive of the same key.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CPU_EXECUTABLE_H
+#define QUERN_RUNTIME_CPU_EXECUTABLE_H
+
+#include "Artifact/Artifact.h"
+#include "Primitives/Registry.h"
+
+#include "quern/quern_ext.h"
+
+#include <memory>
+#include <span>
+
+namespace quern {
+
+class CompilerLibrary;
+
+/// Who turns an object into running code.
+enum class Linker { Orc, Loader };
+
+class Executable {
+public:
+  /// Loads an artifact that came as `bytes`. With Linker::Orc `compiler` must be given. Fails if the artifact's arguments are not those of
+  /// the problem, or if the linker refuses its code.
+  static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem, Linker linker,
+                                                        const CompilerLibrary *compiler);
+
+  /// How many threads a step is worth, from the compiler's estimate; at least 1.
+  struct Step {
+    quern_entry_step_t call;
+    int usefulThreads = 1;
+  };
+  const std::vector<Step> &steps() const { return launch; }
+  std::span<const quern_entry_step_t> entrySteps() const { return calls; }
+  /// In the order of the kernel's buffers.
+  std::span<const quern_entry_argument_t> arguments() const { return argumentList; }
+  int64_t scratchBytesPerThread() const { return scratchBytes; }
+  double estimatedSeconds() const;
+
+  const std::string &artifactBytes() const { return serialized; }
+  const std::string &plan() const { return planText; }
+  const std::string &target() const { return targetText; }
+  Linker linker() const { return linkedBy; }
+  size_t codeBytes() const { return mappedBytes; }
+  /// What it occupies in a cache.
+  size_t memoryBytes() const { return mappedBytes + serialized.size() + sizeof(*this); }
+
+private:
+  Executable() = default;
+  Result<void> takeSteps(const Artifact &artifact, std::span<void *const> entries);
+
+  std::shared_ptr<void> owner; ///< keeps the code mapped
+  std::vector<Step> launch;
+  std::vector<quern_entry_step_t> calls;
+  std::vector<quern_entry_argument_t> argumentList;
+  int64_t scratchBytes = 0;
+  std::string serialized, planText, targetText;
+  Linker linkedBy = Linker::Loader;
+  size_t mappedBytes = 0;
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CPU_EXECUTABLE_H

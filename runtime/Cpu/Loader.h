@@ -1,0 +1,50 @@
+//===- Loader.h - Maps ELF objects without LLVM ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The hit path: a relocatable x86-64 object becomes executable pages. Strict, since the bytes may be hostile: every offset, size, index and
+// range is checked, nothing outside the object can be referred to, and code and constants end up in pages of their own (read-execute and
+// read-only; never writable and executable at once).
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CPU_LOADER_H
+#define QUERN_RUNTIME_CPU_LOADER_H
+
+#include "Support/Error.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quern {
+
+/// Code that was mapped; unmapped on destruction. Movable.
+class LoadedObject {
+public:
+  /// The largest image that is mapped.
+  static constexpr uint64_t maxImageBytes = 64ull << 20;
+
+  /// Needs a global function symbol for each of `entries`. `runtime_error`: not such an object, with the reason.
+  static Result<LoadedObject> load(std::string_view object, std::span<const std::string> entries);
+
+  LoadedObject(LoadedObject &&other) noexcept;
+  LoadedObject &operator=(LoadedObject &&other) noexcept;
+  ~LoadedObject();
+
+  /// In the order of `entries`.
+  const std::vector<void *> &addresses() const { return entryAddresses; }
+  size_t mappedBytes() const { return imageBytes; }
+
+private:
+  LoadedObject(void *image, size_t bytes) : image(image), imageBytes(bytes) {}
+  void *image;
+  size_t imageBytes;
+  std::vector<void *> entryAddresses;
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CPU_LOADER_H

@@ -1,0 +1,83 @@
+//===- Threads.cpp - One parallel-for for every kernel --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The oneTBB arena is made by the first parallel execution, so that a process that never needs threads starts none.
+//
+//===----------------------------------------------------------------------===//
+#include "Cpu/Threads.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <sched.h>
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+namespace quern {
+namespace {
+
+int processorsOfThisProcess() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return std::clamp(CPU_COUNT(&set), 1, maxThreadCount);
+  return 1;
+}
+
+int initialThreadCount() {
+  const char *text = std::getenv("QUERN_NUM_THREADS");
+  int count = 0;
+  if (text && std::from_chars(text, text + std::strlen(text), count).ec == std::errc() && count >= 1)
+    return std::min(count, maxThreadCount);
+  return processorsOfThisProcess();
+}
+
+std::atomic<int> &threadCount() {
+  static std::atomic<int> count{initialThreadCount()};
+  return count;
+}
+
+/// The arena of the current thread count. Shared, so that a change of the count leaves running executions theirs.
+std::shared_ptr<tbb::task_arena> currentArena() {
+  static std::mutex mutex;
+  static std::shared_ptr<tbb::task_arena> arena;
+  static int arenaThreads = 0;
+  const int wanted = defaultThreadCount();
+  std::lock_guard lock(mutex);
+  if (arenaThreads != wanted) {
+    arena = std::make_shared<tbb::task_arena>(wanted);
+    arenaThreads = wanted;
+  }
+  return arena;
+}
+
+} // namespace
+
+int defaultThreadCount() { return threadCount().load(std::memory_order_relaxed); }
+
+Result<void> setDefaultThreadCount(int count) {
+  if (count < 1 || count > maxThreadCount)
+    return invalidArguments("the number of threads is ", count, "; it must be 1 to ", maxThreadCount);
+  threadCount().store(count, std::memory_order_relaxed);
+  return {};
+}
+
+void runOnDefaultThreads(int chunks, ChunkFunction function, void *context) {
+  currentArena()->execute([&] {
+    tbb::parallel_for(0, chunks, [&](int chunk) { function(context, chunk); }, tbb::static_partitioner());
+  });
+}
+
+void runOnPool(threadpool_interop::threadpool_iface &pool, int chunks, ChunkFunction function, void *context) {
+  pool.parallel_for(chunks, [=](int chunk, int) { function(context, chunk); });
+  if (pool.get_flags() & threadpool_interop::threadpool_iface::ASYNCHRONOUS)
+    pool.wait();
+}
+
+} // namespace quern

@@ -1,0 +1,161 @@
+//===- Kernels.cpp - From a key to a loaded kernel ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// QUERN_LINKER=orc or loader forces who links: tests run every kernel with each. Without it a kernel just compiled is linked by ORC, for
+// its debugger and profiler registrations, and one from a cache by the loader, which needs no LLVM.
+//
+//===----------------------------------------------------------------------===//
+#include "Kernels.h"
+
+#include "CompilerLibrary.h"
+
+#include <chrono>
+#include <cstdlib>
+
+namespace quern {
+namespace {
+
+Linker linkerFor(bool wasCompiled) {
+  const char *forced = std::getenv("QUERN_LINKER");
+  const std::string_view choice = forced ? forced : "";
+  if (choice == "orc")
+    return Linker::Orc;
+  if (choice == "loader")
+    return Linker::Loader;
+  return wasCompiled ? Linker::Orc : Linker::Loader;
+}
+
+Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem, quern_origin_t origin) {
+  const Linker linker = linkerFor(origin == quern_origin_compiled);
+  const CompilerLibrary *compiler = nullptr;
+  if (linker == Linker::Orc) {
+    Result<const CompilerLibrary *> library = CompilerLibrary::get();
+    if (!library)
+      return library.takeError();
+    compiler = *library;
+  }
+  const int64_t start = nowNs();
+  auto executable = Executable::load(std::move(artifact), std::move(bytes), problem, linker, compiler);
+  if (!executable)
+    return executable.takeError();
+  return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start};
+}
+
+} // namespace
+
+int64_t nowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Kernels &Kernels::process() {
+  // Never destroyed: kernels may still run on other threads while the process exits. Reachable, hence no leak.
+  static Kernels *instance = new Kernels();
+  return *instance;
+}
+
+Kernels::Kernels() : diskCache(std::make_shared<DiskCache>(DiskCache::defaultDirectory())) {}
+
+Result<AcquiredKernel> Kernels::acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target) {
+  AcquiredKernel acquired;
+  struct Request { // one pointer, so that std::function needs no allocation
+    Kernels &self;
+    const VerifiedProblem &problem;
+    const KernelKey &key;
+    const Target &target;
+    AcquiredKernel &acquired;
+  } request{*this, problem, key, target, acquired};
+  Result<MemoryCache::Found> found = memoryCache.getOrMake(key, [&request]() -> Result<MemoryCache::Value> {
+    Result<AcquiredKernel> made = request.self.make(request.problem, request.key, request.target);
+    if (!made)
+      return made.takeError();
+    request.acquired = std::move(*made);
+    return request.acquired.executable;
+  });
+  if (!found)
+    return found.takeError();
+  acquired.executable = std::move(found->value);
+  return acquired;
+}
+
+Result<AcquiredKernel> Kernels::make(const VerifiedProblem &problem, const KernelKey &key, const Target &target) {
+  std::shared_ptr<DiskCache> disk = this->disk();
+  if (Result<AcquiredKernel> loaded = fromDisk(*disk, problem, key); loaded && loaded->executable)
+    return loaded;
+  return compile(*disk, problem, key, target);
+}
+
+/// Without an executable on a miss.
+Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const VerifiedProblem &problem, const KernelKey &key) {
+  std::optional<DiskCache::Hit> hit = disk.lookup(key);
+  if (!hit)
+    return AcquiredKernel{};
+  Result<AcquiredKernel> loaded = loadKernel(std::move(hit->artifact), std::move(hit->bytes), problem, quern_origin_disk);
+  if (!loaded && loaded.error().status != Status::OutOfMemory)
+    disk.reject(key);
+  return loaded;
+}
+
+Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const VerifiedProblem &problem, const KernelKey &key, const Target &target) {
+  Result<const CompilerLibrary *> compiler = CompilerLibrary::get();
+  if (!compiler)
+    return compiler.takeError();
+  const int64_t start = nowNs();
+  Result<std::string> bytes = (*compiler)->compile(problem.desc.canonicalBytes(), target.text(), QUERN_COMPILER_ARTIFACT);
+  const int64_t compileNs = nowNs() - start;
+  if (!bytes)
+    return bytes.takeError();
+  compilations += 1;
+  Result<Artifact> artifact = Artifact::parse(*bytes);
+  if (!artifact)
+    return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);
+  if (artifact->keyBytes != key.bytes)
+    return internalError("the compiler gave an artifact of another key");
+  (void)disk.store(key, *bytes); // counted there; a full disk costs the cache, not the result
+  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(*bytes), problem, quern_origin_compiled);
+  if (loaded)
+    loaded->compileNs = compileNs;
+  return loaded;
+}
+
+Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedProblem &problem, const KernelKey &key) {
+  Result<Artifact> artifact = Artifact::parse(bytes);
+  if (!artifact)
+    return invalidArguments("the cache blob cannot be used: ", artifact.error().message);
+  if (artifact->keyBytes != key.bytes)
+    return invalidArguments("the cache blob is of another problem, target or build: ", artifact->descriptor, " for ", artifact->target);
+  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob);
+  if (!loaded && loaded.error().status == Status::RuntimeError)
+    return invalidArguments("the cache blob cannot be used: ", loaded.error().message);
+  return loaded;
+}
+
+std::shared_ptr<DiskCache> Kernels::disk() {
+  std::lock_guard lock(diskMutex);
+  return diskCache;
+}
+
+Result<void> Kernels::setDisk(const std::string &directory) {
+  std::lock_guard lock(diskMutex);
+  auto wanted = std::make_shared<DiskCache>(directory, diskCapacity);
+  Result<void> checked = wanted->check();
+  diskCache = checked ? std::move(wanted) : std::make_shared<DiskCache>("");
+  return checked;
+}
+
+void Kernels::setDiskCapacity(uint64_t bytes) {
+  std::lock_guard lock(diskMutex);
+  diskCapacity = bytes;
+  diskCache->setCapacity(bytes);
+}
+
+quern_cache_statistics_t Kernels::statistics() {
+  const MemoryCache::Statistics memory = memoryCache.statistics();
+  const std::shared_ptr<DiskCache> current = disk();
+  const DiskCacheCounters &files = current->counters();
+  return {memory.hits, memory.misses,  memory.evictions,    files.hits,      files.misses,   files.rejected,
+          files.stores, files.storeFailures, files.evictions, compilations, memory.entries, memory.bytes};
+}
+
+} // namespace quern

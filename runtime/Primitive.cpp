@@ -1,0 +1,163 @@
+//===- Primitive.cpp - A kernel ready to run ------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Creation, and the checks before a launch. Descriptors are compared byte by byte first, which decides nearly every call.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitive.h"
+
+#include "Cpu/Execute.h"
+#include "Verbose.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace quern {
+namespace {
+
+const std::string scratchpadName = "scratchpad";
+
+bool sameDesc(const TensorDesc &a, const TensorDesc &b) { return std::memcmp(&a, &b, sizeof(TensorDesc)) == 0 || a == b; }
+
+std::string describe(const TensorDesc &desc) {
+  std::string text = concat(nameOf(desc.dataType), ":");
+  for (int d = 0; d < desc.ndims; ++d)
+    text += concat(d ? "x" : "", desc.dims[d]);
+  const std::string tag = desc.tag();
+  return text + ":" + (tag.empty() ? "strided" : tag);
+}
+
+} // namespace
+
+Primitive::Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired)
+    : desc{std::move(problem)}, kernel(acquired.executable), origin(std::move(acquired)) {}
+
+Result<std::unique_ptr<Primitive>> Primitive::create(std::shared_ptr<const Problem> problem) {
+  const int64_t start = nowNs();
+  Result<AcquiredKernel> acquired = problem->acquire();
+  return make(std::move(problem), std::move(acquired), start);
+}
+
+Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<const Problem> problem, std::string_view blob) {
+  const int64_t start = nowNs();
+  if (problem->isNoop())
+    return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0}, start);
+  Result<AcquiredKernel> acquired = Kernels::process().loadBlob(blob, problem->verified(), problem->key());
+  return make(std::move(problem), std::move(acquired), start);
+}
+
+Result<std::unique_ptr<Primitive>> Primitive::make(std::shared_ptr<const Problem> problem, Result<AcquiredKernel> acquired, int64_t start) {
+  if (!acquired)
+    return acquired.takeError();
+  std::unique_ptr<Primitive> primitive(new Primitive(std::move(problem), std::move(*acquired)));
+  if (Result<void> added = primitive->addSlots(); !added)
+    return added.takeError();
+  primitive->createNs = nowNs() - start;
+  if (verboseLevel() >= 2)
+    printCreated(*primitive);
+  return primitive;
+}
+
+Result<void> Primitive::addSlots() {
+  const std::vector<ArgumentInfo> &arguments = problem().verified().arguments;
+  if (arguments.size() + 1 >= maxArguments)
+    return unimplemented("the primitive takes ", arguments.size(), " arguments; the limit is ", maxArguments - 2);
+  slots.reserve(arguments.size() + 1);
+  for (const ArgumentInfo &argument : arguments)
+    slots.push_back({argument.index, argument.desc.bytes(), &argument.desc, &argument.name});
+  if (problem().usesCallerScratchpad() && kernel && kernel->scratchBytesPerThread() > 0) {
+    Result<const TensorDesc *> scratchpad = problem().scratchpadDesc();
+    if (!scratchpad)
+      return scratchpad.takeError();
+    slots.push_back({QUERN_ARG_SCRATCHPAD, (*scratchpad)->bytes(), *scratchpad, &scratchpadName});
+  }
+  allGiven = (uint64_t(1) << slots.size()) - 1;
+  return {};
+}
+
+Error Primitive::missing(uint64_t given) const {
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (!(given >> i & 1))
+      return invalidArguments("argument ", slots[i].index, " (", *slots[i].name, ") is missing");
+  return internalError("no argument is missing");
+}
+
+Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, void **buffers) const {
+  uint64_t given = 0;
+  for (const quern_exec_arg_t &argument : arguments) {
+    const auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot &slot) { return slot.index == argument.arg; });
+    if (slot == slots.end())
+      continue;
+    const size_t position = static_cast<size_t>(slot - slots.begin());
+    const auto *memory = reinterpret_cast<const Memory *>(argument.memory);
+    if (given >> position & 1)
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is given twice");
+    if (!memory)
+      return invalidArguments("the memory of argument ", slot->index, " (", *slot->name, ") is null");
+    if (!sameDesc(memory->desc, *slot->desc))
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", describe(memory->desc), "; the primitive takes ",
+                              describe(*slot->desc));
+    if (memory->engine->kind != stream.engine->kind)
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is on another kind of engine than the stream");
+    if (!memory->data && slot->bytes > 0)
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", slot->bytes, " bytes");
+    given |= uint64_t(1) << position;
+    buffers[position] = memory->data;
+  }
+  return given == allGiven ? Result<void>() : Result<void>(missing(given));
+}
+
+Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments) const {
+  if (stream.engine.get() != problem().engine().get())
+    return invalidArguments("the stream is of another engine than the primitive");
+  void *buffers[maxArguments];
+  if (Result<void> collected = collect(stream, arguments, buffers); !collected)
+    return collected;
+  if (!kernel)
+    return {};
+  const bool isTimed = stream.profiling || verboseLevel() >= 1;
+  const int64_t start = isTimed ? nowNs() : 0;
+  Result<void> done = run(stream, buffers);
+  if (isTimed && done) {
+    const int64_t ns = nowNs() - start;
+    if (stream.profiling)
+      stream.record(static_cast<uint64_t>(ns));
+    if (verboseLevel() >= 1)
+      printExecuted(*this, ns);
+  }
+  return done;
+}
+
+Result<void> Primitive::run(const Stream &stream, void *const *buffers) const {
+  ExecutionContext context;
+  context.pool = stream.pool;
+  if (!stream.ownThreads)
+    context.threads = defaultThreadCount();
+  else if (stream.pool && !stream.pool->get_in_parallel())
+    context.threads = std::clamp(stream.pool->get_num_threads(), 1, maxThreadCount);
+  if (slots.size() > problem().verified().arguments.size()) {
+    context.scratchpad = buffers[slots.size() - 1];
+    context.threads = std::min(context.threads, problem().scratchpadThreads());
+  }
+  return runSteps(*kernel, buffers, context);
+}
+
+quern_primitive_info_t Primitive::info() const {
+  const VerifiedProblem &verified = problem().verified();
+  quern_primitive_info_t info{};
+  info.origin = origin.origin;
+  info.create_ns = createNs;
+  info.compile_ns = origin.compileNs;
+  info.load_ns = origin.loadNs;
+  info.implementation = verified.implementation.c_str();
+  info.plan = kernel ? kernel->plan().c_str() : "";
+  info.target = kernel ? kernel->target().c_str() : "";
+  info.linker = !kernel ? "none" : kernel->linker() == Linker::Orc ? "orc" : "loader";
+  info.code_bytes = kernel ? static_cast<int64_t>(kernel->codeBytes()) : 0;
+  info.scratch_bytes = kernel ? kernel->scratchBytesPerThread() : 0;
+  return info;
+}
+
+} // namespace quern

@@ -1,0 +1,66 @@
+//===- Primitive.h - A kernel ready to run --------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A problem with its executable and what the execution checks, laid out for a call that takes some tens of nanoseconds. Immutable: any
+// number of threads may execute one primitive at once.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_PRIMITIVE_H
+#define QUERN_RUNTIME_PRIMITIVE_H
+
+#include "Problem.h"
+
+#include "quern/quern_primitive.h"
+
+namespace quern {
+
+/// What a C primitive descriptor handle points to.
+struct PrimitiveDescObject {
+  std::shared_ptr<const Problem> problem;
+};
+
+class Primitive {
+public:
+  static constexpr size_t maxArguments = 64;
+
+  /// Brings the kernel from a cache or compiles it.
+  static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem);
+  static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem, std::string_view blob);
+
+  /// Checks the arguments, then runs the launch steps. Arguments that are not the primitive's are ignored. Thread-safe.
+  Result<void> execute(Stream &stream, std::span<const quern_exec_arg_t> arguments) const;
+
+  const PrimitiveDescObject &descriptor() const { return desc; }
+  const Problem &problem() const { return *desc.problem; }
+  /// Null for an empty tensor.
+  const Executable *executable() const { return kernel.get(); }
+  quern_primitive_info_t info() const;
+
+private:
+  struct Slot {
+    int32_t index;
+    int64_t bytes;
+    const TensorDesc *desc; ///< into the problem, or `scratchpad`
+    const std::string *name;
+  };
+
+  static Result<std::unique_ptr<Primitive>> make(std::shared_ptr<const Problem> problem, Result<AcquiredKernel> acquired, int64_t start);
+  Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired);
+  Result<void> addSlots();
+  Result<void> collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, void **buffers) const;
+  Error missing(uint64_t given) const;
+  Result<void> run(const Stream &stream, void *const *buffers) const;
+
+  PrimitiveDescObject desc;
+  std::shared_ptr<const Executable> kernel;
+  std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
+  uint64_t allGiven = 0;   ///< a bit for each slot
+  AcquiredKernel origin;
+  int64_t createNs = 0;
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_PRIMITIVE_H

@@ -108,17 +108,14 @@ step one "install what is missing" tools/deps.sh
 step one "build release" build release all
 step tests "unit tests" unit release
 step tests "lit" "$lit" -v --order=lexical build/release/test
-step tests "conformance" conformance release "$(pick 300 2000 20000)"
-for isa in sse42 avx2 avx512_core; do
-  QUERN_MAX_CPU_ISA=$isa step tests "conformance on $isa" conformance release "$(pick 50 400 4000)"
-done
+step tests "conformance, every instruction set" conformance release "$(pick 240 1000 10000)" --isa=all
 
 if [ $mode != quick ]; then
   step tests "differential, oneDNN 3.2" differential "$(pick 0 500 5000)" onednn-3.2
   step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler
   step tests "unit tests, asan" unit asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
-  step tests "conformance, asan" conformance asan "$(pick 0 100 2000)"
+  step tests "conformance, asan" conformance asan "$(pick 0 240 2000)"
   step one "quern run, asan" build/asan/bin/quern run -f test/problems/smoke.desc --check
   step one "build tsan" build tsan quern-unit-tests
   step tests "unit tests, tsan" unit tsan

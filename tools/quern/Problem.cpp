@@ -11,6 +11,8 @@
 
 #include "Command.h"
 
+#include <algorithm>
+
 namespace quern {
 namespace {
 
@@ -48,6 +50,18 @@ size_t findName(std::string_view message, std::string_view name) {
   return message.npos;
 }
 
+/// Where a message speaks of a word of the line. Messages write "post-ops" for post_ops and "zero points" for zero_points; the bare word
+/// after the primitive is the propagation kind.
+size_t findWord(std::string_view message, const Word &word) {
+  std::string name(word.value.empty() ? "propagation" : word.key.substr(word.key.rfind('.') + 1));
+  size_t best = message.npos;
+  for (char separator : {'_', '-', ' '}) {
+    std::replace_if(name.begin(), name.end(), [](char c) { return !isNameCharacter(c) || c == '_'; }, separator);
+    best = std::min(best, findName(message, name));
+  }
+  return best;
+}
+
 } // namespace
 
 std::string withCaret(std::string_view message, std::string_view line) {
@@ -58,7 +72,7 @@ std::string withCaret(std::string_view message, std::string_view line) {
   bool isFirst = true;
   for (const Word &word : wordsOf(line)) {
     // The first word is the primitive, which every message begins with.
-    size_t at = isFirst ? message.npos : findName(message, word.key.substr(word.key.rfind('.') + 1));
+    size_t at = isFirst ? message.npos : findWord(message, word);
     isFirst = false;
     if (at >= best)
       continue;

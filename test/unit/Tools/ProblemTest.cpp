@@ -24,6 +24,9 @@ TEST(Problem, CaretGoesUnderTheFieldThatIsNamedFirst) {
             "softmax: axis 7 is outside 0..1 of src\n  softmax src=f32:2x3:ab axis=7\n                              ^");
   EXPECT_EQ(withCaret("softmax: attr.scales are refused", "softmax attr.scales=src:0"),
             "softmax: attr.scales are refused\n  softmax attr.scales=src:0\n                      ^~~~~");
+  EXPECT_EQ(withCaret("2 post-ops are refused", "softmax attr.post_ops=relu"),
+            "2 post-ops are refused\n  softmax attr.post_ops=relu\n                        ^~~~");
+  EXPECT_EQ(withCaret("no backward propagation", "softmax bwd_d axis=7"), "no backward propagation\n  softmax bwd_d axis=7\n          ^~~~~");
   EXPECT_EQ(withCaret("nothing in common", "softmax axis=7"), "nothing in common");
 }
 

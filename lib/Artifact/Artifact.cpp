@@ -104,8 +104,8 @@ Result<void> readArguments(ByteReader &in, Artifact &artifact) {
     argument.isOutput = in.get<uint32_t>();
     argument.bytes = in.get<int64_t>();
     if (argument.index < 0 || argument.isOutput > 1 || argument.bytes < 0)
-      return runtimeError("artifact argument ", i, " has index ", argument.index, ", direction ", argument.isOutput, " and ", argument.bytes,
-                          " bytes");
+      return runtimeError("artifact argument ", i, " has index ", argument.index, ", direction ", argument.isOutput, " and ",
+                          argument.bytes, " bytes");
     artifact.arguments.push_back(argument);
   }
   return {};

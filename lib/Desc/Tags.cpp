@@ -16,8 +16,8 @@ namespace quern {
 namespace {
 
 /// Words whose i-th letter is dim i. No two have the same set of letters, and each has one beyond `l`, so that an alias is never a tag.
-constexpr std::string_view canonicalWords[] = {"x",    "nc",  "ncw",   "nchw", "ncdhw", "tn",  "tnc",  "ldnc",  "ldigo",
-                                               "ldio", "ldgo", "oi",   "oiw",  "oihw",  "oidhw", "goiw", "goihw", "goidhw"};
+constexpr std::string_view canonicalWords[] = {"x",    "nc",   "ncw", "nchw", "ncdhw", "tn",    "tnc",  "ldnc",  "ldigo",
+                                               "ldio", "ldgo", "oi",  "oiw",  "oihw",  "oidhw", "goiw", "goihw", "goidhw"};
 
 bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
 char toLower(char c) { return isUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -34,8 +34,8 @@ std::string_view canonicalWordOf(std::string_view word) {
 }
 
 struct ParsedTag {
-  std::string_view outer; ///< letters, outermost first
-  std::string_view inner; ///< sizes and letters
+  std::string_view outer;     ///< letters, outermost first
+  std::string_view inner;     ///< sizes and letters
   std::string_view canonical; ///< of an alias; empty: letters are a..l
   int dimOf(char letter) const {
     char lower = toLower(letter);
@@ -81,7 +81,8 @@ Result<void> readInner(std::string_view tag, const ParsedTag &parsed, const bool
     int32_t size = 0;
     auto [next, error] = std::from_chars(at, end, size);
     if (error != std::errc() || size < 1 || next == end)
-      return invalidArguments("tag '", tag, "' is unknown: after the letters come blocks, each a size from 1 to ", INT32_MAX, " and a letter");
+      return invalidArguments("tag '", tag, "' is unknown: after the letters come blocks, each a size from 1 to ", INT32_MAX,
+                              " and a letter");
     int dim = isUpper(*next) ? maxDims : parsed.dimOf(*next);
     if (dim >= desc.ndims || !isBlocked[dim])
       return invalidArguments("tag '", tag, "' is unknown: block ", size, *next, " is of a dim that has no capital letter");

@@ -209,7 +209,8 @@ Result<Target> Target::parse(std::string_view text) {
     return colon == text.npos ? Result<Target>(host()) : invalidArguments("target '", shown, "': native takes no cache sizes");
   std::optional<CpuIsa> isa = isaFromName(name);
   if (!isa || name.empty())
-    return invalidArguments("target '", shown, "' is unknown; known are native, sse42, avx2, avx512_core, avx512_core_vnni, avx512_core_bf16, ",
+    return invalidArguments("target '", shown,
+                            "' is unknown; known are native, sse42, avx2, avx512_core, avx512_core_vnni, avx512_core_bf16, ",
                             "avx512_core_fp16 and avx512_core_amx");
   Target target;
   target.isa = *isa;

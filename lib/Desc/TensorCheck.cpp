@@ -121,7 +121,8 @@ Result<void> checkExtras(const TensorDesc &desc) {
   };
   if (Result<void> mask = checkMask("compensation mask", extras.compensationMask, extras.flags & compensated); !mask)
     return mask;
-  if (Result<void> mask = checkMask("asymmetric compensation mask", extras.asymmetricCompensationMask, extras.flags & ExtraAsymmetricSource);
+  if (Result<void> mask =
+          checkMask("asymmetric compensation mask", extras.asymmetricCompensationMask, extras.flags & ExtraAsymmetricSource);
       !mask)
     return mask;
   if (!(extras.flags & ExtraScaleAdjust) && std::bit_cast<uint32_t>(extras.scaleAdjust) != 0)

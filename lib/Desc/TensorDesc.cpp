@@ -149,9 +149,7 @@ bool TensorDesc::sameLayout(const TensorDesc &other) const {
          extras.asymmetricCompensationMask == other.extras.asymmetricCompensationMask;
 }
 
-bool TensorDesc::operator==(const TensorDesc &other) const {
-  return sameLayout(other) && (isZero() || dataType == other.dataType);
-}
+bool TensorDesc::operator==(const TensorDesc &other) const { return sameLayout(other) && (isZero() || dataType == other.dataType); }
 
 //===----------------------------------------------------------------------===//
 // Canonical bytes

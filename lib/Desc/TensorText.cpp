@@ -171,7 +171,8 @@ private:
     for (size_t i = 0; i < std::size(flagNames); ++i)
       if (word == flagNames[i].name)
         return note(start, word, SuffixExtras << i) && readExtra(flagNames[i].flag);
-    return in.failAt(start, "'", word.substr(0, 40), "' is not known of a tensor; after the layout come off, blk, pad, at, s8s8, rnn_u8s8, ",
+    return in.failAt(start, "'", word.substr(0, 40),
+                     "' is not known of a tensor; after the layout come off, blk, pad, at, s8s8, rnn_u8s8, ",
                      "rnn_s8s8, asymmetric and scale_adjust");
   }
 
@@ -202,7 +203,8 @@ private:
         return false;
       char letter = in.peek();
       if (size < 1 || size > INT32_MAX || letter < 'a' || letter >= 'a' + desc.ndims)
-        return in.fail("a block is a size from 1 to ", INT32_MAX, " and a letter from 'a' to '", static_cast<char>('a' + desc.ndims - 1), "'");
+        return in.fail("a block is a size from 1 to ", INT32_MAX, " and a letter from 'a' to '", static_cast<char>('a' + desc.ndims - 1),
+                       "'");
       in.take(letter);
       desc.innerIndices[desc.innerBlockCount++] = letter - 'a';
     } while (isDigit(in.peek()));

@@ -20,10 +20,10 @@ template <typename Enum> struct Named {
 };
 
 constexpr Named<DataType> dataTypeNames[] = {
-    {DataType::Undef, "undef"},    {DataType::F16, "f16"},        {DataType::BF16, "bf16"},      {DataType::F32, "f32"},
-    {DataType::S32, "s32"},        {DataType::S8, "s8"},          {DataType::U8, "u8"},          {DataType::F64, "f64"},
-    {DataType::Boolean, "boolean"},{DataType::F8E5M2, "f8_e5m2"}, {DataType::F8E4M3, "f8_e4m3"}, {DataType::S4, "s4"},
-    {DataType::U4, "u4"},          {DataType::E8M0, "e8m0"},      {DataType::F4E2M1, "f4_e2m1"}, {DataType::F4E3M0, "f4_e3m0"},
+    {DataType::Undef, "undef"},     {DataType::F16, "f16"},        {DataType::BF16, "bf16"},      {DataType::F32, "f32"},
+    {DataType::S32, "s32"},         {DataType::S8, "s8"},          {DataType::U8, "u8"},          {DataType::F64, "f64"},
+    {DataType::Boolean, "boolean"}, {DataType::F8E5M2, "f8_e5m2"}, {DataType::F8E4M3, "f8_e4m3"}, {DataType::S4, "s4"},
+    {DataType::U4, "u4"},           {DataType::E8M0, "e8m0"},      {DataType::F4E2M1, "f4_e2m1"}, {DataType::F4E3M0, "f4_e3m0"},
 };
 
 constexpr Named<PrimitiveKind> primitiveKindNames[] = {
@@ -102,9 +102,9 @@ constexpr Named<FpmathMode> fpmathModeNames[] = {{FpmathMode::Strict, "strict"},
                                                  {FpmathMode::Any, "any"},
                                                  {FpmathMode::TF32, "tf32"}};
 
-constexpr Named<AccumulationMode> accumulationModeNames[] = {
-    {AccumulationMode::Strict, "strict"}, {AccumulationMode::Relaxed, "relaxed"}, {AccumulationMode::Any, "any"},
-    {AccumulationMode::S32, "s32"},       {AccumulationMode::F32, "f32"},         {AccumulationMode::F16, "f16"}};
+constexpr Named<AccumulationMode> accumulationModeNames[] = {{AccumulationMode::Strict, "strict"}, {AccumulationMode::Relaxed, "relaxed"},
+                                                             {AccumulationMode::Any, "any"},       {AccumulationMode::S32, "s32"},
+                                                             {AccumulationMode::F32, "f32"},       {AccumulationMode::F16, "f16"}};
 
 constexpr Named<EngineKind> engineKindNames[] = {{EngineKind::Any, "any"}, {EngineKind::Cpu, "cpu"}, {EngineKind::Gpu, "gpu"}};
 
@@ -138,7 +138,7 @@ template <typename Enum, size_t N> std::string joinNames(const Named<Enum> (&tab
 
 #define QUERN_DEFINE_NAMES(ENUM, TABLE)                                                                                                    \
   template <> std::string_view nameOf<ENUM>(ENUM value) { return findName(TABLE, value); }                                                 \
-  template <> std::optional<ENUM> fromName<ENUM>(std::string_view name) { return findValue(TABLE, name); }                   \
+  template <> std::optional<ENUM> fromName<ENUM>(std::string_view name) { return findValue(TABLE, name); }                                 \
   template <> std::string namesOf<ENUM>(std::string_view prefix) { return joinNames(TABLE, prefix); }
 QUERN_DEFINE_NAMES(DataType, dataTypeNames)
 QUERN_DEFINE_NAMES(PrimitiveKind, primitiveKindNames)

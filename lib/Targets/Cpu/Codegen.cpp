@@ -1,0 +1,284 @@
+//===- Codegen.cpp - LLVM dialect to assembly and objects -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Kernels arrive scheduled, so the middle end is skipped and the back end runs without schedulers and late cleanups: a third of the time
+// for the same code. The default code generation is the fallback for what the short one leaves out (atomics).
+//
+//===----------------------------------------------------------------------===//
+#include "Targets/Cpu/Codegen.h"
+
+#include "Targets/Cpu/Pipeline.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetLoweringObjectFile.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar.h"
+
+#include <mutex>
+
+namespace quern {
+namespace {
+
+constexpr const char *tripleText = "x86_64-unknown-linux-gnu";
+
+/// A CPU name and features that stand for the level alone. The x86-64-vN names tune for no model in particular.
+std::pair<const char *, const char *> cpuAndFeatures(CpuIsa isa) {
+  switch (isa) {
+  case CpuIsa::Sse42:
+    return {"x86-64-v2", ""};
+  case CpuIsa::Avx2:
+    return {"x86-64-v3", ""};
+  case CpuIsa::Avx512:
+    return {"x86-64-v4", ""};
+  case CpuIsa::Avx512Vnni:
+    return {"x86-64-v4", "+avx512vnni"};
+  case CpuIsa::Avx512Bf16:
+    return {"x86-64-v4", "+avx512vnni,+avx512bf16"};
+  case CpuIsa::Avx512Fp16:
+    return {"x86-64-v4", "+avx512vnni,+avx512bf16,+avx512fp16"};
+  case CpuIsa::Avx512Amx:
+    return {"x86-64-v4", "+avx512vnni,+avx512bf16,+avx512fp16,+amx-tile,+amx-int8,+amx-bf16"};
+  }
+  return {"x86-64-v2", ""};
+}
+
+/// Keeps LLVM's complaints instead of printing them.
+struct CollectErrors : llvm::DiagnosticHandler {
+  explicit CollectErrors(std::string &text) : text(text) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() == llvm::DS_Error && text.empty()) {
+      llvm::raw_string_ostream os(text);
+      llvm::DiagnosticPrinterRawOStream printer(os);
+      info.print(printer);
+    }
+    return true;
+  }
+  std::string &text;
+};
+
+/// Reaches the protected steps of a pass configuration by pointers to members.
+struct PassSteps : llvm::TargetPassConfig {
+  static bool addCoreISel(llvm::TargetPassConfig &config) { return (config.*(&PassSteps::addCoreISelPasses))(); }
+  static void add(llvm::TargetPassConfig &config, llvm::Pass *pass) {
+    (config.*static_cast<void (llvm::TargetPassConfig::*)(llvm::Pass *)>(&PassSteps::addPass))(pass);
+  }
+};
+
+void disableLateCleanups(llvm::TargetPassConfig &config) {
+  using namespace llvm;
+  AnalysisID off[] = {&MachineSchedulerID,
+                      &PostRASchedulerID,
+                      &PostMachineSchedulerID,
+                      &EarlyTailDuplicateLegacyID,
+                      &TailDuplicateLegacyID,
+                      &EarlyIfConverterLegacyID,
+                      &MachineSinkingLegacyID,
+                      &StackSlotColoringID,
+                      &ShrinkWrapID,
+                      &PostRAMachineSinkingID,
+                      &MachineLateInstrsCleanupID,
+                      &BranchFolderPassID,
+                      &MachineCombinerID,
+                      &StackColoringLegacyID,
+                      &XRayInstrumentationID,
+                      &FEntryInserterID,
+                      &PatchableFunctionID,
+                      &StackMapLivenessID,
+                      &LiveDebugValuesID,
+                      &FuncletLayoutID,
+                      &RenameIndependentSubregsID,
+                      &RemoveRedundantDebugValuesID,
+                      &StackFrameLayoutAnalysisPassID,
+                      &RemoveLoadsIntoFakeUsesID,
+                      &FixupStatepointCallerSavedID,
+                      &OptimizePHIsLegacyID,
+                      &DetectDeadLanesID,
+                      &LocalStackSlotAllocationID,
+                      &MachineSanitizerBinaryMetadataID,
+                      &MachineCopyPropagationID};
+  for (AnalysisID id : off)
+    config.disablePass(id);
+}
+
+/// Code generation without the IR passes that serve front ends. False if this back end does not offer the steps.
+bool addLeanPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes, llvm::raw_pwrite_stream &os, llvm::CodeGenFileType kind,
+                   bool verifyIr) {
+  using namespace llvm;
+  auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
+  TargetPassConfig *config = target.createPassConfig(passes);
+  config->setDisableVerify(!verifyIr);
+  auto *info = new MachineModuleInfoWrapperPass(&target);
+  passes.add(config); // takes ownership, as of every pass
+  passes.add(info);
+  MCContext &context = info->getMMI().getContext();
+  const_cast<TargetLoweringObjectFile &>(*machine.getObjFileLowering()).Initialize(context, machine);
+  disableLateCleanups(*config);
+  passes.add(createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
+  PassSteps::add(*config, createExpandReductionsPass());
+  PassSteps::add(*config, createScalarizeMaskedMemIntrinLegacyPass());
+  config->addCodeGenPrepare();
+  config->addISelPrepare();
+  if (PassSteps::addCoreISel(*config))
+    return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  return !target.addAsmPrinter(passes, os, nullptr, kind, context);
+}
+
+bool usesAtomics(const llvm::Module &module) {
+  for (const llvm::Function &function : module)
+    for (const llvm::Instruction &instruction : llvm::instructions(function))
+      if (instruction.isAtomic())
+        return true;
+  return false;
+}
+
+bool generate(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind, bool verifyIr) {
+  if (!usesAtomics(module)) {
+    llvm::raw_svector_ostream os(bytes);
+    llvm::legacy::PassManager passes;
+    if (addLeanPasses(machine, passes, os, kind, verifyIr)) {
+      passes.run(module);
+      return true;
+    }
+    bytes.clear();
+  }
+  llvm::raw_svector_ostream os(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, os, nullptr, kind, !verifyIr))
+    return false;
+  passes.run(module);
+  return true;
+}
+
+/// Kernels carry attributes that mean something to Quern alone; translation must not see them.
+void dropQuernAttributes(mlir::ModuleOp module) {
+  for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>())
+    for (mlir::NamedAttribute attribute : llvm::to_vector(function->getDiscardableAttrs()))
+      if (attribute.getName().strref().starts_with("quern."))
+        function->removeDiscardableAttr(attribute.getName());
+}
+
+Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::TargetMachine &machine, CpuIsa isa,
+                                                bool verifyIr) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  dropQuernAttributes(*copy);
+  std::unique_ptr<llvm::Module> translated = mlir::translateModuleToLLVMIR(*copy, context, "quern", !verifyIr);
+  if (!translated)
+    return internalError("codegen: the module does not translate to LLVM IR");
+  translated->setTargetTriple(machine.getTargetTriple());
+  translated->setDataLayout(machine.createDataLayout());
+  for (llvm::Function &function : *translated) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    if (isa >= CpuIsa::Avx512) // the generic tuning prefers 256 bits
+      function.addFnAttr("prefer-vector-width", "512");
+  }
+  if (std::string why; verifyIr) {
+    llvm::raw_string_ostream os(why);
+    if (llvm::verifyModule(*translated, &os))
+      return internalError("codegen: invalid LLVM IR: ", llvm::StringRef(why).split('\n').first.str());
+  }
+  return translated;
+}
+
+} // namespace
+
+CpuCodegen::CpuCodegen() = default;
+CpuCodegen::~CpuCodegen() = default;
+
+Result<llvm::TargetMachine *> CpuCodegen::machineFor(CpuIsa isa) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+  std::unique_ptr<llvm::TargetMachine> &machine = machines[isa];
+  if (machine)
+    return machine.get();
+  std::string why;
+  llvm::Triple triple(tripleText);
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, why);
+  if (!target)
+    return internalError("codegen: LLVM has no target for ", tripleText, ": ", why);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // only what carries the `contract` licence
+  auto [cpu, features] = cpuAndFeatures(isa);
+  machine.reset(target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                            llvm::CodeGenOptLevel::Less, /*JIT=*/true));
+  if (!machine)
+    return internalError("codegen: LLVM cannot make a target machine for ", cpu, " ", features);
+  return machine.get();
+}
+
+Result<void> checkSelfContained(llvm::StringRef object) {
+  auto parsed = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(object, "kernel"));
+  if (!parsed)
+    return internalError("codegen: the object does not parse: ", llvm::toString(parsed.takeError()));
+  for (const llvm::object::SymbolRef &symbol : (*parsed)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    if (!flags) {
+      llvm::consumeError(flags.takeError());
+      return internalError("codegen: the object has a malformed symbol");
+    }
+    if (!(*flags & llvm::object::SymbolRef::SF_Undefined))
+      continue;
+    llvm::Expected<llvm::StringRef> name = symbol.getName();
+    std::string text = name ? name->str() : llvm::toString(name.takeError());
+    return internalError("codegen: the kernel calls '", text, "', but a kernel may not refer to anything outside itself");
+  }
+  return {};
+}
+
+Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target, CpuCodeForm form, bool verifyIr) {
+  Result<llvm::TargetMachine *> machine = machineFor(target.isa);
+  if (!machine)
+    return machine.takeError();
+  std::string complaint;
+  llvm::LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<CollectErrors>(complaint));
+  Result<std::unique_ptr<llvm::Module>> translated = translate(module, context, **machine, target.isa, verifyIr);
+  if (!translated)
+    return translated.takeError();
+  if (form == CpuCodeForm::LlvmIr) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    (*translated)->print(os, nullptr);
+    return text;
+  }
+  llvm::SmallVector<char, 0> bytes;
+  auto kind = form == CpuCodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (!generate(**machine, **translated, bytes, kind, verifyIr))
+    return internalError("codegen: LLVM cannot emit this kind of file");
+  if (!complaint.empty())
+    return internalError("codegen: ", complaint);
+  std::string result(bytes.begin(), bytes.end());
+  if (form == CpuCodeForm::Object)
+    if (Result<void> contained = checkSelfContained(result); !contained)
+      return contained.takeError();
+  return result;
+}
+
+} // namespace quern

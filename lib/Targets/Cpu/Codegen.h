@@ -1,0 +1,52 @@
+//===- Codegen.h - LLVM dialect to assembly and objects -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The `codegen` stage. What is generated depends on the IR and on the target's text alone, never on the machine that compiles: an object
+// is position-independent, has no undefined symbol and runs on every CPU of its level.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TARGETS_CPU_CODEGEN_H
+#define QUERN_TARGETS_CPU_CODEGEN_H
+
+#include "Desc/Target.h"
+#include "Support/Error.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace quern {
+
+enum class CpuCodeForm { LlvmIr, Assembly, Object };
+
+/// Keeps a target machine for each instruction set it met. Not thread-safe.
+class CpuCodegen {
+public:
+  CpuCodegen();
+  ~CpuCodegen();
+
+  /// `module` is what CpuLowering made; its kernels become the exported symbols. Errors are `internal`: a kernel that was scheduled and
+  /// lowered must compile. With `verifyIr`, LLVM's verifiers run on the IR and between machine passes.
+  Result<std::string> run(mlir::ModuleOp module, const Target &target, CpuCodeForm form, bool verifyIr);
+
+private:
+  Result<llvm::TargetMachine *> machineFor(CpuIsa isa);
+  std::map<CpuIsa, std::unique_ptr<llvm::TargetMachine>> machines;
+};
+
+/// Fails, naming it, if an ELF object refers to a symbol that it does not define.
+Result<void> checkSelfContained(llvm::StringRef object);
+
+} // namespace quern
+
+#endif // QUERN_TARGETS_CPU_CODEGEN_H

@@ -1,0 +1,229 @@
+//===- Pipeline.cpp - Scheduled kernels to the LLVM dialect ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Memrefs become bare pointers (their strides are static and already in the addresses). The kernel ABI is put on after the conversion,
+// where an argument is a pointer and can be replaced by a load from the argument block. No pointer is marked noalias: an execution may be
+// in place.
+//
+//===----------------------------------------------------------------------===//
+#include "Targets/Cpu/Pipeline.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+
+using namespace mlir;
+
+namespace quern {
+
+VectorIsa vectorIsaFor(const Target &target) {
+  return target.isa >= CpuIsa::Avx512 ? VectorIsa::Avx512 : target.isa >= CpuIsa::Avx2 ? VectorIsa::Avx2 : VectorIsa::Sse42;
+}
+
+MathOptions mathOptionsFor(const Target &target) {
+  VectorIsa isa = vectorIsaFor(target);
+  return {isa, isa >= VectorIsa::Avx512 ? ExpMethod::Table : ExpMethod::Polynomial};
+}
+
+void registerAllStageDialects(DialectRegistry &registry) {
+  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+namespace {
+
+/// Vector operations that one iteration of the kernel's space executes, with constant trip counts multiplied out. Index arithmetic and
+/// constants are left out: they are addressing modes and immediates.
+double countOperations(Region &region, bool outermost) {
+  double count = 0;
+  for (Operation &op : region.getOps()) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      APInt lower, upper, step;
+      bool known = matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) && matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) &&
+                   matchPattern(loop.getStep(), m_ConstantInt(&step)) && step.isStrictlyPositive();
+      double trips = known ? static_cast<double>((upper - lower).getSExtValue()) / static_cast<double>(step.getSExtValue()) : 1.0;
+      count += trips * countOperations(loop.getRegion(), false);
+      continue;
+    }
+    for (Region &nested : op.getRegions())
+      count += countOperations(nested, false);
+    bool free = outermost || isa<arith::ConstantOp>(op) || op.hasTrait<OpTrait::IsTerminator>() ||
+                (op.getNumResults() == 1 && op.getResult(0).getType().isIndex());
+    count += free ? 0 : 1;
+  }
+  return count;
+}
+
+/// A long softmax row runs at about this speed on one core; it decides how many threads a problem is worth, nothing else.
+constexpr double nsPerOperation = 0.14;
+
+/// What the kernel's LLVM function must know of the func.func that it was.
+struct KernelSignature {
+  StringAttr name;
+  SmallVector<Attribute> arguments; ///< {name, type} of each tensor, in order
+  SmallVector<NamedAttribute> attributes;
+  unsigned tensors = 0;
+  bool hasScratch = false;
+};
+
+FailureOr<KernelSignature> readSignature(func::FuncOp function) {
+  auto fail = [&](const Twine &why) -> FailureOr<KernelSignature> { return function.emitError("lower: @") << function.getName() << ' ' << why; };
+  if (!function->hasAttrOfType<IntegerAttr>(kernel_attr::space))
+    return fail("is not a kernel: it has no quern.space");
+  unsigned count = function.getNumArguments();
+  if (count < 2 || !function.getArgument(count - 1).getType().isIndex() || !function.getArgument(count - 2).getType().isIndex())
+    return fail("does not end with begin: index, end: index");
+  KernelSignature signature;
+  signature.name = function.getNameAttr();
+  Builder builder(function.getContext());
+  for (unsigned i = 0; i + 2 < count; ++i) {
+    auto type = dyn_cast<MemRefType>(function.getArgument(i).getType());
+    if (!type || signature.hasScratch)
+      return fail("takes something else than memrefs, scratch, begin and end");
+    if (function.getArgAttr(i, kernel_attr::scratch)) {
+      signature.hasScratch = true;
+      continue;
+    }
+    Attribute name = function.getArgAttr(i, kernel_attr::arg);
+    signature.arguments.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", name ? name : builder.getStringAttr(("arg" + Twine(i)).str())), builder.getNamedAttr("type", TypeAttr::get(type))}));
+  }
+  signature.tensors = signature.arguments.size();
+  for (StringRef name : {kernel_attr::space, kernel_attr::plan, kernel_attr::scratchBytes, kernel_attr::nsPerIteration})
+    if (Attribute value = function->getAttr(name))
+      signature.attributes.emplace_back(builder.getStringAttr(name), value);
+  signature.attributes.emplace_back(builder.getStringAttr(kernel_attr::arguments), builder.getArrayAttr(signature.arguments));
+  return signature;
+}
+
+/// Scratch has a static size for the conversion to bare pointers; annotations that the LLVM dialect does not carry are dropped.
+void prepareKernel(func::FuncOp function) {
+  Builder builder(function.getContext());
+  if (!function->hasAttr(kernel_attr::nsPerIteration)) {
+    scf::ForOp rows;
+    for (auto loop : function.getBody().getOps<scf::ForOp>())
+      rows = loop;
+    double ns = rows ? countOperations(rows.getRegion(), false) * nsPerOperation : countOperations(function.getBody(), true) * nsPerOperation;
+    function->setAttr(kernel_attr::nsPerIteration, builder.getI64IntegerAttr(std::max<int64_t>(1, static_cast<int64_t>(ns))));
+  }
+  for (BlockArgument argument : function.getArguments()) {
+    if (function.getArgAttr(argument.getArgNumber(), kernel_attr::scratch)) {
+      auto bytes = function->getAttrOfType<IntegerAttr>(kernel_attr::scratchBytes);
+      auto type = cast<MemRefType>(argument.getType());
+      if (bytes && type.getRank() == 1)
+        argument.setType(MemRefType::get({bytes.getInt()}, type.getElementType()));
+    }
+    function.setArgAttrs(argument.getArgNumber(), ArrayRef<NamedAttribute>());
+  }
+  function.setFunctionType(FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(), function.getResultTypes()));
+}
+
+/// (pointers…, begin, end) becomes (args, begin, end); the pointers are loaded from include/quern/kernel_abi.h's structure.
+void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature) {
+  Block &entry = function.getBody().front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&entry);
+  Location loc = function.getLoc();
+  auto pointer = LLVM::LLVMPointerType::get(function.getContext());
+  unsigned replaced = entry.getNumArguments() - 2;
+  Value args = entry.insertArgument(0u, pointer, loc);
+  auto loadAt = [&](Value base, int32_t index) -> Value {
+    if (index)
+      base = LLVM::GEPOp::create(builder, loc, pointer, pointer, base, ArrayRef<LLVM::GEPArg>{index});
+    return LLVM::LoadOp::create(builder, loc, pointer, base);
+  };
+  Value buffers = signature.tensors ? loadAt(args, 0) : Value();
+  for (unsigned i = 0; i < replaced; ++i)
+    entry.getArgument(1 + i).replaceAllUsesWith(i < signature.tensors ? loadAt(buffers, static_cast<int32_t>(i)) : loadAt(args, 1));
+  entry.eraseArguments(1, replaced);
+  Type i64 = builder.getI64Type();
+  function.removeArgAttrsAttr();
+  function.setFunctionType(LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), {pointer, i64, i64}));
+  for (NamedAttribute attribute : signature.attributes)
+    function->setAttr(attribute.getName(), attribute.getValue());
+}
+
+} // namespace
+
+LogicalResult expandForTarget(ModuleOp module, const Target &target) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (failed(expandNarrowFloats(function, vectorIsaFor(target))) || failed(expandMath(function, mathOptionsFor(target))))
+      return failure();
+  return success();
+}
+
+CpuLowering::CpuLowering(MLIRContext &context) {
+  LowerToLLVMOptions options(&context);
+  options.useBarePtrCallConv = true;
+  types = std::make_unique<LLVMTypeConverter>(&context, options);
+  RewritePatternSet set(&context);
+  populateSCFToControlFlowConversionPatterns(set);
+  cf::populateControlFlowToLLVMConversionPatterns(*types, set);
+  arith::populateArithToLLVMConversionPatterns(*types, set);
+  populateMathToLLVMConversionPatterns(*types, set);
+  populateFinalizeMemRefToLLVMConversionPatterns(*types, set);
+  populateFuncToLLVMConversionPatterns(*types, set);
+  populateVectorToLLVMConversionPatterns(*types, set);
+  ub::populateUBToLLVMConversionPatterns(*types, set);
+  patterns = FrozenRewritePatternSet(std::move(set));
+  legal = std::make_unique<LLVMConversionTarget>(context);
+  legal->addLegalOp<ModuleOp>();
+}
+
+CpuLowering::~CpuLowering() = default;
+
+LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verifyIr) {
+  if (verifyIr && failed(verify(module)))
+    return failure();
+  SmallVector<KernelSignature, 2> signatures;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    // Names and types are those of the scheduled kernel, before bf16 becomes i16.
+    FailureOr<KernelSignature> signature = readSignature(function);
+    if (failed(signature))
+      return failure();
+    signatures.push_back(std::move(*signature));
+  }
+  if (signatures.empty())
+    return module.emitError("lower: the module has no kernel");
+  if (failed(expandForTarget(module, target)))
+    return failure();
+  for (auto [function, signature] : llvm::zip_equal(module.getOps<func::FuncOp>(), signatures)) {
+    prepareKernel(function);
+    StringAttr cost = StringAttr::get(module.getContext(), kernel_attr::nsPerIteration);
+    if (llvm::none_of(signature.attributes, [&](NamedAttribute attribute) { return attribute.getName() == cost; }))
+      signature.attributes.emplace_back(cost, function->getAttr(cost));
+  }
+  if (verifyIr && failed(verify(module)))
+    return failure();
+  if (failed(applyFullConversion(module, *legal, patterns)))
+    return failure();
+  for (const KernelSignature &signature : signatures)
+    wrapInKernelAbi(cast<LLVM::LLVMFuncOp>(module.lookupSymbol(signature.name)), signature);
+  return verifyIr ? verify(module) : success();
+}
+
+} // namespace quern

@@ -1,0 +1,61 @@
+//===- Pipeline.h - Scheduled kernels to the LLVM dialect -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The `lower` stage: verify, expand narrow floats and math for the target's level, one full conversion to the LLVM dialect, and the kernel
+// ABI around it. No pass manager: the patterns are built once per context, and a conversion is one walk.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TARGETS_CPU_PIPELINE_H
+#define QUERN_TARGETS_CPU_PIPELINE_H
+
+#include "Desc/Target.h"
+#include "Transforms/Transforms.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+#include <memory>
+
+namespace mlir {
+class LLVMTypeConverter;
+}
+
+namespace quern {
+
+/// Attributes that a kernel carries from `schedule` on, besides `quern.arg` and `quern.scratch` on its arguments. `quern.arguments` is
+/// written by `lower`: the arguments' names and memref types, which the LLVM dialect no longer has.
+namespace kernel_attr {
+inline constexpr llvm::StringLiteral space = "quern.space", plan = "quern.plan", scratchBytes = "quern.scratch_bytes", arg = "quern.arg",
+                                     scratch = "quern.scratch", arguments = "quern.arguments", nsPerIteration = "quern.ns_per_iteration";
+}
+
+VectorIsa vectorIsaFor(const Target &target);
+/// The math expansions that pay on this target.
+MathOptions mathOptionsFor(const Target &target);
+
+/// Every dialect that IR of any stage uses, with the interfaces that translation to LLVM IR needs.
+void registerAllStageDialects(mlir::DialectRegistry &registry);
+
+/// Expands what no instruction of the target does, in every kernel of the module. Idempotent.
+mlir::LogicalResult expandForTarget(mlir::ModuleOp module, const Target &target);
+
+/// The conversion of one context, reusable for any number of modules of that context, one at a time.
+class CpuLowering {
+public:
+  explicit CpuLowering(mlir::MLIRContext &context);
+  ~CpuLowering();
+
+  /// Turns each kernel of `module` (a func.func with `quern.space`) into an llvm.func of the kernel ABI. Diagnoses what cannot be lowered.
+  mlir::LogicalResult run(mlir::ModuleOp module, const Target &target, bool verifyIr);
+
+private:
+  std::unique_ptr<mlir::LLVMTypeConverter> types;
+  mlir::FrozenRewritePatternSet patterns;
+  std::unique_ptr<mlir::ConversionTarget> legal;
+};
+
+} // namespace quern
+
+#endif // QUERN_TARGETS_CPU_PIPELINE_H

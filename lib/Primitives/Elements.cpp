@@ -139,16 +139,14 @@ void forEachElement(const TensorDesc &desc, const std::function<void(int64_t, in
 
 std::vector<double> gather(const TensorDesc &desc, const void *buffer) {
   std::vector<double> values(desc.isZero() ? 0 : static_cast<size_t>(desc.elements()));
-  forEachElement(desc, [&](int64_t position, int64_t offset) {
-    values[static_cast<size_t>(position)] = loadElement(desc.dataType, buffer, offset);
-  });
+  forEachElement(
+      desc, [&](int64_t position, int64_t offset) { values[static_cast<size_t>(position)] = loadElement(desc.dataType, buffer, offset); });
   return values;
 }
 
 void scatter(const TensorDesc &desc, void *buffer, std::span<const double> values) {
-  forEachElement(desc, [&](int64_t position, int64_t offset) {
-    storeElement(desc.dataType, buffer, offset, values[static_cast<size_t>(position)]);
-  });
+  forEachElement(
+      desc, [&](int64_t position, int64_t offset) { storeElement(desc.dataType, buffer, offset, values[static_cast<size_t>(position)]); });
 }
 
 } // namespace quern

@@ -86,9 +86,7 @@ int64_t innerElements(const TensorDesc &tensor, int axis) {
 
 } // namespace
 
-std::string_view nameOf(FillKind kind) {
-  return kind == FillKind::Dense ? "dense" : kind == FillKind::Designed ? "designed" : "special";
-}
+std::string_view nameOf(FillKind kind) { return kind == FillKind::Dense ? "dense" : kind == FillKind::Designed ? "designed" : "special"; }
 
 std::optional<FillKind> fillFromName(std::string_view name) {
   for (FillKind kind : {FillKind::Dense, FillKind::Designed, FillKind::Special})

@@ -46,9 +46,9 @@ int runForEach(const std::vector<std::string> &isas, const SuiteOptions &options
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   int64_t passed = 0, failed = 0;
   for (const std::string &isa : isas) {
-    std::string command = concat("QUERN_MAX_CPU_ISA=", isa, " ", quoted(self), " --seed=", options.seed, " --count=", options.count,
-                                 " --seconds=", options.seconds, " --linker=", linker,
-                                 options.peer.empty() ? "" : " --peer=" + quoted(options.peer));
+    std::string command =
+        concat("QUERN_MAX_CPU_ISA=", isa, " ", quoted(self), " --seed=", options.seed, " --count=", options.count,
+               " --seconds=", options.seconds, " --linker=", linker, options.peer.empty() ? "" : " --peer=" + quoted(options.peer));
     FILE *output = popen(command.c_str(), "r");
     long long good = 0, bad = 0;
     bool hasCounts = false;

@@ -24,7 +24,7 @@ struct SuiteOptions {
   int64_t count = 480;
   double seconds = 0; ///< 0: no limit
   bool useOrc = true, useLoader = true;
-  std::string peer;   ///< a oneDNN to compare with; empty: none
+  std::string peer; ///< a oneDNN to compare with; empty: none
 };
 
 class Suite {

@@ -79,8 +79,8 @@ void print(const std::vector<Measurement> &measurements, bool asJson) {
   }
   Table table({">min", ">median", ">GB/s", ">threads", "problem"});
   for (const Measurement &m : measurements)
-    table.addRow({formatNs(m.timing.minNs), formatNs(m.timing.medianNs), formatFixed(m.timing.gbPerS(m.bytes), 1), std::to_string(m.threads),
-                  m.problem});
+    table.addRow({formatNs(m.timing.minNs), formatNs(m.timing.medianNs), formatFixed(m.timing.gbPerS(m.bytes), 1),
+                  std::to_string(m.threads), m.problem});
   table.print(std::cout);
 }
 

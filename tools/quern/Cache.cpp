@@ -70,7 +70,8 @@ int list(const CacheOptions &options) {
     std::string target = artifact ? artifact->target : "";
     total += file.bytes;
     table.addRow({file.name, formatBytes(static_cast<int64_t>(file.bytes)), timeText(file.lastUsedSeconds), target, problem});
-    all.push_back({{"file", file.name}, {"bytes", file.bytes}, {"last_used", file.lastUsedSeconds}, {"target", target}, {"problem", problem}});
+    all.push_back(
+        {{"file", file.name}, {"bytes", file.bytes}, {"last_used", file.lastUsedSeconds}, {"target", target}, {"problem", problem}});
   }
   if (options.json) {
     std::cout << nlohmann::ordered_json{{"directory", *directory}, {"bytes", total}, {"files", all}}.dump(2) << '\n';
@@ -161,7 +162,8 @@ int verifyFiles(const CacheOptions &options) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const DiskCacheVerdict &verdict : *verdicts) {
     bad += !verdict.problem.empty();
-    all.push_back({{"file", verdict.file.name}, {"ok", verdict.problem.empty()}, {"problem", verdict.problem}, {"removed", verdict.removed}});
+    all.push_back(
+        {{"file", verdict.file.name}, {"ok", verdict.problem.empty()}, {"problem", verdict.problem}, {"removed", verdict.removed}});
     if (!options.json && !verdict.problem.empty())
       std::cout << verdict.file.name << ": " << verdict.problem << (verdict.removed ? " (removed)" : "") << '\n';
   }
@@ -210,7 +212,8 @@ int prewarm(const CacheOptions &options) {
   }
   quern_cache_statistics_t statistics{};
   if (quern_get_cache_statistics(&statistics) == quern_success && statistics.disk_store_failures)
-    exitCode = moreSerious(exitCode, reportError(runtimeError(statistics.disk_store_failures, " kernels could not be written to ", *directory)));
+    exitCode =
+        moreSerious(exitCode, reportError(runtimeError(statistics.disk_store_failures, " kernels could not be written to ", *directory)));
   std::cout << compiled << " compiled, " << present << " already there, " << refused << " refused in " << *directory << '\n';
   return exitCode;
 }

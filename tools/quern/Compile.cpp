@@ -20,9 +20,9 @@ struct CompileOptions {
 };
 
 const std::map<std::string, quern_code_form_t> forms = {
-    {"mlir", quern_form_emit}, {"emit", quern_form_emit}, {"schedule", quern_form_schedule}, {"lower", quern_form_lower},
-    {"llvm", quern_form_llvm}, {"asm", quern_form_asm},   {"obj", quern_form_object},        {"spirv", quern_form_spirv},
-    {"artifact", quern_form_artifact},
+    {"mlir", quern_form_emit},   {"emit", quern_form_emit},   {"schedule", quern_form_schedule},
+    {"lower", quern_form_lower}, {"llvm", quern_form_llvm},   {"asm", quern_form_asm},
+    {"obj", quern_form_object},  {"spirv", quern_form_spirv}, {"artifact", quern_form_artifact},
 };
 
 int compile(const CompileOptions &options) {

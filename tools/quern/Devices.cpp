@@ -30,8 +30,8 @@ std::string cpuName() {
 
 std::vector<std::string> targetNames() {
   std::vector<std::string> names;
-  for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16,
-                     CpuIsa::Avx512Amx})
+  for (CpuIsa isa :
+       {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
     names.emplace_back(nameOfIsa(isa));
   return names;
 }
@@ -40,14 +40,8 @@ nlohmann::ordered_json describeCpu() {
   const Target &target = Target::host();
   int threads = 0;
   (void)quern_get_num_threads(&threads);
-  return {{"kind", "cpu"},
-          {"name", cpuName()},
-          {"isa", nameOfIsa(target.isa)},
-          {"detected_isa", nameOfIsa(detectedIsa())},
-          {"target", target.text()},
-          {"threads", threads},
-          {"l1_kib", target.l1Kib},
-          {"l2_kib", target.l2Kib},
+  return {{"kind", "cpu"},           {"name", cpuName()},  {"isa", nameOfIsa(target.isa)}, {"detected_isa", nameOfIsa(detectedIsa())},
+          {"target", target.text()}, {"threads", threads}, {"l1_kib", target.l1Kib},       {"l2_kib", target.l2Kib},
           {"l3_kib", target.l3Kib}};
 }
 
@@ -55,9 +49,9 @@ void printText(const nlohmann::ordered_json &cpu) {
   std::cout << "cpu  " << cpu["name"].get<std::string>() << "\n     instruction set  " << cpu["isa"].get<std::string>();
   if (cpu["isa"] != cpu["detected_isa"])
     std::cout << " (the machine has " << cpu["detected_isa"].get<std::string>() << "; QUERN_MAX_CPU_ISA caps it)";
-  std::cout << "\n     threads          " << cpu["threads"] << "\n     caches           L1 " << formatBytes(cpu["l1_kib"].get<int64_t>() * 1024)
-            << ", L2 " << formatBytes(cpu["l2_kib"].get<int64_t>() * 1024) << ", L3 " << formatBytes(cpu["l3_kib"].get<int64_t>() * 1024)
-            << "\n     target           " << cpu["target"].get<std::string>() << '\n';
+  std::cout << "\n     threads          " << cpu["threads"] << "\n     caches           L1 "
+            << formatBytes(cpu["l1_kib"].get<int64_t>() * 1024) << ", L2 " << formatBytes(cpu["l2_kib"].get<int64_t>() * 1024) << ", L3 "
+            << formatBytes(cpu["l3_kib"].get<int64_t>() * 1024) << "\n     target           " << cpu["target"].get<std::string>() << '\n';
   if (quern_engine_get_count(quern_gpu) == 0)
     std::cout << "gpu  none\n";
   std::cout << "targets that can be compiled for: native";

@@ -29,9 +29,9 @@ struct StageOutput {
 };
 
 constexpr StageOutput stageOutputs[] = {
-    {"emit", quern_form_emit, "1-emit.mlir", true},        {"schedule", quern_form_schedule, "2-schedule.mlir", true},
-    {"lower", quern_form_lower, "3-lower.mlir", true},     {"codegen", quern_form_llvm, "4-codegen.ll", true},
-    {"codegen", quern_form_asm, "4-codegen.s", true},      {"codegen", quern_form_object, "4-codegen.o", false},
+    {"emit", quern_form_emit, "1-emit.mlir", true},    {"schedule", quern_form_schedule, "2-schedule.mlir", true},
+    {"lower", quern_form_lower, "3-lower.mlir", true}, {"codegen", quern_form_llvm, "4-codegen.ll", true},
+    {"codegen", quern_form_asm, "4-codegen.s", true},  {"codegen", quern_form_object, "4-codegen.o", false},
 };
 
 Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, const Problem &problem, const std::string &target) {
@@ -41,8 +41,10 @@ Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, cons
   if (!options.directory.empty())
     return writeOutput((std::filesystem::path(options.directory) / output.file).string(), *bytes);
   if (options.stage == "all")
-    std::cout << (output.form == quern_form_asm ? "# " : output.form == quern_form_llvm ? "; " : "// ") << "---- " << output.file
-              << " ----\n";
+    std::cout << (output.form == quern_form_asm    ? "# "
+                  : output.form == quern_form_llvm ? "; "
+                                                   : "// ")
+              << "---- " << output.file << " ----\n";
   if (!bytes->ends_with('\n'))
     *bytes += '\n';
   return writeOutput("-", *bytes);

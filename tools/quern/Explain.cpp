@@ -36,8 +36,8 @@ std::string layoutOf(const TensorDesc &desc) {
 }
 
 void printText(const Problem &problem, const std::string &target, const std::string &plan) {
-  std::cout << "problem         " << problem.text << "\ntarget          " << target << "\nimplementation  " << problem.verified.implementation
-            << "\nplan            " << plan << "\ntensors\n";
+  std::cout << "problem         " << problem.text << "\ntarget          " << target << "\nimplementation  "
+            << problem.verified.implementation << "\nplan            " << plan << "\ntensors\n";
   Table table({"  name", ">argument", "type", "layout", ">size", "use"});
   for (const ArgumentInfo &argument : problem.verified.arguments)
     table.addRow({"  " + argument.name, std::to_string(argument.index), std::string(nameOf(argument.desc.dataType)),
@@ -46,8 +46,11 @@ void printText(const Problem &problem, const std::string &target, const std::str
 }
 
 void printJson(const Problem &problem, const std::string &target, const std::string &plan) {
-  nlohmann::ordered_json json{{"problem", problem.text}, {"target", target}, {"implementation", problem.verified.implementation},
-                              {"plan", plan},            {"tensors", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json{{"problem", problem.text},
+                              {"target", target},
+                              {"implementation", problem.verified.implementation},
+                              {"plan", plan},
+                              {"tensors", nlohmann::ordered_json::array()}};
   for (const ArgumentInfo &argument : problem.verified.arguments)
     json["tensors"].push_back({{"name", argument.name},
                                {"argument", argument.index},

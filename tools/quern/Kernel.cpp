@@ -78,8 +78,7 @@ Result<void> Kernel::bind(const std::map<int32_t, void *> &buffers) {
 }
 
 Result<void> Kernel::execute() const {
-  quern_status_t status =
-      quern_primitive_execute(primitive.get(), device->stream(), static_cast<int>(arguments.size()), arguments.data());
+  quern_status_t status = quern_primitive_execute(primitive.get(), device->stream(), static_cast<int>(arguments.size()), arguments.data());
   return checked(status == quern_success ? quern_stream_wait(device->stream()) : status);
 }
 

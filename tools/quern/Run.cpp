@@ -155,12 +155,9 @@ nlohmann::ordered_json toJson(const RunReport &report) {
   if (report.wasChecked) {
     // JSON has no infinity: a misplaced NaN or infinity is null.
     nlohmann::ordered_json worst = std::isfinite(report.verdict.worst) ? nlohmann::ordered_json(report.verdict.worst) : nullptr;
-    json["check"] = {{"ok", report.exitCode() == exitOk},
-                     {"worst_in_thresholds", worst},
-                     {"threshold", report.verdict.threshold},
-                     {"max_abs_error", report.verdict.maxAbsError},
-                     {"wrong_elements", report.verdict.wrong},
-                     {"text", report.verdictText}};
+    json["check"] = {{"ok", report.exitCode() == exitOk},      {"worst_in_thresholds", worst},
+                     {"threshold", report.verdict.threshold},  {"max_abs_error", report.verdict.maxAbsError},
+                     {"wrong_elements", report.verdict.wrong}, {"text", report.verdictText}};
     if (!report.strayWrites.empty())
       json["check"]["stray_writes"] = report.strayWrites;
   }

@@ -8,8 +8,8 @@
 // A row with NaN or +inf gives NaN, and so does a row of only -inf, except that accurate_inf_as_zero gives zeros for that one.
 //
 //===----------------------------------------------------------------------===//
-#include "Primitives/Elements.h"
 #include "Primitives/Reference.h"
+#include "Primitives/Elements.h"
 
 #include <cmath>
 

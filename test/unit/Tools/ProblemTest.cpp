@@ -6,9 +6,9 @@
 // The parts of the command that can be tested without running it.
 //
 //===----------------------------------------------------------------------===//
+#include "Problem.h"
 #include "Command.h"
 #include "Output.h"
-#include "Problem.h"
 #include "ProblemData.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ TEST(Problem, CaretGoesUnderTheFieldThatIsNamedFirst) {
             "softmax: attr.scales are refused\n  softmax attr.scales=src:0\n                      ^~~~~");
   EXPECT_EQ(withCaret("2 post-ops are refused", "softmax attr.post_ops=relu"),
             "2 post-ops are refused\n  softmax attr.post_ops=relu\n                        ^~~~");
-  EXPECT_EQ(withCaret("no backward propagation", "softmax bwd_d axis=7"), "no backward propagation\n  softmax bwd_d axis=7\n          ^~~~~");
+  EXPECT_EQ(withCaret("no backward propagation", "softmax bwd_d axis=7"),
+            "no backward propagation\n  softmax bwd_d axis=7\n          ^~~~~");
   EXPECT_EQ(withCaret("nothing in common", "softmax axis=7"), "nothing in common");
 }
 

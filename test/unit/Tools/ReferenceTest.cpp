@@ -138,7 +138,8 @@ TEST(Judge, SpecialValues) {
   EXPECT_TRUE(judgeOne(DataType::F32, -infinity, 0, -infinity, DataKind::Dense).isRight);
   EXPECT_FALSE(judgeOne(DataType::BF16, 1, 1, infinity, DataKind::Dense).isRight);
   EXPECT_TRUE(judgeOne(DataType::F16, -1e9, 1, -infinity, DataKind::Designed).isRight);
-  EXPECT_NE(judgeOne(DataType::F32, nan, 0, 0, DataKind::Dense).describe(*TensorDesc::dense(std::vector<int64_t>{1}, DataType::F32))
+  EXPECT_NE(judgeOne(DataType::F32, nan, 0, 0, DataKind::Dense)
+                .describe(*TensorDesc::dense(std::vector<int64_t>{1}, DataType::F32))
                 .find("1 of 1 elements are wrong"),
             std::string::npos);
 }

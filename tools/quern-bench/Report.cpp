@@ -149,6 +149,15 @@ std::string describeComparison(const Report &report) {
   return text + "\n" + describeFamilies(report);
 }
 
+std::string describeRefusals(const Report &report) {
+  std::string text;
+  for (const Row &row : report.rows)
+    for (const auto &[name, measurement] : row.results)
+      if (!measurement.done())
+        text += name + " refused " + row.problem.title() + ": " + measurement.refusal + "\n";
+  return text;
+}
+
 std::string describeScaling(const Report &one, const Report &many) {
   std::string text = format("| %d over %d threads, tensors of 32 MiB and more | Quern | copy of the same bytes |\n|---|---|---|\n",
                             many.settings.threads, one.settings.threads);

@@ -33,6 +33,8 @@ std::optional<Ratio> ratioToBestOneDnn(const Row &row, const Settings &settings)
 std::string describeMachine();
 /// One table of problems, and one of geometric means for each family.
 std::string describeComparison(const Report &report);
+/// Who refused what and why, one line each.
+std::string describeRefusals(const Report &report);
 /// How much faster the second report's threads are than the first's, for problems of 32 MiB or more.
 std::string describeScaling(const Report &one, const Report &many);
 

@@ -134,12 +134,14 @@ int runComparison(const Options &options) {
 
   std::cout << describeMachine();
   nlohmann::json json = nlohmann::json::array();
-  bool sameBits = true;
+  bool sameBits = true, ranAll = true;
   for (const Report &report : reports) {
-    std::cout << "\n" << describeComparison(report);
+    std::cout << "\n" << describeComparison(report) << "\n" << describeRefusals(report);
     json.push_back(toJson(report));
-    for (const Row &row : report.rows)
+    for (const Row &row : report.rows) {
       sameBits &= row.sameBits;
+      ranAll &= row.results.at(quernName).done();
+    }
   }
   for (size_t i = 1; i < reports.size(); ++i)
     std::cout << "\n" << describeScaling(reports[0], reports[i]);
@@ -148,7 +150,7 @@ int runComparison(const Options &options) {
                          : "Some results depend on the number of threads.\n");
   if (!options.json.empty())
     writeJson(options.json, json);
-  return sameBits ? 0 : 1;
+  return sameBits && ranAll ? 0 : 1;
 }
 
 } // namespace

@@ -1,0 +1,17 @@
+//===- quern/quern.hpp - The C++ API --------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Everything in C++17, header-only over quern.h, in the shape of oneDNN's dnnl.hpp.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_HPP
+#define QUERN_HPP
+
+#include "quern/quern_attr.hpp"
+#include "quern/quern_handle.hpp"
+#include "quern/quern_memory.hpp"
+#include "quern/quern_primitive.hpp"
+
+#endif // QUERN_HPP

@@ -1,0 +1,181 @@
+//===- quern/quern_attr.hpp - Attributes and post-operations in C++ -------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Setters and getters over quern_attr.h. A primitive descriptor copies the attributes that it is given.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_ATTR_HPP
+#define QUERN_ATTR_HPP
+
+#include "quern/quern_memory.hpp"
+
+namespace quern {
+
+template <> struct handle_traits<quern_post_ops_t> {
+  static quern_status_t destructor(quern_post_ops_t p) { return quern_post_ops_destroy(p); }
+};
+template <> struct handle_traits<quern_primitive_attr_t> {
+  static quern_status_t destructor(quern_primitive_attr_t p) { return quern_primitive_attr_destroy(p); }
+};
+
+enum class algorithm {
+  undef = quern_alg_kind_undef,
+  eltwise_relu = quern_eltwise_relu,
+  eltwise_tanh = quern_eltwise_tanh,
+  eltwise_elu = quern_eltwise_elu,
+  eltwise_square = quern_eltwise_square,
+  eltwise_abs = quern_eltwise_abs,
+  eltwise_sqrt = quern_eltwise_sqrt,
+  eltwise_linear = quern_eltwise_linear,
+  eltwise_soft_relu = quern_eltwise_soft_relu,
+  eltwise_hardsigmoid = quern_eltwise_hardsigmoid,
+  eltwise_logistic = quern_eltwise_logistic,
+  eltwise_exp = quern_eltwise_exp,
+  eltwise_gelu_tanh = quern_eltwise_gelu_tanh,
+  eltwise_swish = quern_eltwise_swish,
+  eltwise_log = quern_eltwise_log,
+  eltwise_clip = quern_eltwise_clip,
+  eltwise_clip_v2 = quern_eltwise_clip_v2,
+  eltwise_pow = quern_eltwise_pow,
+  eltwise_gelu_erf = quern_eltwise_gelu_erf,
+  eltwise_round = quern_eltwise_round,
+  eltwise_mish = quern_eltwise_mish,
+  eltwise_hardswish = quern_eltwise_hardswish,
+  vanilla_rnn = quern_vanilla_rnn,
+  vanilla_lstm = quern_vanilla_lstm,
+  vanilla_gru = quern_vanilla_gru,
+  lbr_gru = quern_lbr_gru,
+  vanilla_augru = quern_vanilla_augru,
+  lbr_augru = quern_lbr_augru,
+  binary_add = quern_binary_add,
+  binary_mul = quern_binary_mul,
+  binary_max = quern_binary_max,
+  binary_min = quern_binary_min,
+  binary_div = quern_binary_div,
+  binary_sub = quern_binary_sub,
+  binary_ge = quern_binary_ge,
+  binary_gt = quern_binary_gt,
+  binary_le = quern_binary_le,
+  binary_lt = quern_binary_lt,
+  binary_eq = quern_binary_eq,
+  binary_ne = quern_binary_ne,
+  binary_select = quern_binary_select,
+  softmax_accurate = quern_softmax_accurate,
+  softmax_log = quern_softmax_log,
+  softmax_accurate_inf_as_zero = quern_softmax_accurate_inf_as_zero
+};
+
+enum class scratchpad_mode { library = quern_scratchpad_mode_library, user = quern_scratchpad_mode_user };
+
+enum class accumulation_mode {
+  strict = quern_accumulation_mode_strict,
+  relaxed = quern_accumulation_mode_relaxed,
+  any = quern_accumulation_mode_any,
+  s32 = quern_accumulation_mode_s32,
+  f32 = quern_accumulation_mode_f32,
+  f16 = quern_accumulation_mode_f16
+};
+
+struct post_ops : public handle<quern_post_ops_t> {
+  using handle::handle;
+  post_ops() {
+    quern_post_ops_t created = nullptr;
+    error::wrap_c_api(quern_post_ops_create(&created), "could not create post-ops");
+    reset(created);
+  }
+  int len() const { return quern_post_ops_len(get()); }
+  quern_primitive_kind_t kind(int index) const { return quern_post_ops_get_kind(get(), index); }
+  void append_sum(float scale = 1, int32_t zero_point = 0, memory::data_type type = memory::data_type::undef) {
+    check(quern_post_ops_append_sum(get(), scale, zero_point, static_cast<quern_data_type_t>(type)));
+  }
+  void append_eltwise(algorithm alg, float alpha, float beta) {
+    check(quern_post_ops_append_eltwise(get(), static_cast<quern_alg_kind_t>(alg), alpha, beta));
+  }
+  void append_binary(algorithm alg, const memory::desc &src1) {
+    check(quern_post_ops_append_binary(get(), static_cast<quern_alg_kind_t>(alg), src1.get()));
+  }
+  void append_binary(algorithm alg, const memory::desc &src1, const memory::desc &src2) {
+    check(quern_post_ops_append_binary_v2(get(), static_cast<quern_alg_kind_t>(alg), src1.get(), src2.get()));
+  }
+  void append_prelu(int mask) { check(quern_post_ops_append_prelu(get(), mask)); }
+
+private:
+  static void check(quern_status_t status) { error::wrap_c_api(status, "could not append a post-op"); }
+};
+
+struct primitive_attr : public handle<quern_primitive_attr_t> {
+  using handle::handle;
+  primitive_attr() {
+    quern_primitive_attr_t created = nullptr;
+    error::wrap_c_api(quern_primitive_attr_create(&created), "could not create attributes");
+    reset(created);
+  }
+  fpmath_mode get_fpmath_mode() const {
+    quern_fpmath_mode_t mode;
+    check(quern_primitive_attr_get_fpmath_mode(get(), &mode));
+    return static_cast<fpmath_mode>(mode);
+  }
+  void set_fpmath_mode(fpmath_mode mode, bool apply_to_int = false) {
+    check(quern_primitive_attr_set_fpmath_mode_v2(get(), static_cast<quern_fpmath_mode_t>(mode), apply_to_int));
+  }
+  bool get_deterministic() const {
+    int value = 0;
+    check(quern_primitive_attr_get_deterministic(get(), &value));
+    return value != 0;
+  }
+  void set_deterministic(bool value) { check(quern_primitive_attr_set_deterministic(get(), value)); }
+  accumulation_mode get_accumulation_mode() const {
+    quern_accumulation_mode_t mode;
+    check(quern_primitive_attr_get_accumulation_mode(get(), &mode));
+    return static_cast<accumulation_mode>(mode);
+  }
+  void set_accumulation_mode(accumulation_mode mode) {
+    check(quern_primitive_attr_set_accumulation_mode(get(), static_cast<quern_accumulation_mode_t>(mode)));
+  }
+  scratchpad_mode get_scratchpad_mode() const {
+    quern_scratchpad_mode_t mode;
+    check(quern_primitive_attr_get_scratchpad_mode(get(), &mode));
+    return static_cast<scratchpad_mode>(mode);
+  }
+  void set_scratchpad_mode(scratchpad_mode mode) {
+    check(quern_primitive_attr_set_scratchpad_mode(get(), static_cast<quern_scratchpad_mode_t>(mode)));
+  }
+  void set_scales_mask(int arg, int mask) { check(quern_primitive_attr_set_scales_mask(get(), arg, mask)); }
+  void set_scales(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::f32) {
+    check(quern_primitive_attr_set_scales(get(), arg, mask, static_cast<int>(groups.size()), groups.empty() ? nullptr : groups.data(),
+                                          static_cast<quern_data_type_t>(type)));
+  }
+  void set_zero_points_mask(int arg, int mask) { check(quern_primitive_attr_set_zero_points_mask(get(), arg, mask)); }
+  void set_zero_points(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::s32) {
+    check(quern_primitive_attr_set_zero_points(get(), arg, mask, static_cast<int>(groups.size()),
+                                               groups.empty() ? nullptr : groups.data(), static_cast<quern_data_type_t>(type)));
+  }
+  /// A copy.
+  post_ops get_post_ops() const {
+    const_quern_post_ops_t found = nullptr;
+    quern_post_ops_t copy = nullptr;
+    check(quern_primitive_attr_get_post_ops(get(), &found));
+    check(quern_post_ops_clone(&copy, found));
+    return post_ops(copy);
+  }
+  void set_post_ops(const post_ops &ops) { check(quern_primitive_attr_set_post_ops(get(), ops.get())); }
+  void set_rnn_data_qparams(float scale, float shift) { check(quern_primitive_attr_set_rnn_data_qparams(get(), scale, shift)); }
+  void get_rnn_data_qparams(float &scale, float &shift) const {
+    check(quern_primitive_attr_get_rnn_data_qparams(get(), &scale, &shift));
+  }
+  void set_rnn_weights_qparams(int mask, const std::vector<float> &scales) {
+    check(quern_primitive_attr_set_rnn_weights_qparams(get(), static_cast<quern_dim_t>(scales.size()), mask, scales.data()));
+  }
+  void set_rnn_weights_projection_qparams(int mask, const std::vector<float> &scales) {
+    check(quern_primitive_attr_set_rnn_weights_projection_qparams(get(), static_cast<quern_dim_t>(scales.size()), mask, scales.data()));
+  }
+
+private:
+  static void check(quern_status_t status) { error::wrap_c_api(status, "could not access an attribute"); }
+};
+
+} // namespace quern
+
+#endif // QUERN_ATTR_HPP

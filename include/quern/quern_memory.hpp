@@ -1,0 +1,188 @@
+//===- quern/quern_memory.hpp - Memory in C++ -----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// memory::desc is a memory descriptor, memory a descriptor with a buffer. Layouts are named by their tags as strings ("abcd", "nchw",
+// "aBcd16b", "any").
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_MEMORY_HPP
+#define QUERN_MEMORY_HPP
+
+#include "quern/quern_handle.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace quern {
+
+template <> struct handle_traits<quern_memory_desc_t> {
+  static quern_status_t destructor(quern_memory_desc_t p) { return quern_memory_desc_destroy(p); }
+};
+template <> struct handle_traits<quern_memory_t> {
+  static quern_status_t destructor(quern_memory_t p) { return quern_memory_destroy(p); }
+};
+
+struct memory : public handle<quern_memory_t> {
+  using dim = quern_dim_t;
+  using dims = std::vector<dim>;
+
+  enum class data_type {
+    undef = quern_data_type_undef,
+    f16 = quern_f16,
+    bf16 = quern_bf16,
+    f32 = quern_f32,
+    s32 = quern_s32,
+    s8 = quern_s8,
+    u8 = quern_u8,
+    f64 = quern_f64,
+    boolean = quern_boolean,
+    f8_e5m2 = quern_f8_e5m2,
+    f8_e4m3 = quern_f8_e4m3,
+    s4 = quern_s4,
+    u4 = quern_u4,
+    e8m0 = quern_e8m0,
+    f4_e2m1 = quern_f4_e2m1,
+    f4_e3m0 = quern_f4_e3m0
+  };
+  enum class format_kind { undef = quern_format_kind_undef, any = quern_format_kind_any, blocked = quern_blocked };
+
+  static size_t data_type_size(data_type type) { return quern_data_type_size(static_cast<quern_data_type_t>(type)); }
+
+  /// Shape, type and layout. Default-constructed, or with no dimensions, it is the zero descriptor: "no tensor".
+  struct desc : public handle<quern_memory_desc_t> {
+    desc() {
+      quern_memory_desc_t zero = nullptr;
+      error::wrap_c_api(quern_memory_desc_create_with_strides(&zero, 0, nullptr, quern_data_type_undef, nullptr),
+                        "could not create a zero memory descriptor");
+      reset(zero);
+    }
+    explicit desc(quern_memory_desc_t owned) : handle(owned) {}
+    desc(const dims &adims, data_type type, const char *tag, bool allow_empty = false)
+        : desc(make("could not create a memory descriptor by a tag", allow_empty, [&](quern_memory_desc_t *out) {
+            return quern_memory_desc_create_with_string_tag(out, rank(adims), adims.data(), static_cast<quern_data_type_t>(type), tag);
+          })) {}
+    desc(const dims &adims, data_type type, const std::string &tag, bool allow_empty = false) : desc(adims, type, tag.c_str(), allow_empty) {}
+    /// Empty strides: dense row-major.
+    desc(const dims &adims, data_type type, const dims &strides, bool allow_empty = false)
+        : desc(make("could not create a memory descriptor by strides", allow_empty, [&](quern_memory_desc_t *out) {
+            if (!strides.empty() && strides.size() != adims.size())
+              throw error(quern_invalid_arguments, "dims and strides differ in number");
+            return quern_memory_desc_create_with_strides(out, rank(adims), adims.data(), static_cast<quern_data_type_t>(type),
+                                                         strides.empty() ? nullptr : strides.data());
+          })) {}
+    explicit desc(const std::vector<uint8_t> &blob)
+        : desc(make("could not create a memory descriptor from a blob", false, [&](quern_memory_desc_t *out) {
+            size_t size = 0;
+            error::wrap_c_api(quern_memory_desc_get_blob(nullptr, &size, desc().get()), "could not get the size of a blob");
+            if (blob.size() < size)
+              throw error(quern_invalid_arguments, "the blob is too short");
+            return quern_memory_desc_create_with_blob(out, blob.data());
+          })) {}
+
+    desc submemory_desc(const dims &adims, const dims &offsets, bool allow_empty = false) const {
+      check_rank(adims), check_rank(offsets);
+      return desc(make("could not create a submemory descriptor", allow_empty, [&](quern_memory_desc_t *out) {
+        return quern_memory_desc_create_submemory(out, get(), adims.data(), offsets.data());
+      }));
+    }
+    desc reshape(const dims &adims, bool allow_empty = false) const {
+      return desc(make("could not reshape a memory descriptor", allow_empty, [&](quern_memory_desc_t *out) {
+        return quern_memory_desc_reshape(out, get(), rank(adims), adims.data());
+      }));
+    }
+    desc permute_axes(const std::vector<int> &permutation, bool allow_empty = false) const {
+      check_rank(permutation);
+      return desc(make("could not permute the axes of a memory descriptor", allow_empty, [&](quern_memory_desc_t *out) {
+        return quern_memory_desc_permute_axes(out, get(), permutation.data());
+      }));
+    }
+
+    int get_ndims() const { return query<int>(quern_query_ndims_s32); }
+    dims get_dims() const { return query_dims(quern_query_dims); }
+    dims get_strides() const { return query_dims(quern_query_strides); }
+    dims get_padded_dims() const { return query_dims(quern_query_padded_dims); }
+    dims get_padded_offsets() const { return query_dims(quern_query_padded_offsets); }
+    data_type get_data_type() const { return static_cast<data_type>(query<quern_data_type_t>(quern_query_data_type)); }
+    format_kind get_format_kind() const { return static_cast<format_kind>(query<quern_format_kind_t>(quern_query_format_kind)); }
+    dim get_submemory_offset() const { return query<dim>(quern_query_submemory_offset_s64); }
+    int get_inner_nblks() const { return query<int>(quern_query_inner_nblks_s32); }
+    dims get_inner_blks() const { return query_dims(quern_query_inner_blks, get_inner_nblks()); }
+    dims get_inner_idxs() const { return query_dims(quern_query_inner_idxs, get_inner_nblks()); }
+    size_t get_size() const { return quern_memory_desc_get_size(get()); }
+    bool is_zero() const { return get_ndims() == 0; }
+    std::vector<uint8_t> get_blob() const {
+      size_t size = 0;
+      error::wrap_c_api(quern_memory_desc_get_blob(nullptr, &size, get()), "could not get the size of a blob");
+      std::vector<uint8_t> blob(size);
+      error::wrap_c_api(quern_memory_desc_get_blob(blob.data(), &size, get()), "could not get a blob");
+      return blob;
+    }
+    bool operator==(const desc &other) const { return quern_memory_desc_equal(get(true), other.get(true)) != 0; }
+    bool operator!=(const desc &other) const { return !(*this == other); }
+
+  private:
+    static int rank(const dims &adims) { return static_cast<int>(std::min<size_t>(adims.size(), QUERN_MAX_NDIMS + 1)); }
+    template <typename Values> void check_rank(const Values &values) const {
+      if (values.size() != static_cast<size_t>(get_ndims()))
+        throw error(quern_invalid_arguments, "the number of values is not the number of dimensions");
+    }
+    template <typename Create> static quern_memory_desc_t make(const char *action, bool allow_empty, Create create) {
+      quern_memory_desc_t created = nullptr;
+      quern_status_t status = create(&created);
+      if (!allow_empty)
+        error::wrap_c_api(status, action);
+      return created;
+    }
+    template <typename T> T query(quern_query_t what) const {
+      T value{};
+      return quern_memory_desc_query(get(), what, &value) == quern_success ? value : T{};
+    }
+    dims query_dims(quern_query_t what) const { return query_dims(what, get_ndims()); }
+    dims query_dims(quern_query_t what, int count) const {
+      const dim *values = query<const dim *>(what);
+      return values ? dims(values, values + count) : dims();
+    }
+  };
+
+  memory() = default;
+  using handle::handle;
+  /// `buffer` is the caller's, QUERN_MEMORY_ALLOCATE or QUERN_MEMORY_NONE.
+  memory(const desc &md, const engine &aengine, void *buffer) {
+    quern_memory_t created = nullptr;
+    error::wrap_c_api(quern_memory_create(&created, md.get(), aengine.get(), buffer), "could not create a memory object");
+    reset(created);
+  }
+  memory(const desc &md, const engine &aengine) : memory(md, aengine, QUERN_MEMORY_ALLOCATE) {}
+
+  desc get_desc() const {
+    const_quern_memory_desc_t found = nullptr;
+    quern_memory_desc_t copy = nullptr;
+    error::wrap_c_api(quern_memory_get_memory_desc(get(), &found), "could not get the descriptor of a memory");
+    error::wrap_c_api(quern_memory_desc_clone(&copy, found), "could not clone a memory descriptor");
+    return desc(copy);
+  }
+  engine get_engine() const {
+    quern_engine_t found = nullptr;
+    error::wrap_c_api(quern_memory_get_engine(get(), &found), "could not get the engine of a memory");
+    return engine(found, true);
+  }
+  void *get_data_handle() const {
+    void *data = nullptr;
+    error::wrap_c_api(quern_memory_get_data_handle(get(), &data), "could not get the buffer of a memory");
+    return data;
+  }
+  void set_data_handle(void *data) const { error::wrap_c_api(quern_memory_set_data_handle(get(), data), "could not set a buffer"); }
+  template <typename T = void> T *map_data() const {
+    void *data = nullptr;
+    error::wrap_c_api(quern_memory_map_data(get(), &data), "could not map a memory");
+    return static_cast<T *>(data);
+  }
+  void unmap_data(void *data) const { error::wrap_c_api(quern_memory_unmap_data(get(), data), "could not unmap a memory"); }
+};
+
+} // namespace quern
+
+#endif // QUERN_MEMORY_HPP

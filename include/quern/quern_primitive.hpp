@@ -1,0 +1,223 @@
+//===- quern/quern_primitive.hpp - Primitive descriptors and primitives in C++ ===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A primitive_desc is a verified problem; a primitive its kernel. Any primitive comes from its text form; softmax and reorder also have
+// classes of their own.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVE_HPP
+#define QUERN_PRIMITIVE_HPP
+
+#include "quern/quern_attr.hpp"
+
+#include <unordered_map>
+
+namespace quern {
+
+template <> struct handle_traits<quern_primitive_desc_t> {
+  static quern_status_t destructor(quern_primitive_desc_t p) { return quern_primitive_desc_destroy(p); }
+};
+template <> struct handle_traits<quern_primitive_t> {
+  static quern_status_t destructor(quern_primitive_t p) { return quern_primitive_destroy(p); }
+};
+
+enum class prop_kind {
+  undef = quern_prop_kind_undef,
+  forward_training = quern_forward_training,
+  forward_inference = quern_forward_inference,
+  forward = quern_forward,
+  backward = quern_backward,
+  backward_data = quern_backward_data,
+  backward_weights = quern_backward_weights
+};
+
+/// Any primitive's descriptor. Empty if its creation failed and that was allowed.
+struct primitive_desc : public handle<quern_primitive_desc_t> {
+  primitive_desc() = default;
+  using handle::handle;
+  /// From the text form; see docs/text-form.md.
+  primitive_desc(const engine &aengine, const std::string &line, bool allow_empty = false) {
+    quern_primitive_desc_t created = nullptr;
+    accept(quern_primitive_desc_create_from_text(&created, aengine.get(), line.c_str()), created, allow_empty);
+  }
+  std::string text() const {
+    const char *line = nullptr;
+    error::wrap_c_api(quern_primitive_desc_get_text(get(), &line), "could not get the text form");
+    return line;
+  }
+  engine get_engine() const { return engine(query<quern_engine_t>(quern_query_engine), true); }
+  const char *impl_info_str() const { return query<const char *>(quern_query_impl_info_str); }
+  quern_primitive_kind_t get_kind() const { return query<quern_primitive_kind_t>(quern_query_primitive_kind); }
+  prop_kind get_prop_kind() const { return static_cast<prop_kind>(query<quern_prop_kind_t>(quern_query_prop_kind)); }
+  algorithm get_algorithm() const { return static_cast<algorithm>(query<quern_alg_kind_t>(quern_query_alg_kind)); }
+  /// -1 if the primitive has none.
+  int get_axis() const {
+    int axis = -1;
+    return quern_primitive_desc_query(get(), quern_query_axis_s32, 0, &axis) == quern_success ? axis : -1;
+  }
+  /// The zero descriptor if there is no such tensor.
+  memory::desc query_md(quern_query_t what, int index = 0) const {
+    const_quern_memory_desc_t found = quern_primitive_desc_query_md(get(), what, index);
+    if (!found)
+      return memory::desc();
+    quern_memory_desc_t copy = nullptr;
+    error::wrap_c_api(quern_memory_desc_clone(&copy, found), "could not clone a memory descriptor");
+    return memory::desc(copy);
+  }
+  memory::desc src_desc(int index = 0) const { return query_md(quern_query_src_md, index); }
+  memory::desc dst_desc(int index = 0) const { return query_md(quern_query_dst_md, index); }
+  memory::desc diff_src_desc(int index = 0) const { return query_md(quern_query_diff_src_md, index); }
+  memory::desc diff_dst_desc(int index = 0) const { return query_md(quern_query_diff_dst_md, index); }
+  memory::desc weights_desc(int index = 0) const { return query_md(quern_query_weights_md, index); }
+  memory::desc workspace_desc() const { return query_md(quern_query_workspace_md); }
+  /// Brings the kernel; throws what compiling it fails with.
+  memory::desc scratchpad_desc() const {
+    const_quern_memory_desc_t found = nullptr;
+    error::wrap_c_api(quern_primitive_desc_query(get(), quern_query_scratchpad_md, 0, &found), "could not get the scratchpad descriptor");
+    return query_md(quern_query_scratchpad_md);
+  }
+  int64_t memory_consumption() const { return query<int64_t>(quern_query_memory_consumption_s64); }
+  std::vector<uint8_t> get_cache_blob_id() const {
+    const uint8_t *id = query<const uint8_t *>(quern_query_cache_blob_id);
+    return std::vector<uint8_t>(id, id + query<int64_t>(quern_query_cache_blob_id_size_s64));
+  }
+  /// A copy.
+  primitive_attr get_primitive_attr() const {
+    const_quern_primitive_attr_t found = nullptr;
+    quern_primitive_attr_t copy = nullptr;
+    error::wrap_c_api(quern_primitive_desc_get_attr(get(), &found), "could not get the attributes");
+    error::wrap_c_api(quern_primitive_attr_clone(&copy, found), "could not clone attributes");
+    return primitive_attr(copy);
+  }
+  /// False if there is no further implementation.
+  bool next_impl() {
+    const quern_status_t status = quern_primitive_desc_next_impl(get());
+    if (status == quern_last_impl_reached)
+      return false;
+    error::wrap_c_api(status, "could not move to the next implementation");
+    return true;
+  }
+
+protected:
+  void accept(quern_status_t status, quern_primitive_desc_t created, bool allow_empty) {
+    if (!allow_empty)
+      error::wrap_c_api(status, "could not create a primitive descriptor");
+    if (created)
+      reset(created);
+  }
+  static const primitive_attr &default_attr() {
+    static const primitive_attr attr;
+    return attr;
+  }
+
+private:
+  template <typename T> T query(quern_query_t what) const {
+    T value{};
+    error::wrap_c_api(quern_primitive_desc_query(get(), what, 0, &value), "could not query a primitive descriptor");
+    return value;
+  }
+};
+
+struct primitive : public handle<quern_primitive_t> {
+  primitive() = default;
+  using handle::handle;
+  primitive(const quern::primitive_desc &pd) {
+    quern_primitive_t created = nullptr;
+    error::wrap_c_api(quern_primitive_create(&created, pd.get()), "could not create a primitive");
+    reset(created);
+  }
+  primitive(const quern::primitive_desc &pd, const std::vector<uint8_t> &cache_blob) {
+    quern_primitive_t created = nullptr;
+    error::wrap_c_api(quern_primitive_create_from_cache_blob(&created, pd.get(), cache_blob.size(), cache_blob.data()),
+                      "could not create a primitive from a cache blob");
+    reset(created);
+  }
+  std::vector<uint8_t> get_cache_blob() const {
+    size_t size = 0;
+    error::wrap_c_api(quern_primitive_get_cache_blob(get(), &size, nullptr), "could not get the size of a cache blob");
+    std::vector<uint8_t> blob(size);
+    error::wrap_c_api(quern_primitive_get_cache_blob(get(), &size, blob.data()), "could not get a cache blob");
+    return blob;
+  }
+  quern_primitive_info_t info() const {
+    quern_primitive_info_t result;
+    error::wrap_c_api(quern_primitive_get_info(get(), &result), "could not get what a primitive is");
+    return result;
+  }
+  quern_entry_t entry() const {
+    quern_entry_t result;
+    error::wrap_c_api(quern_primitive_get_entry(get(), &result), "could not get the entry of a primitive");
+    return result;
+  }
+  void execute(const stream &astream, const std::unordered_map<int, memory> &args) const {
+    std::vector<quern_exec_arg_t> list;
+    list.reserve(args.size());
+    for (const auto &arg : args)
+      list.push_back({arg.first, arg.second.get(true)});
+    error::wrap_c_api(quern_primitive_execute(get(), astream.get(), static_cast<int>(list.size()), list.data()),
+                      "could not execute a primitive");
+  }
+};
+
+struct softmax_forward : public primitive {
+  struct primitive_desc : public quern::primitive_desc {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src, const memory::desc &dst, int axis,
+                   const primitive_attr &attr = default_attr(), bool allow_empty = false) {
+      quern_primitive_desc_t created = nullptr;
+      accept(quern_softmax_forward_primitive_desc_create(&created, aengine.get(), static_cast<quern_prop_kind_t>(prop),
+                                                         static_cast<quern_alg_kind_t>(alg), src.get(), dst.get(), axis, attr.get()),
+             created, allow_empty);
+    }
+  };
+  softmax_forward() = default;
+  softmax_forward(const primitive_desc &pd) : primitive(pd) {}
+  softmax_forward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
+struct softmax_backward : public primitive {
+  struct primitive_desc : public quern::primitive_desc {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
+                   const memory::desc &dst, int axis, const softmax_forward::primitive_desc &hint,
+                   const primitive_attr &attr = default_attr(), bool allow_empty = false) {
+      quern_primitive_desc_t created = nullptr;
+      accept(quern_softmax_backward_primitive_desc_create(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg), diff_src.get(),
+                                                          diff_dst.get(), dst.get(), axis, hint.get(true), attr.get()),
+             created, allow_empty);
+    }
+  };
+  softmax_backward() = default;
+  softmax_backward(const primitive_desc &pd) : primitive(pd) {}
+};
+
+struct reorder : public primitive {
+  struct primitive_desc : public quern::primitive_desc {
+    primitive_desc() = default;
+    primitive_desc(const engine &src_engine, const memory::desc &src, const engine &dst_engine, const memory::desc &dst,
+                   const primitive_attr &attr = default_attr(), bool allow_empty = false) {
+      quern_primitive_desc_t created = nullptr;
+      accept(quern_reorder_primitive_desc_create(&created, src.get(), src_engine.get(), dst.get(), dst_engine.get(), attr.get()), created,
+             allow_empty);
+    }
+  };
+  reorder() = default;
+  reorder(const primitive_desc &pd) : primitive(pd) {}
+};
+
+/// Text or code of a problem without an engine; see quern_compile(). An empty target means this machine.
+inline std::string compile(const std::string &line, quern_code_form_t form, const std::string &target = "") {
+  quern_blob_t blob = nullptr;
+  error::wrap_c_api(quern_compile(line.c_str(), target.empty() ? nullptr : target.c_str(), form, &blob), "could not compile");
+  const void *data = nullptr;
+  size_t size = 0;
+  std::unique_ptr<quern_blob, quern_status_t (*)(quern_blob_t)> owner(blob, quern_blob_destroy);
+  error::wrap_c_api(quern_blob_get_data(blob, &data, &size), "could not read a blob");
+  return std::string(static_cast<const char *>(data), size);
+}
+
+} // namespace quern
+
+#endif // QUERN_PRIMITIVE_HPP

@@ -22,7 +22,7 @@ using namespace quern::rows;
 namespace {
 
 constexpr int64_t laneLoopOps = 12; ///< emitted for an access whose lanes are moved one by one
-constexpr double laneMoveCost = 2.5; ///< of one lane moved so, in operations of a vector
+constexpr double laneMoveCost = 1.25; ///< of one lane moved so; on 16 lanes it makes rows up to 10 elements go across
 constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector
 
 uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
@@ -337,6 +337,8 @@ int64_t RowPlan::opsIn(int sweep) const {
     ops += opsOf(stage.op);
     for (const Access &access : stage.ins)
       ops += isMemoryRead(access) && lanesOf(access) == LaneKind::Strided ? laneLoopOps : 0;
+    for (const Access &access : stage.outs)
+      ops += own.keptIn == sweep && stage.writesArgument && lanesOf(access) == LaneKind::Strided ? laneLoopOps : 0;
   }
   return ops;
 }

@@ -64,7 +64,8 @@ struct memory : public handle<quern_memory_t> {
         : desc(make("could not create a memory descriptor by a tag", allow_empty, [&](quern_memory_desc_t *out) {
             return quern_memory_desc_create_with_string_tag(out, rank(adims), adims.data(), static_cast<quern_data_type_t>(type), tag);
           })) {}
-    desc(const dims &adims, data_type type, const std::string &tag, bool allow_empty = false) : desc(adims, type, tag.c_str(), allow_empty) {}
+    desc(const dims &adims, data_type type, const std::string &tag, bool allow_empty = false)
+        : desc(adims, type, tag.c_str(), allow_empty) {}
     /// Empty strides: dense row-major.
     desc(const dims &adims, data_type type, const dims &strides, bool allow_empty = false)
         : desc(make("could not create a memory descriptor by strides", allow_empty, [&](quern_memory_desc_t *out) {

@@ -107,10 +107,6 @@ protected:
     if (created)
       reset(created);
   }
-  static const primitive_attr &default_attr() {
-    static const primitive_attr attr;
-    return attr;
-  }
 
 private:
   template <typename T> T query(quern_query_t what) const {
@@ -165,7 +161,7 @@ struct softmax_forward : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src, const memory::desc &dst, int axis,
-                   const primitive_attr &attr = default_attr(), bool allow_empty = false) {
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
       accept(quern_softmax_forward_primitive_desc_create(&created, aengine.get(), static_cast<quern_prop_kind_t>(prop),
                                                          static_cast<quern_alg_kind_t>(alg), src.get(), dst.get(), axis, attr.get()),
@@ -182,7 +178,7 @@ struct softmax_backward : public primitive {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
                    const memory::desc &dst, int axis, const softmax_forward::primitive_desc &hint,
-                   const primitive_attr &attr = default_attr(), bool allow_empty = false) {
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
       accept(quern_softmax_backward_primitive_desc_create(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg), diff_src.get(),
                                                           diff_dst.get(), dst.get(), axis, hint.get(true), attr.get()),
@@ -197,7 +193,7 @@ struct reorder : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
     primitive_desc(const engine &src_engine, const memory::desc &src, const engine &dst_engine, const memory::desc &dst,
-                   const primitive_attr &attr = default_attr(), bool allow_empty = false) {
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
       accept(quern_reorder_primitive_desc_create(&created, src.get(), src_engine.get(), dst.get(), dst_engine.get(), attr.get()), created,
              allow_empty);

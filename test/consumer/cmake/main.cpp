@@ -1,0 +1,60 @@
+//===- main.cpp - A C++ program that uses an installed Quern --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Computes a log-softmax through the C++ interface, then calls the same kernel as a plain function, as a program that generates code
+// itself would, and compares.
+//
+//===----------------------------------------------------------------------===//
+#include "quern/quern.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace {
+
+constexpr int64_t rows = 16, columns = 501;
+
+std::vector<float> callDirectly(const quern::primitive &kernel, std::vector<float> &x) {
+  std::vector<float> y(x.size());
+  quern_entry_t entry = kernel.entry();
+  std::vector<void *> buffers;
+  for (int32_t i = 0; i < entry.argument_count; ++i)
+    buffers.push_back(entry.arguments[i].arg == QUERN_ARG_SRC ? x.data() : y.data());
+  void *scratch = entry.scratch_bytes ? std::aligned_alloc(64, (entry.scratch_bytes + 63) / 64 * 64) : nullptr;
+  quern_kernel_args_t args = {buffers.data(), scratch};
+  for (int32_t step = 0; step < entry.step_count; ++step)
+    entry.steps[step].function(&args, 0, entry.steps[step].iterations);
+  std::free(scratch);
+  return y;
+}
+
+int run() {
+  using namespace quern;
+  engine cpu(engine::kind::cpu, 0);
+  stream queue(cpu);
+  memory::desc logits({rows, columns}, memory::data_type::f32, "ab");
+  softmax_forward::primitive_desc problem(cpu, prop_kind::forward_inference, algorithm::softmax_log, logits, logits, /*axis=*/1);
+  softmax_forward softmax(problem);
+  std::vector<float> x(rows * columns, 1.0f), y(x.size());
+  memory src(logits, cpu, x.data()), dst(logits, cpu, y.data());
+  softmax.execute(queue, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
+  queue.wait();
+  bool right = std::abs(y[0] + std::log(double(columns))) < 1e-5 && y == callDirectly(softmax, x);
+  std::puts(right ? "right" : "wrong");
+  return right ? 0 : 1;
+}
+
+} // namespace
+
+int main() {
+  try {
+    return run();
+  } catch (const quern::error &failure) {
+    std::fprintf(stderr, "%s\n", failure.what());
+    return 1;
+  }
+}

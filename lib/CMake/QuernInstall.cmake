@@ -28,6 +28,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake CO
 install(FILES ${CMAKE_BINARY_DIR}/QuernConfig.cmake ${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake DESTINATION ${QUERN_CMAKE_DIR})
 
 file(RELATIVE_PATH QUERN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" QUERN_PC_PREFIX ${QUERN_PC_PREFIX})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/quern.pc.in ${CMAKE_BINARY_DIR}/quern.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/quern.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/quern)

@@ -2,7 +2,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# run.sh install|moved|pkgconfig|cmake BUILD: the stages of the consumer test. `install` installs BUILD into BUILD/test-install; the
+# run.sh install|moved|pkgconfig|readme|cmake BUILD: the stages of the consumer test. `install` installs BUILD into BUILD/test-install; the
 # others use that as a stranger would, from folders of their own.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -30,6 +30,16 @@ case "$1" in
       "-Wl,-rpath,$(pkg-config --variable=libdir quern)" -o "$work/main"
     "$work/main"
     ;;
+  readme)
+    # The program that the README shows does what it says.
+    awk '/^```cpp$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$here/../../README.md" > "$work/readme.cpp"
+    [ "$(grep -cv '^ *$' "$work/readme.cpp")" -le 20 ]
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+    # shellcheck disable=SC2046
+    clang++-22 -std=c++17 -Wall -Wextra -Werror "$work/readme.cpp" $(pkg-config --cflags --libs quern) -fuse-ld=lld \
+      "-Wl,-rpath,$(pkg-config --variable=libdir quern)" -o "$work/readme"
+    [ "$("$work/readme")" = -10.8249 ]
+    ;;
   cmake)
     cmake -G Ninja -S "$here/cmake" -B "$work/cmake" "-DCMAKE_PREFIX_PATH=$prefix" -DCMAKE_BUILD_TYPE=Release \
       -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"
@@ -44,7 +54,7 @@ case "$1" in
     QUERN_CACHE_DIR=off "$work/moved/bin/quern" run 'softmax fwd_i alg=log src=f32:3x50:ab dst=f32:3x50:ab axis=1' --check
     ;;
   *)
-    echo "usage: run.sh install|moved|pkgconfig|cmake BUILD" >&2
+    echo "usage: run.sh install|moved|pkgconfig|readme|cmake BUILD" >&2
     exit 2
     ;;
 esac

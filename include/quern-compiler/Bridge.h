@@ -54,6 +54,8 @@ struct quern_compiler_api {
   void (*release)(void *owner);
   /// Text, one line: how the problem would be scheduled and why.
   int (*explain)(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error);
+  /// Text, one line: the wall time of each stage of the calling thread's last compile(), in milliseconds.
+  int (*stage_times)(const quern_byte_sink *result);
 };
 
 /// The only symbol libquern looks up. Null if `version` is not the library's.

@@ -1,0 +1,34 @@
+//===- quern-compiler/Passes.h - Quern's passes, for embedders ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The stages as MLIR passes, by these names in textual pipelines:
+//   quern-schedule{target=T}                 module: linalg problems to vector kernels
+//   quern-lower{target=T}                    module: kernels to the LLVM dialect
+//   quern-expand-math{isa=I exp=E}           func: exp and log to arithmetic; I: sse42|avx2|avx512, E: polynomial|table
+//   quern-expand-narrow-floats{isa=I}        func: bf16 and f16 to i16 and conversions
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_COMPILER_PASSES_H
+#define QUERN_COMPILER_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+#ifndef QUERN_COMPILER_EXPORT
+#define QUERN_COMPILER_EXPORT __attribute__((visibility("default")))
+#endif
+
+namespace quern::compiler {
+
+/// Registers the passes above with MLIR's global registry. Idempotent and thread-safe.
+QUERN_COMPILER_EXPORT void registerPasses();
+
+QUERN_COMPILER_EXPORT std::unique_ptr<mlir::Pass> createSchedulePass(llvm::StringRef target = "native");
+QUERN_COMPILER_EXPORT std::unique_ptr<mlir::Pass> createLowerPass(llvm::StringRef target = "native");
+
+} // namespace quern::compiler
+
+#endif // QUERN_COMPILER_PASSES_H

@@ -1,0 +1,106 @@
+//===- Bridge.cpp - The C functions between libquern and its compiler -----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Turns bytes into values and back, checks everything that arrives, and never lets an exception or a diagnostic out.
+//
+//===----------------------------------------------------------------------===//
+#include "quern-compiler/Bridge.h"
+
+#include "Artifact/Artifact.h"
+#include "Compiler/Compiler.h"
+#include "Desc/Key.h"
+#include "Targets/Cpu/Linker.h"
+
+#include <string>
+
+namespace quern {
+namespace {
+
+void send(const quern_byte_sink *sink, std::string_view bytes) {
+  if (sink && sink->write)
+    sink->write(sink->context, bytes.data(), bytes.size());
+}
+
+int report(const Error &error, const quern_byte_sink *sink) {
+  send(sink, error.message);
+  return static_cast<int>(error.status);
+}
+
+int deliver(Result<std::string> result, const quern_byte_sink *sink, const quern_byte_sink *error) {
+  if (!result)
+    return report(result.error(), error);
+  send(sink, *result);
+  return static_cast<int>(Status::Success);
+}
+
+struct Request {
+  PrimitiveDesc desc;
+  Target target;
+};
+
+Result<Request> readRequest(const quern_compile_request *request) {
+  if (!request || !request->descriptor || !request->target)
+    return invalidArguments("compile request: ", !request ? "the request" : !request->descriptor ? "the descriptor" : "the target", " is null");
+  auto desc = PrimitiveDesc::fromBytes({static_cast<const char *>(request->descriptor), request->descriptor_size});
+  if (!desc)
+    return desc.takeError();
+  auto target = Target::parse(request->target);
+  if (!target)
+    return target.takeError();
+  return Request{std::move(*desc), *target};
+}
+
+int compile(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error) noexcept {
+  Result<Request> read = readRequest(request);
+  if (!read)
+    return report(read.error(), error);
+  return deliver(compileProblem(read->desc, read->target, static_cast<quern_compiler_form>(request->form), request->verify_ir != 0), result,
+                 error);
+}
+
+int explain(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error) noexcept {
+  Result<Request> read = readRequest(request);
+  if (!read)
+    return report(read.error(), error);
+  return deliver(explainProblem(read->desc, read->target), result, error);
+}
+
+int link(const void *artifact, size_t size, void **entries, size_t entryCount, void **owner, const quern_byte_sink *error) noexcept {
+  if (!artifact || !entries || !owner)
+    return report(invalidArguments("link: ", !artifact ? "the artifact" : !entries ? "the entries" : "the owner", " is null"), error);
+  *owner = nullptr;
+  Result<Artifact> parsed = Artifact::parse({static_cast<const char *>(artifact), size});
+  if (!parsed)
+    return report(parsed.error(), error);
+  if (parsed->codeKind != CodeKind::ElfObject)
+    return report(invalidArguments("link: the artifact holds no ELF object"), error);
+  if (parsed->buildId != compilerBuildId())
+    return report(invalidArguments("link: the artifact is of build ", parsed->buildId, ", this is ", compilerBuildId()), error);
+  if (parsed->entries.size() != entryCount)
+    return report(invalidArguments("link: room for ", entryCount, " entries; the artifact has ", parsed->entries.size()), error);
+  Result<std::unique_ptr<LinkedObject>> linked = linkObject(parsed->code, parsed->entries);
+  if (!linked)
+    return report(linked.error(), error);
+  std::copy((*linked)->entries.begin(), (*linked)->entries.end(), entries);
+  *owner = linked->release();
+  return static_cast<int>(Status::Success);
+}
+
+void release(void *owner) noexcept { delete static_cast<LinkedObject *>(owner); }
+
+int stageTimes(const quern_byte_sink *result) noexcept {
+  send(result, lastStageTimes().text());
+  return static_cast<int>(Status::Success);
+}
+
+} // namespace
+} // namespace quern
+
+extern "C" __attribute__((visibility("default"))) const quern_compiler_api *quern_compiler_get_api(uint32_t version) {
+  static const std::string buildId(quern::compilerBuildId());
+  static const quern_compiler_api api = {QUERN_COMPILER_API_VERSION, buildId.c_str(), quern::compile, quern::link,
+                                         quern::release,             quern::explain,  quern::stageTimes};
+  return version == QUERN_COMPILER_API_VERSION ? &api : nullptr;
+}

@@ -1,0 +1,270 @@
+//===- Compiler.cpp - Descriptors to code ---------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// After `emit` nothing reads the descriptor but the artifact's header fields. Every text form opens with the problem's line and the target
+// as a comment, so that a dump says what it is and can be replayed by quern-opt.
+//
+//===----------------------------------------------------------------------===//
+#include "Compiler/Compiler.h"
+
+#include "Artifact/Artifact.h"
+#include "Compiler/Stages.h"
+#include "Desc/Key.h"
+#include "Primitives/Emitters.h"
+#include "Primitives/Registry.h"
+#include "Support/Stage.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+
+#include <chrono>
+#include <cstdio>
+
+using namespace mlir;
+
+namespace quern {
+namespace {
+
+thread_local StageTimes threadStageTimes;
+
+/// Adds the time of its scope to a counter.
+class Timer {
+public:
+  explicit Timer(uint64_t &sum) : sum(sum), start(Clock::now()) {}
+  ~Timer() { sum += static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count()); }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  uint64_t &sum;
+  Clock::time_point start;
+};
+
+/// Keeps the first error of the context's diagnostics, notes appended, and lets nothing through to the default printer.
+class DiagnosticCapture {
+public:
+  explicit DiagnosticCapture(MLIRContext &context)
+      : handler(&context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error && first.empty()) {
+            first = diagnostic.str();
+            for (Diagnostic &note : diagnostic.getNotes())
+              first += "; " + note.str();
+          }
+          return success();
+        }) {}
+  /// The text up to its first line break, or a stand-in.
+  std::string firstLine() const { return first.empty() ? "failed without a diagnostic" : first.substr(0, first.find('\n')); }
+
+private:
+  std::string first;
+  ScopedDiagnosticHandler handler;
+};
+
+/// One problem on its way through the stages.
+class Compilation {
+public:
+  Compilation(VerifiedProblem problem, const Target &target, bool verifyIr, StageTimes &times)
+      : problem(std::move(problem)), target(target), verifyIr(verifyIr), times(times), lease(takeLease(times)), capture(lease->context),
+        module(ModuleOp::create(UnknownLoc::get(&lease->context))) {}
+
+  Result<void> emit();
+  Result<void> schedule();
+  Result<void> lower();
+  Result<std::string> codegen(CpuCodeForm form);
+  Result<std::string> artifact();
+  std::string moduleText();
+  std::string heading(StringRef comment) const {
+    return (comment + Twine(problem.desc.text()) + "\n" + comment + "target " + target.text() + "\n").str();
+  }
+  /// The only kernel's attribute, after `schedule` or `lower`; 0 if it has none.
+  int64_t kernelNumber(StringRef attribute);
+  std::string kernelPlan();
+
+private:
+  static ContextLease takeLease(StageTimes &times) {
+    Timer timer(times.contextNs);
+    return ContextLease();
+  }
+  Error failed(Stage stage, Status status, const std::string &why) const {
+    return {status, concat(toString(stage), ": ", why, " in '", problem.desc.text(), "' for ", target.text())};
+  }
+  Result<void> verifyModule(Stage stage) {
+    if (verifyIr && mlir::failed(mlir::verify(*module)))
+      return failed(stage, Status::Internal, capture.firstLine());
+    return {};
+  }
+  Operation *kernel();
+
+  VerifiedProblem problem;
+  const Target &target;
+  bool verifyIr;
+  StageTimes &times;
+  ContextLease lease;
+  DiagnosticCapture capture;
+  OwningOpRef<ModuleOp> module;
+};
+
+Result<void> Compilation::emit() {
+  Timer timer(times.emitNs);
+  if (mlir::failed(emitProblem(*module, problem)))
+    return failed(Stage::Emit, Status::Internal, capture.firstLine());
+  return verifyModule(Stage::Emit);
+}
+
+Result<void> Compilation::schedule() {
+  Timer timer(times.scheduleNs);
+  std::string whyNot;
+  if (mlir::failed(scheduleModule(*module, target, whyNot)))
+    return failed(Stage::Schedule, Status::Unimplemented, whyNot);
+  return verifyModule(Stage::Schedule);
+}
+
+Result<void> Compilation::lower() {
+  Timer timer(times.lowerNs);
+  if (mlir::failed(lease->lowering.run(*module, target, verifyIr)))
+    return failed(Stage::Lower, Status::Internal, capture.firstLine());
+  return {};
+}
+
+Result<std::string> Compilation::codegen(CpuCodeForm form) {
+  Timer timer(times.codegenNs);
+  Result<std::string> code = lease->codegen.run(*module, target, form, verifyIr);
+  if (!code)
+    return Error{code.error().status, concat(code.error().message, " in '", problem.desc.text(), "' for ", target.text())};
+  return code;
+}
+
+Operation *Compilation::kernel() {
+  for (Operation &op : module->getBody()->getOperations())
+    if (op.hasAttr(kernel_attr::space))
+      return &op;
+  return nullptr;
+}
+
+int64_t Compilation::kernelNumber(StringRef attribute) {
+  Operation *op = kernel();
+  auto value = op ? op->getAttrOfType<IntegerAttr>(attribute) : IntegerAttr();
+  return value ? value.getInt() : 0;
+}
+
+std::string Compilation::kernelPlan() {
+  Operation *op = kernel();
+  auto value = op ? op->getAttrOfType<StringAttr>(kernel_attr::plan) : StringAttr();
+  return value ? value.str() : "";
+}
+
+std::string Compilation::moduleText() {
+  std::string text = heading("// ");
+  llvm::raw_string_ostream os(text);
+  module->print(os);
+  return text;
+}
+
+Result<std::string> Compilation::artifact() {
+  Result<std::string> object = codegen(CpuCodeForm::Object);
+  if (!object)
+    return object.takeError();
+  Artifact artifact;
+  artifact.codeKind = CodeKind::ElfObject;
+  artifact.descriptor = problem.desc.text();
+  artifact.target = target.text();
+  artifact.buildId = compilerBuildId();
+  artifact.keyBytes = makeKey(problem.desc, target).bytes;
+  artifact.plan = kernelPlan();
+  artifact.entries = {SymbolTable::getSymbolName(kernel()).str()};
+  artifact.steps = {{0, kernelNumber(kernel_attr::space), kernelNumber(kernel_attr::nsPerIteration)}};
+  for (const ArgumentInfo &argument : problem.arguments)
+    artifact.arguments.push_back({argument.index, argument.isOutput ? 1u : 0u, argument.desc.bytes()});
+  artifact.scratchBytesPerThread = kernelNumber(kernel_attr::scratchBytes);
+  artifact.code = std::move(*object);
+  return artifact.serialize();
+}
+
+Result<VerifiedProblem> verifyForCode(const PrimitiveDesc &desc, const Target &target) {
+  Result<VerifiedProblem> problem = verify(desc, target);
+  if (problem && problem->isNoop)
+    return Error{Status::NotRequired, concat("nothing to compile: a tensor of '", problem->desc.text(), "' has no elements")};
+  return problem;
+}
+
+constexpr bool checksEnabled() {
+#ifdef QUERN_ENABLE_CHECKS
+  return true;
+#else
+  return false;
+#endif
+}
+
+/// Runs the stages up to the one whose result `form` shows.
+Result<std::string> runStages(Compilation &run, quern_compiler_form form) {
+  if (Result<void> done = run.emit(); !done)
+    return done.takeError();
+  if (form == QUERN_COMPILER_EMIT)
+    return run.moduleText();
+  if (Result<void> done = run.schedule(); !done)
+    return done.takeError();
+  if (form == QUERN_COMPILER_SCHEDULE)
+    return run.moduleText();
+  if (Result<void> done = run.lower(); !done)
+    return done.takeError();
+  switch (form) {
+  case QUERN_COMPILER_LOWER:
+    return run.moduleText();
+  case QUERN_COMPILER_ARTIFACT:
+    return run.artifact();
+  case QUERN_COMPILER_OBJECT:
+    return run.codegen(CpuCodeForm::Object);
+  default:
+    break;
+  }
+  bool assembly = form == QUERN_COMPILER_ASM;
+  Result<std::string> text = run.codegen(assembly ? CpuCodeForm::Assembly : CpuCodeForm::LlvmIr);
+  if (text)
+    text->insert(0, run.heading(assembly ? "# " : "; "));
+  return text;
+}
+
+} // namespace
+
+std::string StageTimes::text() const {
+  auto ms = [](uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  char line[160];
+  std::snprintf(line, sizeof(line), "context %.3f emit %.3f schedule %.3f lower %.3f codegen %.3f total %.3f ms", ms(contextNs), ms(emitNs),
+                ms(scheduleNs), ms(lowerNs), ms(codegenNs), ms(totalNs()));
+  return line;
+}
+
+const StageTimes &lastStageTimes() { return threadStageTimes; }
+
+Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, quern_compiler_form form, bool verifyIr) {
+  threadStageTimes = {};
+  if (form < QUERN_COMPILER_EMIT || form > QUERN_COMPILER_ARTIFACT)
+    return invalidArguments("code form ", static_cast<int>(form), " is unknown; the forms are ", static_cast<int>(QUERN_COMPILER_EMIT), " to ",
+                            static_cast<int>(QUERN_COMPILER_ARTIFACT));
+  if (form == QUERN_COMPILER_SPIRV)
+    return unimplemented("target '", target.text(), "' is a CPU: it has no SPIR-V form");
+  Result<VerifiedProblem> problem = verifyForCode(desc, target);
+  if (!problem)
+    return problem.takeError();
+  Compilation run(std::move(*problem), target, verifyIr || checksEnabled(), threadStageTimes);
+  return runStages(run, form);
+}
+
+Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &target) {
+  Result<VerifiedProblem> problem = verifyForCode(desc, target);
+  if (!problem)
+    return problem.takeError();
+  std::string implementation = problem->implementation;
+  StageTimes times;
+  Compilation run(std::move(*problem), target, checksEnabled(), times);
+  if (Result<void> done = run.emit(); !done)
+    return done.takeError();
+  if (Result<void> done = run.schedule(); !done)
+    return done.takeError();
+  return concat(implementation, "; ", run.kernelPlan(), "; ", run.kernelNumber(kernel_attr::space), " iterations, ",
+                run.kernelNumber(kernel_attr::scratchBytes), " bytes of scratch per thread");
+}
+
+} // namespace quern

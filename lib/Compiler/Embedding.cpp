@@ -1,0 +1,123 @@
+//===- Embedding.cpp - The stages, for embedders in MLIR ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Implements quern-compiler/Compiler.h on the caller's contexts. Patterns are built for each call here, unlike in the compiler's own warm
+// contexts: an embedder's context is not ours to attach state to.
+//
+//===----------------------------------------------------------------------===//
+#include "quern-compiler/Compiler.h"
+
+#include "Compiler/Stages.h"
+#include "Primitives/Emitters.h"
+#include "Primitives/Registry.h"
+#include "Targets/Cpu/Linker.h"
+
+using namespace mlir;
+
+namespace quern::compiler {
+namespace {
+
+FailureOr<Target> parseTarget(Location loc, StringRef text) {
+  Result<Target> target = Target::parse(std::string_view(text));
+  if (!target)
+    return emitError(loc) << target.error().message;
+  return *target;
+}
+
+/// Harmless inside a pass: there the dialects are loaded already, as its dependents.
+void loadStageDialects(MLIRContext &context) {
+  DialectRegistry registry;
+  registerAllStageDialects(registry);
+  context.appendDialectRegistry(registry);
+  for (StringRef name : registry.getDialectNames())
+    context.getOrLoadDialect(name);
+}
+
+} // namespace
+
+void registerDialects(DialectRegistry &registry) { registerAllStageDialects(registry); }
+
+OwningOpRef<ModuleOp> emit(MLIRContext &context, StringRef line, StringRef target) {
+  Location loc = UnknownLoc::get(&context);
+  FailureOr<Target> parsedTarget = parseTarget(loc, target);
+  if (failed(parsedTarget))
+    return nullptr;
+  auto refuse = [&](const Twine &why) -> OwningOpRef<ModuleOp> {
+    emitError(loc) << why;
+    return nullptr;
+  };
+  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(std::string_view(line));
+  if (!desc)
+    return refuse(desc.error().message);
+  Result<VerifiedProblem> problem = verify(*desc, *parsedTarget);
+  if (!problem)
+    return refuse(problem.error().message);
+  if (problem->isNoop)
+    return refuse("nothing to emit: a tensor of '" + problem->desc.text() + "' has no elements");
+  loadStageDialects(context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  if (failed(emitProblem(*module, *problem)))
+    return nullptr;
+  return module;
+}
+
+LogicalResult schedule(ModuleOp module, StringRef target) {
+  FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
+  if (failed(parsed))
+    return failure();
+  loadStageDialects(*module.getContext());
+  std::string whyNot;
+  if (failed(scheduleModule(module, *parsed, whyNot)))
+    return module.emitError("schedule: ") << whyNot;
+  return success();
+}
+
+LogicalResult lower(ModuleOp module, StringRef target) {
+  FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
+  if (failed(parsed))
+    return failure();
+  loadStageDialects(*module.getContext());
+  return CpuLowering(*module.getContext()).run(module, *parsed, /*verifyIr=*/true);
+}
+
+FailureOr<std::string> codegen(ModuleOp module, StringRef target, CodeForm form) {
+  FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
+  if (failed(parsed))
+    return failure();
+  CpuCodeForm cpuForm = form == CodeForm::LlvmIr ? CpuCodeForm::LlvmIr : form == CodeForm::Assembly ? CpuCodeForm::Assembly : CpuCodeForm::Object;
+  Result<std::string> code = CpuCodegen().run(module, *parsed, cpuForm, /*verifyIr=*/true);
+  if (!code)
+    return module.emitError() << code.error().message;
+  return std::move(*code);
+}
+
+struct LoadedKernel::Code {
+  std::unique_ptr<LinkedObject> object;
+};
+
+LoadedKernel::LoadedKernel() = default;
+LoadedKernel::LoadedKernel(LoadedKernel &&) noexcept = default;
+LoadedKernel &LoadedKernel::operator=(LoadedKernel &&) noexcept = default;
+LoadedKernel::~LoadedKernel() = default;
+
+FailureOr<LoadedKernel> load(ModuleOp module, StringRef target, StringRef symbol) {
+  FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
+  if (failed(parsed))
+    return failure();
+  if (parsed->isa > detectedIsa())
+    return module.emitError() << "load: this machine is " << StringRef(nameOfIsa(detectedIsa())) << " and cannot run " << target;
+  FailureOr<std::string> object = codegen(module, target, CodeForm::Object);
+  if (failed(object))
+    return failure();
+  Result<std::unique_ptr<LinkedObject>> linked = linkObject(*object, {symbol.str()});
+  if (!linked)
+    return module.emitError() << linked.error().message;
+  LoadedKernel kernel;
+  kernel.address = (*linked)->entries.front();
+  kernel.code.reset(new LoadedKernel::Code{std::move(*linked)});
+  return kernel;
+}
+
+} // namespace quern::compiler

@@ -1,0 +1,89 @@
+//===- Stages.cpp - The stages on MLIR modules ----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A context interns types and attributes for as long as it lives, so a lease retires it after a number of compilations instead of letting
+// a long-running process grow. Idle contexts beyond a few are freed.
+//
+//===----------------------------------------------------------------------===//
+#include "Compiler/Stages.h"
+
+#include "Recipes/Rows.h"
+#include "Targets/Cpu/Strategy.h"
+
+#include <mutex>
+#include <vector>
+
+using namespace mlir;
+
+namespace quern {
+namespace {
+
+constexpr int maxUses = 512;
+constexpr size_t maxIdle = 4;
+
+MLIRContext::Threading noThreads() { return MLIRContext::Threading::DISABLED; }
+
+DialectRegistry stageRegistry() {
+  DialectRegistry registry;
+  registerAllStageDialects(registry);
+  return registry;
+}
+
+struct IdleContexts {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<CompileContext>> contexts;
+  /// Never destroyed: a thread may still compile while static destructors run.
+  static IdleContexts &instance() {
+    static auto *idle = new IdleContexts;
+    return *idle;
+  }
+};
+
+MLIRContext &withDialectsLoaded(MLIRContext &context) {
+  context.loadAllAvailableDialects();
+  return context;
+}
+
+} // namespace
+
+LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string &whyNot) {
+  for (auto problem : llvm::to_vector(module.getOps<func::FuncOp>())) {
+    if (problem->hasAttr(kernel_attr::space))
+      continue;
+    std::string reason;
+    if (failed(scheduleRows(problem, rowsStrategyFor(target), &reason))) {
+      whyNot = "no recipe schedules @" + problem.getName().str() + ": rows: " + reason;
+      return failure();
+    }
+    problem.erase();
+  }
+  return success();
+}
+
+CompileContext::CompileContext() : context(stageRegistry(), noThreads()), lowering(withDialectsLoaded(context)) {}
+
+ContextLease::ContextLease() {
+  IdleContexts &idle = IdleContexts::instance();
+  {
+    std::lock_guard<std::mutex> lock(idle.mutex);
+    if (!idle.contexts.empty()) {
+      held = std::move(idle.contexts.back());
+      idle.contexts.pop_back();
+    }
+  }
+  if (!held)
+    held = std::make_unique<CompileContext>();
+}
+
+ContextLease::~ContextLease() {
+  if (++held->uses >= maxUses)
+    return;
+  IdleContexts &idle = IdleContexts::instance();
+  std::lock_guard<std::mutex> lock(idle.mutex);
+  if (idle.contexts.size() < maxIdle)
+    idle.contexts.push_back(std::move(held));
+}
+
+} // namespace quern

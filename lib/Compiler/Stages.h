@@ -1,0 +1,56 @@
+//===- Stages.h - The stages on MLIR modules ------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What the compiler, the passes for embedders and quern-opt share: scheduling a module by whichever recipe matches, and a context with
+// everything that lowering and code generation reuse from one kernel to the next.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_COMPILER_STAGES_H
+#define QUERN_COMPILER_STAGES_H
+
+#include "Desc/Target.h"
+#include "Targets/Cpu/Codegen.h"
+#include "Targets/Cpu/Pipeline.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include <memory>
+#include <string>
+
+namespace quern {
+
+/// Replaces every problem of `module` (a func.func without `quern.space`) by its scheduled kernel. On failure `whyNot` has, in one line,
+/// why no recipe took the first problem that none took; the module is then partly scheduled. Nothing is diagnosed.
+mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Target &target, std::string &whyNot);
+
+/// The context of one compilation at a time, kept warm between compilations: making one costs as much as compiling a small kernel.
+class CompileContext {
+public:
+  CompileContext();
+
+  mlir::MLIRContext context;
+  CpuLowering lowering;
+  CpuCodegen codegen;
+  int uses = 0;
+};
+
+/// A warm context for the caller alone, given back on destruction. Thread-safe: as many threads compile as ask.
+class ContextLease {
+public:
+  ContextLease();
+  ~ContextLease();
+  ContextLease(const ContextLease &) = delete;
+  ContextLease &operator=(const ContextLease &) = delete;
+  CompileContext &operator*() { return *held; }
+  CompileContext *operator->() { return held.get(); }
+
+private:
+  std::unique_ptr<CompileContext> held;
+};
+
+} // namespace quern
+
+#endif // QUERN_COMPILER_STAGES_H

@@ -111,20 +111,17 @@ Value RowEmitter::readLanes(const Access &access, int64_t slot) {
   Value memref = arguments.lookup(access.base);
   auto type = cast<MemRefType>(memref.getType());
   VectorType vector = vec(type.getElementType());
-  switch (plan.lanesOf(access)) {
-  case LaneKind::Same: {
+  LaneKind kind = plan.lanesOf(access);
+  const Lanes &lanes = lanesOf(slot);
+  if (kind == LaneKind::Same || lanes.isScalar()) {
     SmallVector<Value, 1> at;
     if (type.getRank())
       at.push_back(access.isInvariant() ? index(access.offset) : place(access, slot));
     return create<vector::BroadcastOp>(vector, create<memref::LoadOp>(memref, at));
   }
-  case LaneKind::Strided:
+  if (kind == LaneKind::Strided)
     return gatherLanes(access, slot);
-  case LaneKind::Unit:
-    break;
-  }
   Value at = place(access, slot);
-  const Lanes &lanes = lanesOf(slot);
   if (lanes.all())
     return create<vector::LoadOp>(vector, memref, ValueRange{at});
   if (plan.takesMask(type.getElementType()))
@@ -150,7 +147,7 @@ void RowEmitter::write(const Access &access, int64_t slot, Value v) {
   SmallVector<Value, 1> at;
   if (type.getRank())
     at.push_back(place(access, slot));
-  if (kind == LaneKind::Same) {
+  if (kind == LaneKind::Same || lanes.isScalar()) {
     create<memref::StoreOp>(create<vector::ExtractOp>(v, 0), memref, at);
   } else if (kind == LaneKind::Strided) {
     scatterLanes(access, slot, v);

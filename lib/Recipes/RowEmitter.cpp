@@ -38,6 +38,8 @@ void RowEmitter::makeKernel() {
   kernel = create<func::FuncOp>((chain.problem.getName() + "_kernel").str(), b.getFunctionType(types, {}));
   kernel->setAttr("quern.space", b.getIndexAttr(plan.space));
   kernel->setAttr("quern.plan", b.getStringAttr(plan.text()));
+  double ns = plan.opsPerIteration() * plan.strategy.nsPerOperation;
+  kernel->setAttr("quern.ns_per_iteration", b.getI64IntegerAttr(std::max<int64_t>(1, static_cast<int64_t>(ns))));
   b.setInsertionPointToEnd(kernel.addEntryBlock());
   for (auto [i, argument] : llvm::enumerate(chain.problem.getArguments())) {
     arguments.map(argument, kernel.getArgument(i));

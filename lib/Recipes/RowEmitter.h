@@ -39,6 +39,8 @@ private:
     Value count;  ///< of `left`, where lanes move one by one
     Value isFull; ///< of `left`, likewise
     bool all() const { return fixed < 0 && !left; }
+    /// One lane is a scalar access: shorter, and x86 selection in LLVM 22 writes too much for a truncating store under such a mask.
+    bool isScalar() const { return fixed == 1; }
   };
 
   /// How an accumulator is carried from block to block: a sum of f32 in f64, one of f64 as sum and error, anything else as it is.

@@ -343,6 +343,22 @@ int64_t RowPlan::opsIn(int sweep) const {
   return ops;
 }
 
+int64_t RowPlan::opsPerIteration() const {
+  int64_t perVector = 0, perRow = 0;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
+    if (stage.perRow)
+      perRow += opsOf(stage.op);
+    perRow += stage.reduces && alongRow() ? horizontalOps : 0;
+    for (const Access &access : stage.ins)
+      perVector += isMemoryRead(access) && !access.row.isStill() ? llvm::popcount(own.usedIn) : 0;
+    perVector += own.keptIn >= 0 ? 2 : 0;
+  }
+  for (int sweep = 0; sweep < sweeps; ++sweep)
+    perVector += opsIn(sweep);
+  int64_t vectors = alongRow() ? llvm::divideCeil(chain.rowExtent, lanes) : chain.rowExtent * columns;
+  return perVector * vectors + perRow * columns;
+}
+
 int64_t RowPlan::columnsIn(int sweep) const {
   if (!alongRow())
     return columns;

@@ -58,6 +58,8 @@ struct RowPlan {
   int64_t opsIn(int sweep) const;
   /// Vectors side by side in one iteration of a sweep.
   int64_t columnsIn(int sweep) const;
+  /// Operations of one iteration, loads and stores included.
+  int64_t opsPerIteration() const;
   const KeptRead *keptReadOf(const Access &access) const;
   std::string text() const;
 };

@@ -31,12 +31,13 @@ struct RowsStrategy {
   int64_t narrowestMask = 8;    ///< bits of the narrowest element that masked loads and stores take natively; 0: no masked memory access
   int64_t l1Bytes = 32 << 10;   ///< what side-by-side columns may touch in one sweep
   int64_t scratchBytes = 512 << 10; ///< most scratch per thread; values that do not fit are recomputed
+  double nsPerOperation = 0.17; ///< of one vector operation on one core: what tells how many threads an iteration is worth
 };
 
 /// Schedules `problem` (static strided memrefs; arguments named by `quern.arg`) and returns `@<name>_kernel`, inserted after it:
 ///   (each argument as a rank-1 or rank-0 memref over its whole buffer, [scratch {quern.scratch}], begin: index, end: index)
-/// with the attributes `quern.space` (iterations; independent of each other), `quern.plan` (one line) and, if it takes scratch,
-/// `quern.scratch_bytes` (aligned to 64 by the caller, one per thread). `problem` stays as it is.
+/// with the attributes `quern.space` (iterations; independent of each other), `quern.plan` (one line), `quern.ns_per_iteration` (i64, an
+/// estimate on one core) and, if it takes scratch, `quern.scratch_bytes` (aligned to 64 by the caller, one per thread). `problem` stays.
 /// Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.
 /// Fails without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.
 mlir::FailureOr<mlir::func::FuncOp> scheduleRows(mlir::func::FuncOp problem, const RowsStrategy &strategy, std::string *whyNot = nullptr);

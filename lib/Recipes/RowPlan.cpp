@@ -29,10 +29,22 @@ uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
 
 int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
+/// What an op becomes on vectors: transcendental functions and roundings to 16 bits are sequences.
+int64_t opsOf(Operation &op) {
+  auto isNarrow = [](Value v) { return isa<FloatType>(v.getType()) && v.getType().getIntOrFloatBitWidth() < 32; };
+  if (isa<math::MathDialect>(op.getDialect()) && !isa<math::SqrtOp, math::AbsFOp, math::FmaOp>(op))
+    return 18;
+  if (isa<arith::TruncFOp>(op))
+    return isNarrow(op.getResult(0)) ? 8 : 1;
+  if (isa<arith::ExtFOp>(op))
+    return isNarrow(op.getOperand(0)) ? 3 : 1;
+  return 1;
+}
+
 int64_t opsOf(linalg::LinalgOp op) {
   int64_t ops = 0;
   for (Operation &inner : op.getBlock()->without_terminator())
-    ops += isa<math::MathDialect>(inner.getDialect()) && !isa<math::SqrtOp, math::AbsFOp, math::FmaOp>(inner) ? 18 : 1;
+    ops += opsOf(inner);
   return ops;
 }
 
@@ -365,8 +377,14 @@ int64_t RowPlan::columnsIn(int sweep) const {
   int64_t accumulators = 0;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
     accumulators += stage.reduces && own.sweep == sweep ? stage.outs.size() : 0;
-  int64_t limit = std::min(strategy.unroll, strategy.registers / 2 / std::max<int64_t>(accumulators, 1));
-  return std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));
+  // Accumulators are chains of dependent operations, which need more of them side by side than stores do.
+  int64_t limit = accumulators ? std::min(strategy.unroll, strategy.registers / 2 / accumulators) : strategy.unroll / 2;
+  limit = std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));
+  int64_t vectors = chain.rowExtent / lanes, best = limit; // the remainder is straight-line code
+  for (int64_t count = limit; count * 4 >= limit * 3; --count)
+    if (vectors >= count && count + vectors % count < best + vectors % best)
+      best = count;
+  return best;
 }
 
 const KeptRead *RowPlan::keptReadOf(const Access &access) const {

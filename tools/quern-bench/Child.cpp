@@ -95,10 +95,10 @@ Child::~Child() {
   if (process < 0)
     return;
   // The end of its input ends it; one that does not heed that within a second is killed.
-  for (int tries = 0; tries < 100; ++tries) {
+  for (int tries = 0; tries < 1000; ++tries) {
     if (waitpid(process, nullptr, WNOHANG) != 0)
       return;
-    usleep(10000);
+    usleep(1000);
   }
   kill(process, SIGKILL);
   waitpid(process, nullptr, 0);

@@ -28,7 +28,7 @@ template <typename... Args> std::string format(const char *pattern, Args... args
   return text;
 }
 
-std::string showTime(double ns) { return format(ns < 100e3 ? "%.2f" : ns < 1e6 ? "%.1f" : "%.0f", ns / 1e3); }
+std::string showTime(double ns) { return format(ns < 1e3 ? "%.3f" : ns < 100e3 ? "%.2f" : ns < 1e6 ? "%.1f" : "%.0f", ns / 1e3); }
 
 std::string showTimes(const Measurement &measurement) {
   return measurement.done() ? showTime(measurement.minimum()) + " / " + showTime(measurement.median()) : "refused";

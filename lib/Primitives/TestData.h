@@ -18,8 +18,8 @@
 
 namespace quern {
 
-/// Dense: bell-shaped random values, no two alike. Designed: few distinct small integers. Special: dense, with NaN, infinities, rows of
-/// only -inf, the type's largest values and denormals mixed in row by row along the softmax axis.
+/// Dense: bell-shaped random values, no two alike. Designed: few distinct small integers, the largest twice in each row. Special: dense,
+/// with NaN, infinities, rows of only -inf, the type's largest values and denormals mixed in row by row along the softmax axis.
 enum class FillKind { Dense, Designed, Special };
 
 std::string_view nameOf(FillKind kind);

@@ -238,7 +238,8 @@ void RowEmitter::limitLanes() {
   int64_t extent = chain.extents[plan.vectorDim], perGroup = plan.columns * plan.lanes;
   int64_t inLast = extent - (plan.groups - 1) * perGroup;
   bool masks = false;
-  chain.forEachAccess([&](Stage &, Access &access) { masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType()); });
+  chain.forEachAccess(
+      [&](Stage &, Access &access) { masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType()); });
   partial.assign(plan.columns, Lanes());
   for (int64_t slot = inLast / plan.lanes; slot < plan.columns; ++slot) {
     Lanes &lanes = partial[slot];

@@ -63,9 +63,9 @@ private:
   RowChain &chain;
   std::string &whyNot;
   SmallVector<linalg::LinalgOp, 8> ops;
-  Strides loops;                // extents of the chain's loops
-  unsigned row = 0;             // the reduced loop
-  Strides block;                // of each parallel loop; 1: not blocked
+  Strides loops;                  // extents of the chain's loops
+  unsigned row = 0;               // the reduced loop
+  Strides block;                  // of each parallel loop; 1: not blocked
   SmallVector<unsigned, 6> dimOf; // of each parallel loop; a blocked loop's inner dim follows
   llvm::SmallDenseMap<Value, std::pair<int, unsigned>, 8> writer;
   llvm::SmallDenseMap<Value, TypedAttr, 8> fills;

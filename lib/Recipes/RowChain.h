@@ -34,9 +34,9 @@ struct Access {
   int64_t offset = 0;
   Strides strides;
   RowWalk row;
-  bool unread = false;  ///< no body reads it: it only pins the extents of loops
-  int producer = -1;    ///< the stage that this read is forwarded from; -1: memory as it was before the chain
-  unsigned result = 0;  ///< of the producer
+  bool unread = false; ///< no body reads it: it only pins the extents of loops
+  int producer = -1;   ///< the stage that this read is forwarded from; -1: memory as it was before the chain
+  unsigned result = 0; ///< of the producer
   bool sameAddress(const Access &other) const { return offset == other.offset && strides == other.strides && row == other.row; }
   /// Same type and layout: the two may be one buffer, if both belong to arguments.
   bool mayAlias(const Access &other) const;
@@ -50,8 +50,8 @@ struct Stage {
   mlir::linalg::LinalgOp op;
   llvm::SmallVector<Access, 6> ins, outs;
   llvm::SmallVector<mlir::TypedAttr, 2> inits; ///< where accumulators start, for a reduction
-  bool reduces = false;        ///< along the row
-  bool perRow = false;         ///< iterates the parallel dims only
+  bool reduces = false;                        ///< along the row
+  bool perRow = false;                         ///< iterates the parallel dims only
   bool writesArgument = false;
   bool isElementwise() const { return !reduces && !perRow; }
   /// The op that combines the accumulator of result `i` with a new term.

@@ -16,8 +16,7 @@
 using namespace mlir;
 using namespace quern::rows;
 
-RowEmitter::RowEmitter(RowPlan &plan)
-    : plan(plan), chain(plan.chain), b(chain.problem.getContext()), loc(chain.problem.getLoc()) {}
+RowEmitter::RowEmitter(RowPlan &plan) : plan(plan), chain(plan.chain), b(chain.problem.getContext()), loc(chain.problem.getLoc()) {}
 
 void RowEmitter::makeKernel() {
   SmallVector<Type> types;

@@ -125,9 +125,9 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   mlir::func::FuncOp kernel;
-  mlir::IRMapping arguments;           ///< of the problem -> of the kernel, and the prologue
+  mlir::IRMapping arguments; ///< of the problem -> of the kernel, and the prologue
   Value scratch;
-  mlir::scf::ForOp rows;               ///< over the iteration space
+  mlir::scf::ForOp rows;                ///< over the iteration space
   mlir::Operation *sweepLoop = nullptr; ///< over the row; null between loops
   int currentSweep = 0;
   int64_t columns = 1;                 ///< vectors side by side in this sweep

@@ -21,7 +21,7 @@ using namespace quern::rows;
 
 namespace {
 
-constexpr int64_t laneLoopOps = 12; ///< emitted for an access whose lanes are moved one by one
+constexpr int64_t laneLoopOps = 12;   ///< emitted for an access whose lanes are moved one by one
 constexpr double laneMoveCost = 1.25; ///< of one lane moved so; on 16 lanes it makes rows up to 10 elements go across
 constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector
 
@@ -296,7 +296,8 @@ void Planner::layOutScratch() {
   bool movesLanes = false;
   auto check = [&](const Access &access) {
     LaneKind kind = plan.lanesOf(access);
-    movesLanes |= kind == LaneKind::Strided || (kind == LaneKind::Unit && plan.hasPartialVectors() && !plan.takesMask(access.elementType()));
+    movesLanes |=
+        kind == LaneKind::Strided || (kind == LaneKind::Unit && plan.hasPartialVectors() && !plan.takesMask(access.elementType()));
   };
   chain.forEachAccess([&](Stage &, Access &access) {
     if (access.producer < 0 && isa<BlockArgument>(access.base))
@@ -335,9 +336,7 @@ LaneKind RowPlan::lanesOf(const Access &access) const {
   return stride == 0 ? LaneKind::Same : stride == 1 ? LaneKind::Unit : LaneKind::Strided;
 }
 
-bool RowPlan::takesMask(Type element) const {
-  return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask;
-}
+bool RowPlan::takesMask(Type element) const { return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask; }
 
 bool RowPlan::hasPartialVectors() const { return (alongRow() ? chain.rowExtent : chain.extents[vectorDim]) % (columns * lanes) != 0; }
 

@@ -19,9 +19,9 @@ namespace quern::rows {
 enum class LaneKind { Same, Unit, Strided };
 
 struct StagePlan {
-  int sweep = 0;       ///< the first one in which its inputs are complete; for an elementwise output, the one that writes it
-  uint64_t usedIn = 0; ///< bit s: sweep s computes it
-  int keptIn = -1;     ///< the sweep that writes its element value for later ones; -1: computed wherever it is needed
+  int sweep = 0;                   ///< the first one in which its inputs are complete; for an elementwise output, the one that writes it
+  uint64_t usedIn = 0;             ///< bit s: sweep s computes it
+  int keptIn = -1;                 ///< the sweep that writes its element value for later ones; -1: computed wherever it is needed
   const Access *storage = nullptr; ///< the destination that holds a kept value; null: scratch, or its own argument
   int64_t scratch = -1;            ///< or its offset in scratch, in bytes
   int64_t cost = 0;                ///< operations to compute it again
@@ -38,10 +38,10 @@ struct RowPlan {
   RowChain &chain;
   RowsStrategy strategy;
   int64_t lanes = 0;
-  int vectorDim = -1;   ///< the parallel dim that vectors run along; -1: the row itself
-  int64_t columns = 1;  ///< vectors side by side, when they run across rows
-  int64_t groups = 1;   ///< iterations along the vector dim
-  int64_t space = 1;    ///< iterations in all
+  int vectorDim = -1;  ///< the parallel dim that vectors run along; -1: the row itself
+  int64_t columns = 1; ///< vectors side by side, when they run across rows
+  int64_t groups = 1;  ///< iterations along the vector dim
+  int64_t space = 1;   ///< iterations in all
   int sweeps = 0;
   llvm::SmallVector<StagePlan, 8> stages;
   llvm::SmallVector<KeptRead, 2> keptReads;

@@ -109,9 +109,9 @@ Value RowEmitter::combineAll(Operation *like, Values parts) {
 /// The lanes of one accumulator combined, in every lane.
 Value RowEmitter::reduceLanes(Operation *like, Value accumulator) {
   using Kind = vector::CombiningKind;
-  Kind kind = isa<arith::AddFOp>(like)      ? Kind::ADD
-              : isa<arith::MaxNumFOp>(like) ? Kind::MAXNUMF
-              : isa<arith::MinNumFOp>(like) ? Kind::MINNUMF
+  Kind kind = isa<arith::AddFOp>(like)       ? Kind::ADD
+              : isa<arith::MaxNumFOp>(like)  ? Kind::MAXNUMF
+              : isa<arith::MinNumFOp>(like)  ? Kind::MINNUMF
               : isa<arith::MaximumFOp>(like) ? Kind::MAXIMUMF
                                              : Kind::MINIMUMF;
   bool skipsNaN = isa<arith::MaxNumFOp, arith::MinNumFOp>(like);

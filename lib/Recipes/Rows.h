@@ -20,18 +20,18 @@ namespace quern {
 
 /// What a target contributes. One table per target fills it (Targets/*/Strategy.h).
 struct RowsStrategy {
-  int64_t vectorBytes = 64;     ///< of one register; lanes follow from the widest type that a chain computes in
-  int64_t registers = 32;       ///< vector registers; bounds the accumulators of a sweep
-  int64_t unroll = 4;           ///< most vectors per iteration along a contiguous row
-  int64_t sweepOps = 24;        ///< a sweep is unrolled up to about this many operations: cheap sweeps hide latency, dear ones stay small
-  int64_t blockSteps = 32;      ///< steps that a sum takes before its partial result goes to a wider accumulator
-  int64_t maxOps = 160;         ///< budget of operations per step when several vectors go side by side across rows (compile time)
-  int64_t maxColumns = 8;       ///< most vectors side by side across rows
-  int64_t recomputeOps = 3;     ///< a value needed in several sweeps is recomputed, not kept, up to this cost
-  int64_t narrowestMask = 8;    ///< bits of the narrowest element that masked loads and stores take natively; 0: no masked memory access
-  int64_t l1Bytes = 32 << 10;   ///< what side-by-side columns may touch in one sweep
+  int64_t vectorBytes = 64;   ///< of one register; lanes follow from the widest type that a chain computes in
+  int64_t registers = 32;     ///< vector registers; bounds the accumulators of a sweep
+  int64_t unroll = 4;         ///< most vectors per iteration along a contiguous row
+  int64_t sweepOps = 24;      ///< a sweep is unrolled up to about this many operations: cheap sweeps hide latency, dear ones stay small
+  int64_t blockSteps = 32;    ///< steps that a sum takes before its partial result goes to a wider accumulator
+  int64_t maxOps = 160;       ///< budget of operations per step when several vectors go side by side across rows (compile time)
+  int64_t maxColumns = 8;     ///< most vectors side by side across rows
+  int64_t recomputeOps = 3;   ///< a value needed in several sweeps is recomputed, not kept, up to this cost
+  int64_t narrowestMask = 8;  ///< bits of the narrowest element that masked loads and stores take natively; 0: no masked memory access
+  int64_t l1Bytes = 32 << 10; ///< what side-by-side columns may touch in one sweep
   int64_t scratchBytes = 512 << 10; ///< most scratch per thread; values that do not fit are recomputed
-  double nsPerOperation = 0.17; ///< of one vector operation on one core: what tells how many threads an iteration is worth
+  double nsPerOperation = 0.17;     ///< of one vector operation on one core: what tells how many threads an iteration is worth
 };
 
 /// Schedules `problem` (static strided memrefs; arguments named by `quern.arg`) and returns `@<name>_kernel`, inserted after it:

@@ -146,10 +146,13 @@ Value SoftmaxEmitter::emitMax() {
     return max;
   Value zero = constant(0);
   Value finite = alloc(rowShape);
-  generic(max, finite, [&](OpBuilder &b, Location at, ValueRange args) -> Value {
-    Value empty = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, args[0], lowest);
-    return arith::SelectOp::create(b, at, empty, zero, args[0]);
-  }, /*perRow=*/true);
+  generic(
+      max, finite,
+      [&](OpBuilder &b, Location at, ValueRange args) -> Value {
+        Value empty = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, args[0], lowest);
+        return arith::SelectOp::create(b, at, empty, zero, args[0]);
+      },
+      /*perRow=*/true);
   return finite;
 }
 
@@ -180,13 +183,16 @@ void SoftmaxEmitter::emitAccurate(Value max) {
   bool emptyIsZero = desc.alg == Alg::SoftmaxAccurateInfAsZero;
   Value one = constant(1), zero = emptyIsZero ? constant(0) : Value();
   Value inverse = alloc(rowShape);
-  generic(sum, inverse, [&](OpBuilder &b, Location at, ValueRange args) -> Value {
-    Value quotient = arith::DivFOp::create(b, at, one, args[0]);
-    if (!emptyIsZero)
-      return quotient;
-    Value empty = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, args[0], zero);
-    return arith::SelectOp::create(b, at, empty, zero, quotient);
-  }, /*perRow=*/true);
+  generic(
+      sum, inverse,
+      [&](OpBuilder &b, Location at, ValueRange args) -> Value {
+        Value quotient = arith::DivFOp::create(b, at, one, args[0]);
+        if (!emptyIsZero)
+          return quotient;
+        Value empty = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, args[0], zero);
+        return arith::SelectOp::create(b, at, empty, zero, quotient);
+      },
+      /*perRow=*/true);
   generic({exp, inverse}, dst, [&](OpBuilder &b, Location at, ValueRange args) -> Value {
     return truncated(b, at, arith::MulFOp::create(b, at, args[0], args[1]));
   });
@@ -199,9 +205,8 @@ void SoftmaxEmitter::emitLog(Value max) {
   });
   Value sum = emitSum(shifted, /*exponentiate=*/true);
   Value log = alloc(rowShape);
-  generic(sum, log, [&](OpBuilder &b, Location at, ValueRange args) -> Value {
-    return math::LogOp::create(b, at, args[0]);
-  }, /*perRow=*/true);
+  generic(
+      sum, log, [&](OpBuilder &b, Location at, ValueRange args) -> Value { return math::LogOp::create(b, at, args[0]); }, /*perRow=*/true);
   generic({shifted, log}, dst, [&](OpBuilder &b, Location at, ValueRange args) -> Value {
     return truncated(b, at, arith::SubFOp::create(b, at, args[0], args[1]));
   });

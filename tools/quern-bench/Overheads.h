@@ -21,7 +21,8 @@ struct Overhead {
   double bound; ///< what docs/performance.md promises of the median, in the same unit
 };
 
-/// Measures on the given CPU. `lines` are the problems whose compilation is timed. Throws std::runtime_error.
+/// Measures on the given CPU. `lines` are the problems whose compilation is timed; each has a row of its own at the end. Throws
+/// std::runtime_error.
 std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, int cpu);
 
 std::string describeOverheads(const std::vector<Overhead> &overheads);

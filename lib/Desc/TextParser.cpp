@@ -71,9 +71,10 @@ bool readArgument(TextReader &in, int32_t &argument) {
     return true;
   }
   in.setPosition(start);
-  if (base != 0 || !in.readInteger(argument, "argument"))
-    return in.failAt(start, "'", in.ahead(), "' is not an argument: a name (src, dst, weights, ...) or a number");
-  return true;
+  bool isNumber = base == 0 && word.find_first_not_of("0123456789") == word.npos && !word.empty();
+  if (isNumber)
+    return in.readInteger(argument, "argument");
+  return in.failAt(start, "'", in.ahead(), "' is not an argument: a name (src, dst, weights, ...) or a number");
 }
 
 bool readItem(TextReader &in, std::vector<PostOp> &ops) {

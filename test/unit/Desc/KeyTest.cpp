@@ -1,0 +1,128 @@
+//===- KeyTest.cpp - Targets and keys -------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What host() finds is settled once in a process, so each cap is tried in a process of its own.
+//
+//===----------------------------------------------------------------------===//
+#include "Desc/Key.h"
+
+#include "Support/Bytes.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+using namespace quern;
+
+namespace {
+
+constexpr CpuIsa allIsas[] = {CpuIsa::Sse42,      CpuIsa::Avx2,       CpuIsa::Avx512,   CpuIsa::Avx512Vnni,
+                              CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx};
+
+[[noreturn]] void exitWithCap(const char *variable) {
+  setenv("QUERN_MAX_CPU_ISA", variable, 1);
+  std::exit(static_cast<int>(Target::host().isa));
+}
+
+void expectCap(const char *variable, CpuIsa cap) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(exitWithCap(variable), testing::ExitedWithCode(static_cast<int>(std::min(cap, detectedIsa()))), "") << variable;
+}
+
+[[noreturn]] void exitAfterSetMax() {
+  setenv("QUERN_MAX_CPU_ISA", "avx2", 1);
+  bool set = static_cast<bool>(setMaxCpuIsa(CpuIsa::Sse42)); // overrides the variable
+  bool isSse42 = Target::host().isa == CpuIsa::Sse42;
+  Result<void> late = setMaxCpuIsa(CpuIsa::Avx2);
+  std::exit(set && isSse42 && !late && late.error().status == Status::RuntimeError ? 0 : 1);
+}
+
+} // namespace
+
+TEST(Target, TextLeadsBack) {
+  for (CpuIsa isa : allIsas) {
+    Target target{isa, 48, 2048, 32768};
+    Result<Target> parsed = Target::parse(target.text());
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(*parsed, target);
+    EXPECT_EQ(*Target::parse(nameOfIsa(isa)), Target{isa});
+  }
+  EXPECT_EQ((Target{CpuIsa::Avx2, 32, 2048, 65536}.text()), "avx2:l2=2048,l3=65536");
+  EXPECT_EQ(Target{CpuIsa::Avx512Bf16}.text(), "avx512_core_bf16");
+  EXPECT_EQ(*Target::parse(Target::host().text()), Target::host());
+  EXPECT_EQ(*Target::parse("native"), Target::host());
+}
+
+TEST(Target, AcceptsTheNamesOfOneDnnInAnyCase) {
+  EXPECT_EQ(Target::parse("SSE41")->isa, CpuIsa::Sse42);
+  EXPECT_EQ(Target::parse("avx")->isa, CpuIsa::Sse42);
+  EXPECT_EQ(Target::parse("AVX2_VNNI")->isa, CpuIsa::Avx2);
+  EXPECT_EQ(Target::parse("AVX512_CORE")->isa, CpuIsa::Avx512);
+  EXPECT_EQ(Target::parse("AVX512_CORE_FP16")->isa, CpuIsa::Avx512Fp16);
+  EXPECT_EQ(Target::parse("avx10_1_512_amx")->isa, CpuIsa::Avx512Amx);
+}
+
+TEST(Target, RefusesTheRestWithTheValue) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"", "target '' is unknown"},
+      {"pentium", "target 'pentium' is unknown"},
+      {"avx2:", "is not one of l1"},
+      {"avx2:l4=1", "'l4' is not one of"},
+      {"avx2:l2=0", "l2 is '0'"},
+      {"avx2:l2=99999999999", "l2 is '99999999999'"},
+      {"avx2:l2=1,", "'' is not one of"},
+      {"avx2:l2", "l2 is ''"},
+      {"native:l2=5", "native takes no cache sizes"},
+      {"avx2:l2=5k", "l2 is '5k'"},
+  };
+  for (auto [text, fragment] : cases) {
+    Result<Target> target = Target::parse(text);
+    ASSERT_FALSE(target) << text;
+    EXPECT_EQ(target.error().status, Status::InvalidArguments);
+    EXPECT_NE(target.error().message.find(fragment), std::string::npos) << target.error().message;
+  }
+}
+
+TEST(Target, HostHasCachesOfSensibleSize) {
+  EXPECT_GE(Target::host().l1Kib, 8);
+  EXPECT_GE(Target::host().l2Kib, 64);
+  EXPECT_LE(Target::host().isa, detectedIsa());
+}
+
+TEST(TargetDeathTest, EnvironmentCapsTheHost) {
+  expectCap("SSE41", CpuIsa::Sse42);
+  expectCap("avx2", CpuIsa::Avx2);
+  expectCap("AVX512_CORE", CpuIsa::Avx512);
+  expectCap("DEFAULT", CpuIsa::Avx512Amx);
+  expectCap("no-such-cpu", CpuIsa::Avx512Amx); // unknown values are ignored
+}
+
+TEST(TargetDeathTest, SetMaxCpuIsaWorksUntilTheHostIsUsed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(exitAfterSetMax(), testing::ExitedWithCode(0), "");
+  EXPECT_FALSE(setMaxCpuIsa(static_cast<CpuIsa>(99)));
+}
+
+TEST(Key, HoldsBuildTargetAndDescriptor) {
+  PrimitiveDesc desc = *PrimitiveDesc::parse("softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab axis=1");
+  Target target{CpuIsa::Avx2, 32, 512, 16384};
+  KernelKey key = makeKey(desc, target);
+  ByteReader in(key.bytes);
+  EXPECT_EQ(in.getString(), compilerBuildId());
+  EXPECT_EQ(in.getString(), target.text());
+  EXPECT_EQ(in.getString(), desc.canonicalBytes());
+  EXPECT_TRUE(in.ok() && in.atEnd());
+  EXPECT_EQ(key.digest, digestOf(key.bytes));
+  EXPECT_EQ(key, makeKey(desc, target));
+}
+
+TEST(Key, EveryFieldOfTheTargetCounts) {
+  PrimitiveDesc desc;
+  const Target base;
+  for (Target other :
+       {Target{CpuIsa::Avx2}, Target{CpuIsa::Sse42, 33}, Target{CpuIsa::Sse42, 32, 1025}, Target{CpuIsa::Sse42, 32, 1024, 1}}) {
+    EXPECT_NE(makeKey(desc, base).bytes, makeKey(desc, other).bytes);
+    EXPECT_NE(makeKey(desc, base).digest, makeKey(desc, other).digest);
+  }
+}

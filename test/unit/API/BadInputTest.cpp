@@ -1,0 +1,470 @@
+//===- BadInputTest.cpp - What every function does with bad input ---------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One row for each way to call a function wrongly: the status, and words of the one-line reason. A last test reads the headers and demands
+// that every function of the API occurs in these tests.
+//
+//===----------------------------------------------------------------------===//
+#include "Runtime/TestArtifacts.h"
+#include "Runtime/TestSupport.h"
+
+#include "quern/quern_threadpool.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace quern {
+namespace {
+
+struct Row {
+  const char *call;
+  std::function<quern_status_t()> run;
+  quern_status_t status;
+  const char *words;
+};
+
+void check(const std::vector<Row> &rows) {
+  for (const Row &row : rows) {
+    EXPECT_EQ(row.run(), row.status) << row.call;
+    const std::string message = quern_get_last_error_message();
+    EXPECT_NE(message.find(row.words), std::string::npos) << row.call << ": " << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << row.call << ": " << message;
+  }
+}
+
+#define BAD(CALL, STATUS, WORDS)                                                                                                           \
+  { #CALL, [&] { return CALL; }, quern_##STATUS, WORDS }
+#define BAD_NULL(CALL, NAME) BAD(CALL, invalid_arguments, NAME " is null")
+
+class BadInput : public testing::Test {
+protected:
+  engine device{engine::kind::cpu, 0};
+  stream order{device};
+  memory::desc md{{4, 16}, memory::data_type::f32, "ab"}, anyMd{{4, 16}, memory::data_type::f32, "any"};
+  memory mem{md, device};
+  primitive_attr attr;
+  post_ops ops;
+  primitive_desc pd{device, test::lineOf(4)};
+  primitive prim{pd};
+
+  quern_engine_t e = device.get(), newEngine = nullptr;
+  quern_stream_t s = order.get(), newStream = nullptr;
+  quern_memory_desc_t d = md.get(), any = anyMd.get(), newDesc = nullptr;
+  quern_memory_t m = mem.get(), newMemory = nullptr;
+  quern_primitive_attr_t a = attr.get(), newAttr = nullptr;
+  quern_post_ops_t o = ops.get(), newOps = nullptr;
+  quern_primitive_desc_t p = pd.get(), newPd = nullptr;
+  quern_primitive_t k = prim.get(), newPrimitive = nullptr;
+  quern_blob_t newBlob = nullptr;
+  const_quern_memory_desc_t constDesc = nullptr;
+  int n = 0;
+  size_t size = 0;
+  float f = 0;
+  quern_dims_t dims = {4, 16};
+};
+
+TEST_F(BadInput, Common) {
+  void *pool = nullptr;
+  quern_engine_kind_t kind;
+  quern_fpmath_mode_t mode;
+  stream profiled(device, stream::flags::in_order | stream::flags::profiling);
+  quern_stream_t ps = profiled.get();
+  test::Run run(device, test::lineOf(2));
+  run.execute(profiled);
+  uint64_t ns[1];
+  int none = 0;
+  check({
+      BAD_NULL(quern_engine_create(nullptr, quern_cpu, 0), "engine"),
+      BAD(quern_engine_create(&newEngine, quern_cpu, 1), invalid_arguments, "no cpu engine 1"),
+      BAD(quern_engine_create(&newEngine, quern_gpu, 0), invalid_arguments, "no gpu engine 0"),
+      BAD(quern_engine_create(&newEngine, quern_any_engine, 0), invalid_arguments, "engine kind 0"),
+      BAD_NULL(quern_engine_get_kind(nullptr, &kind), "engine"),
+      BAD_NULL(quern_engine_get_kind(e, nullptr), "kind"),
+      BAD_NULL(quern_stream_create(nullptr, e, 1), "stream"),
+      BAD_NULL(quern_stream_create(&newStream, nullptr, 1), "engine"),
+      BAD(quern_stream_create(&newStream, e, 0), invalid_arguments, "flags 0x0"),
+      BAD(quern_stream_create(&newStream, e, 3), invalid_arguments, "flags 0x3"),
+      BAD(quern_stream_create(&newStream, e, 9), invalid_arguments, "flags 0x9"),
+      BAD_NULL(quern_stream_get_engine(nullptr, &newEngine), "stream"),
+      BAD_NULL(quern_stream_get_engine(s, nullptr), "engine"),
+      BAD_NULL(quern_stream_wait(nullptr), "stream"),
+      BAD_NULL(quern_reset_profiling(nullptr), "stream"),
+      BAD(quern_reset_profiling(s), invalid_arguments, "without quern_stream_profiling"),
+      BAD_NULL(quern_query_profiling_data(nullptr, quern_profiling_data_kind_time, &n, nullptr), "stream"),
+      BAD(quern_query_profiling_data(s, quern_profiling_data_kind_time, &n, nullptr), invalid_arguments, "without"),
+      BAD_NULL(quern_query_profiling_data(ps, quern_profiling_data_kind_time, nullptr, nullptr), "num_entries"),
+      BAD(quern_query_profiling_data(ps, quern_profiling_data_kind_undef, &n, nullptr), invalid_arguments, "kind 0"),
+      BAD(quern_query_profiling_data(ps, quern_profiling_data_kind_time, &none, ns), invalid_arguments, "room for 0"),
+      BAD_NULL(quern_threadpool_interop_stream_create(nullptr, e, nullptr), "stream"),
+      BAD_NULL(quern_threadpool_interop_stream_create(&newStream, nullptr, nullptr), "engine"),
+      BAD_NULL(quern_threadpool_interop_stream_get_threadpool(nullptr, &pool), "stream"),
+      BAD_NULL(quern_threadpool_interop_stream_get_threadpool(s, nullptr), "threadpool"),
+      BAD(quern_threadpool_interop_stream_get_threadpool(s, &pool), invalid_arguments, "not created with a thread pool"),
+      BAD(quern_threadpool_interop_set_max_concurrency(0), invalid_arguments, "1 to 4096"),
+      BAD_NULL(quern_threadpool_interop_get_max_concurrency(nullptr), "max_concurrency"),
+      BAD_NULL(quern_get_default_fpmath_mode(nullptr), "mode"),
+      BAD(quern_set_default_fpmath_mode(static_cast<quern_fpmath_mode_t>(7)), invalid_arguments, "unknown value 7"),
+      BAD(quern_set_max_cpu_isa(static_cast<quern_cpu_isa_t>(0x2)), invalid_arguments, "0x2"),
+      BAD(quern_set_verbose(3), invalid_arguments, "0 to 2"),
+      BAD(quern_set_num_threads(0), invalid_arguments, "1 to 4096"),
+      BAD(quern_set_num_threads(5000), invalid_arguments, "5000"),
+      BAD_NULL(quern_get_num_threads(nullptr), "count"),
+  });
+  (void)mode;
+  EXPECT_EQ(quern_engine_destroy(nullptr), quern_success);
+  EXPECT_EQ(quern_stream_destroy(nullptr), quern_success);
+  EXPECT_STREQ(quern_status_name(static_cast<quern_status_t>(77)), "unknown");
+}
+
+TEST_F(BadInput, MemoryDescriptors) {
+  quern_dims_t negative = {4, -1}, huge = {INT64_MAX, 16}, overlapping = {1, 1}, outside = {4, 1}, zeros = {}, seven = {7, 9};
+  const int twice[] = {0, 0}, beyond[] = {0, 2};
+  uint8_t garbage[1024];
+  std::fill(std::begin(garbage), std::end(garbage), 0xff);
+  size_t little = 7;
+  const auto unknown = static_cast<quern_data_type_t>(99);
+  check({
+      BAD_NULL(quern_memory_desc_create_with_strides(nullptr, 2, dims, quern_f32, nullptr), "memory_desc"),
+      BAD_NULL(quern_memory_desc_create_with_strides(&newDesc, 2, nullptr, quern_f32, nullptr), "dims"),
+      BAD(quern_memory_desc_create_with_strides(&newDesc, 13, dims, quern_f32, nullptr), invalid_arguments, "ndims is 13"),
+      BAD(quern_memory_desc_create_with_strides(&newDesc, -1, dims, quern_f32, nullptr), invalid_arguments, "ndims is -1"),
+      BAD(quern_memory_desc_create_with_strides(&newDesc, 2, dims, unknown, nullptr), invalid_arguments, "99"),
+      BAD(quern_memory_desc_create_with_strides(&newDesc, 2, negative, quern_f32, nullptr), invalid_arguments, "-1"),
+      BAD(quern_memory_desc_create_with_strides(&newDesc, 2, huge, quern_f32, nullptr), invalid_arguments, ""),
+      BAD(quern_memory_desc_create_with_strides(&newDesc, 2, dims, quern_f32, overlapping), invalid_arguments, "stride"),
+      BAD_NULL(quern_memory_desc_create_with_string_tag(nullptr, 2, dims, quern_f32, "ab"), "memory_desc"),
+      BAD_NULL(quern_memory_desc_create_with_string_tag(&newDesc, 2, nullptr, quern_f32, "ab"), "dims"),
+      BAD_NULL(quern_memory_desc_create_with_string_tag(&newDesc, 2, dims, quern_f32, nullptr), "tag"),
+      BAD(quern_memory_desc_create_with_string_tag(&newDesc, 2, dims, quern_f32, "abc"), invalid_arguments, "abc"),
+      BAD(quern_memory_desc_create_with_string_tag(&newDesc, 2, dims, quern_f32, "a?"), invalid_arguments, "a?"),
+      BAD(quern_memory_desc_create_with_string_tag(&newDesc, 2, dims, quern_f32, ""), invalid_arguments, ""),
+      BAD(quern_memory_desc_create_with_string_tag(&newDesc, 2, dims, unknown, "ab"), invalid_arguments, "99"),
+      BAD_NULL(quern_memory_desc_create_submemory(nullptr, d, dims, zeros), "memory_desc"),
+      BAD_NULL(quern_memory_desc_create_submemory(&newDesc, nullptr, dims, zeros), "parent_memory_desc"),
+      BAD_NULL(quern_memory_desc_create_submemory(&newDesc, d, nullptr, zeros), "dims"),
+      BAD_NULL(quern_memory_desc_create_submemory(&newDesc, d, dims, nullptr), "offsets"),
+      BAD(quern_memory_desc_create_submemory(&newDesc, d, dims, outside), invalid_arguments, ""),
+      BAD_NULL(quern_memory_desc_reshape(nullptr, d, 2, dims), "out_memory_desc"),
+      BAD_NULL(quern_memory_desc_reshape(&newDesc, nullptr, 2, dims), "in_memory_desc"),
+      BAD_NULL(quern_memory_desc_reshape(&newDesc, d, 2, nullptr), "dims"),
+      BAD(quern_memory_desc_reshape(&newDesc, d, 2, seven), invalid_arguments, ""),
+      BAD_NULL(quern_memory_desc_permute_axes(nullptr, d, twice), "out_memory_desc"),
+      BAD_NULL(quern_memory_desc_permute_axes(&newDesc, nullptr, twice), "in_memory_desc"),
+      BAD_NULL(quern_memory_desc_permute_axes(&newDesc, d, nullptr), "permutation"),
+      BAD(quern_memory_desc_permute_axes(&newDesc, d, twice), invalid_arguments, ""),
+      BAD(quern_memory_desc_permute_axes(&newDesc, d, beyond), invalid_arguments, ""),
+      BAD_NULL(quern_memory_desc_create_with_blob(nullptr, garbage), "memory_desc"),
+      BAD_NULL(quern_memory_desc_create_with_blob(&newDesc, nullptr), "blob"),
+      BAD(quern_memory_desc_create_with_blob(&newDesc, garbage), invalid_arguments, ""),
+      BAD_NULL(quern_memory_desc_get_blob(garbage, &size, nullptr), "memory_desc"),
+      BAD(quern_memory_desc_get_blob(nullptr, nullptr, d), invalid_arguments, "both null"),
+      BAD(quern_memory_desc_get_blob(garbage, &little, d), invalid_arguments, "room for 7"),
+      BAD_NULL(quern_memory_desc_clone(nullptr, d), "memory_desc"),
+      BAD_NULL(quern_memory_desc_clone(&newDesc, nullptr), "existing_memory_desc"),
+      BAD_NULL(quern_memory_desc_query(nullptr, quern_query_ndims_s32, &n), "memory_desc"),
+      BAD_NULL(quern_memory_desc_query(d, quern_query_ndims_s32, nullptr), "result"),
+      BAD(quern_memory_desc_query(d, quern_query_engine, &n), not_required, "query 1"),
+      BAD(quern_memory_desc_query(any, quern_query_strides, &constDesc), not_required, "no strides"),
+  });
+  EXPECT_EQ(newDesc, nullptr);
+  EXPECT_EQ(quern_memory_desc_destroy(nullptr), quern_success);
+  EXPECT_EQ(quern_memory_desc_equal(nullptr, d), 0);
+  EXPECT_EQ(quern_memory_desc_equal(nullptr, nullptr), 1);
+  EXPECT_EQ(quern_memory_desc_get_size(nullptr), 0u);
+  EXPECT_EQ(quern_data_type_size(unknown), 0u);
+}
+
+TEST_F(BadInput, MemoryObjects) {
+  void *data = nullptr, *handles[] = {nullptr, nullptr};
+  memory::desc vast({int64_t(1) << 50, 16}, memory::data_type::f32, "ab"), runtime({QUERN_RUNTIME_DIM_VAL}, memory::data_type::f32, "a");
+  check({
+      BAD_NULL(quern_memory_create(nullptr, d, e, nullptr), "memory"),
+      BAD_NULL(quern_memory_create(&newMemory, nullptr, e, nullptr), "memory_desc"),
+      BAD_NULL(quern_memory_create(&newMemory, d, nullptr, nullptr), "engine"),
+      BAD(quern_memory_create(&newMemory, any, e, nullptr), invalid_arguments, "any"),
+      BAD(quern_memory_create(&newMemory, vast.get(), e, QUERN_MEMORY_ALLOCATE), out_of_memory, "72057594037927936"),
+      BAD(quern_memory_create(&newMemory, runtime.get(), e, QUERN_MEMORY_ALLOCATE), invalid_arguments, "runtime"),
+      BAD_NULL(quern_memory_create_v2(nullptr, d, e, 1, handles), "memory"),
+      BAD_NULL(quern_memory_create_v2(&newMemory, nullptr, e, 1, handles), "memory_desc"),
+      BAD_NULL(quern_memory_create_v2(&newMemory, d, nullptr, 1, handles), "engine"),
+      BAD_NULL(quern_memory_create_v2(&newMemory, d, e, 1, nullptr), "handles"),
+      BAD(quern_memory_create_v2(&newMemory, d, e, 2, handles), invalid_arguments, "nhandles is 2"),
+      BAD(quern_memory_create_v2(&newMemory, d, e, -1, handles), invalid_arguments, "nhandles is -1"),
+      BAD_NULL(quern_memory_get_memory_desc(nullptr, &constDesc), "memory"),
+      BAD_NULL(quern_memory_get_memory_desc(m, nullptr), "memory_desc"),
+      BAD_NULL(quern_memory_get_engine(nullptr, &newEngine), "memory"),
+      BAD_NULL(quern_memory_get_engine(m, nullptr), "engine"),
+      BAD_NULL(quern_memory_map_data(nullptr, &data), "memory"),
+      BAD_NULL(quern_memory_map_data(m, nullptr), "mapped_ptr"),
+      BAD_NULL(quern_memory_unmap_data(nullptr, nullptr), "memory"),
+      BAD(quern_memory_unmap_data(m, &n), invalid_arguments, "mapped_ptr"),
+      BAD_NULL(quern_memory_get_data_handle(nullptr, &data), "memory"),
+      BAD_NULL(quern_memory_get_data_handle(m, nullptr), "handle"),
+      BAD_NULL(quern_memory_set_data_handle(nullptr, nullptr), "memory"),
+      BAD(quern_memory_set_data_handle(m, QUERN_MEMORY_ALLOCATE), invalid_arguments, "creation only"),
+  });
+  EXPECT_EQ(quern_memory_destroy(nullptr), quern_success);
+}
+
+TEST_F(BadInput, Attributes) {
+  quern_fpmath_mode_t mode;
+  quern_accumulation_mode_t accumulation;
+  quern_scratchpad_mode_t scratchpad;
+  const_quern_post_ops_t constOps;
+  quern_dims_t zeroGroup = {0, 1};
+  quern_dim_t count = 0;
+  const float infinite = std::numeric_limits<float>::infinity();
+  check({
+      BAD_NULL(quern_primitive_attr_create(nullptr), "attr"),
+      BAD_NULL(quern_primitive_attr_clone(nullptr, a), "attr"),
+      BAD_NULL(quern_primitive_attr_clone(&newAttr, nullptr), "existing_attr"),
+      BAD_NULL(quern_primitive_attr_get_fpmath_mode(nullptr, &mode), "attr"),
+      BAD_NULL(quern_primitive_attr_get_fpmath_mode(a, nullptr), "mode"),
+      BAD_NULL(quern_primitive_attr_set_fpmath_mode(nullptr, quern_fpmath_mode_any), "attr"),
+      BAD(quern_primitive_attr_set_fpmath_mode(a, static_cast<quern_fpmath_mode_t>(5)), invalid_arguments, "unknown value 5"),
+      BAD_NULL(quern_primitive_attr_get_fpmath_mode_v2(nullptr, &mode, &n), "attr"),
+      BAD_NULL(quern_primitive_attr_set_fpmath_mode_v2(nullptr, quern_fpmath_mode_any, 0), "attr"),
+      BAD_NULL(quern_primitive_attr_get_deterministic(nullptr, &n), "attr"),
+      BAD_NULL(quern_primitive_attr_get_deterministic(a, nullptr), "value"),
+      BAD_NULL(quern_primitive_attr_set_deterministic(nullptr, 1), "attr"),
+      BAD_NULL(quern_primitive_attr_get_accumulation_mode(nullptr, &accumulation), "attr"),
+      BAD_NULL(quern_primitive_attr_get_accumulation_mode(a, nullptr), "mode"),
+      BAD_NULL(quern_primitive_attr_set_accumulation_mode(nullptr, quern_accumulation_mode_any), "attr"),
+      BAD(quern_primitive_attr_set_accumulation_mode(a, static_cast<quern_accumulation_mode_t>(6)), invalid_arguments, "6"),
+      BAD_NULL(quern_primitive_attr_get_scratchpad_mode(nullptr, &scratchpad), "attr"),
+      BAD_NULL(quern_primitive_attr_get_scratchpad_mode(a, nullptr), "mode"),
+      BAD_NULL(quern_primitive_attr_set_scratchpad_mode(nullptr, quern_scratchpad_mode_user), "attr"),
+      BAD(quern_primitive_attr_set_scratchpad_mode(a, static_cast<quern_scratchpad_mode_t>(2)), invalid_arguments, "2"),
+      BAD_NULL(quern_primitive_attr_set_scales_mask(nullptr, 1, 0), "attr"),
+      BAD(quern_primitive_attr_set_scales_mask(a, 0, 0), invalid_arguments, "set for 0"),
+      BAD(quern_primitive_attr_set_scales_mask(a, -1, 0), invalid_arguments, "set for -1"),
+      BAD(quern_primitive_attr_set_scales_mask(a, QUERN_ARG_ATTR_SCALES | 1, 0), invalid_arguments, "4097"),
+      BAD(quern_primitive_attr_set_scales_mask(a, 1, -1), invalid_arguments, "mask of scales is -1"),
+      BAD(quern_primitive_attr_set_scales_mask(a, 1, 1 << 12), invalid_arguments, "4096"),
+      BAD_NULL(quern_primitive_attr_set_scales(nullptr, 1, 0, 0, nullptr, quern_f32), "attr"),
+      BAD_NULL(quern_primitive_attr_set_scales(a, 1, 0, 2, nullptr, quern_f32), "group_dims"),
+      BAD(quern_primitive_attr_set_scales(a, 1, 0, 1, dims, quern_f32), invalid_arguments, "0 or 2"),
+      BAD(quern_primitive_attr_set_scales(a, 1, 0, 2, zeroGroup, quern_f32), invalid_arguments, "at least 1"),
+      BAD(quern_primitive_attr_set_scales(a, 1, 0, 0, nullptr, quern_data_type_undef), invalid_arguments, "undefined"),
+      BAD(quern_primitive_attr_set_scales(a, 1, 0, 0, nullptr, static_cast<quern_data_type_t>(50)), invalid_arguments, "50"),
+      BAD_NULL(quern_primitive_attr_get_scales(nullptr, 1, &n, nullptr, nullptr, nullptr), "attr"),
+      BAD(quern_primitive_attr_get_scales(a, 1, &n, nullptr, nullptr, nullptr), not_required, "no scales"),
+      BAD_NULL(quern_primitive_attr_set_zero_points_mask(nullptr, 1, 0), "attr"),
+      BAD(quern_primitive_attr_set_zero_points_mask(a, 9999999, 0), invalid_arguments, "9999999"),
+      BAD_NULL(quern_primitive_attr_set_zero_points(nullptr, 1, 0, 0, nullptr, quern_s32), "attr"),
+      BAD_NULL(quern_primitive_attr_get_zero_points(nullptr, 1, &n, nullptr, nullptr, nullptr), "attr"),
+      BAD(quern_primitive_attr_get_zero_points(a, 1, &n, nullptr, nullptr, nullptr), not_required, "no zero points"),
+      BAD_NULL(quern_primitive_attr_get_post_ops(nullptr, &constOps), "attr"),
+      BAD_NULL(quern_primitive_attr_get_post_ops(a, nullptr), "post_ops"),
+      BAD_NULL(quern_primitive_attr_set_post_ops(nullptr, o), "attr"),
+      BAD_NULL(quern_primitive_attr_set_post_ops(a, nullptr), "post_ops"),
+      BAD_NULL(quern_primitive_attr_set_rnn_data_qparams(nullptr, 1, 0), "attr"),
+      BAD(quern_primitive_attr_set_rnn_data_qparams(a, infinite, 0), invalid_arguments, "finite"),
+      BAD_NULL(quern_primitive_attr_get_rnn_data_qparams(nullptr, &f, &f), "attr"),
+      BAD_NULL(quern_primitive_attr_set_rnn_weights_qparams(nullptr, 1, 0, &f), "attr"),
+      BAD_NULL(quern_primitive_attr_set_rnn_weights_qparams(a, 1, 0, nullptr), "scales"),
+      BAD(quern_primitive_attr_set_rnn_weights_qparams(a, 0, 0, &f), invalid_arguments, "scales is 0"),
+      BAD(quern_primitive_attr_set_rnn_weights_qparams(a, 2, 0, &f), invalid_arguments, "not 2"),
+      BAD(quern_primitive_attr_set_rnn_weights_qparams(a, 1, -3, &f), invalid_arguments, "-3"),
+      BAD_NULL(quern_primitive_attr_get_rnn_weights_qparams(nullptr, &count, &n, nullptr), "attr"),
+      BAD_NULL(quern_primitive_attr_set_rnn_weights_projection_qparams(nullptr, 1, 0, &f), "attr"),
+      BAD_NULL(quern_primitive_attr_set_rnn_weights_projection_qparams(a, 1, 0, nullptr), "scales"),
+      BAD_NULL(quern_primitive_attr_get_rnn_weights_projection_qparams(nullptr, &count, &n, nullptr), "attr"),
+  });
+  EXPECT_EQ(quern_primitive_attr_destroy(nullptr), quern_success);
+}
+
+TEST_F(BadInput, PostOps) {
+  ops.append_prelu(0);
+  quern_alg_kind_t alg;
+  check({
+      BAD_NULL(quern_post_ops_create(nullptr), "post_ops"),
+      BAD_NULL(quern_post_ops_clone(nullptr, o), "post_ops"),
+      BAD_NULL(quern_post_ops_clone(&newOps, nullptr), "existing_post_ops"),
+      BAD_NULL(quern_post_ops_append_sum(nullptr, 1, 0, quern_f32), "post_ops"),
+      BAD(quern_post_ops_append_sum(o, 1, 0, static_cast<quern_data_type_t>(77)), invalid_arguments, "77"),
+      BAD_NULL(quern_post_ops_append_eltwise(nullptr, quern_eltwise_relu, 0, 0), "post_ops"),
+      BAD(quern_post_ops_append_eltwise(o, quern_binary_add, 0, 0), invalid_arguments, "0x1fff0"),
+      BAD_NULL(quern_post_ops_append_binary(nullptr, quern_binary_add, d), "post_ops"),
+      BAD_NULL(quern_post_ops_append_binary(o, quern_binary_add, nullptr), "src1_desc"),
+      BAD(quern_post_ops_append_binary(o, quern_eltwise_relu, d), invalid_arguments, "0x20"),
+      BAD(quern_post_ops_append_binary(o, quern_binary_select, d), invalid_arguments, "select needs it"),
+      BAD_NULL(quern_post_ops_append_binary_v2(nullptr, quern_binary_add, d, d), "post_ops"),
+      BAD(quern_post_ops_append_binary_v2(o, quern_binary_add, d, d), invalid_arguments, "other than select"),
+      BAD_NULL(quern_post_ops_append_prelu(nullptr, 0), "post_ops"),
+      BAD(quern_post_ops_append_prelu(o, -1), invalid_arguments, "-1"),
+      BAD_NULL(quern_post_ops_get_params_sum(nullptr, 0, &f, &n, nullptr), "post_ops"),
+      BAD(quern_post_ops_get_params_sum(o, 0, &f, &n, nullptr), invalid_arguments, "not of kind sum"),
+      BAD(quern_post_ops_get_params_eltwise(o, 1, &alg, &f, &f), invalid_arguments, "post-op 1 does not exist"),
+      BAD(quern_post_ops_get_params_binary(o, -1, &alg, &constDesc), invalid_arguments, "post-op -1"),
+      BAD(quern_post_ops_get_params_binary_v2(o, 0, &alg, &constDesc, nullptr), invalid_arguments, "not of kind binary"),
+      BAD_NULL(quern_post_ops_get_params_prelu(nullptr, 0, &n), "post_ops"),
+  });
+  EXPECT_EQ(ops.len(), 1);
+  EXPECT_EQ(quern_post_ops_len(nullptr), -1);
+  EXPECT_EQ(quern_post_ops_get_kind(nullptr, 0), quern_undefined_primitive);
+  EXPECT_EQ(quern_post_ops_get_kind(o, 9), quern_undefined_primitive);
+  EXPECT_EQ(quern_post_ops_destroy(nullptr), quern_success);
+}
+
+TEST_F(BadInput, PrimitiveDescriptors) {
+  const auto forward = [&](quern_prop_kind_t prop, quern_alg_kind_t alg, const_quern_memory_desc_t src, const_quern_memory_desc_t dst,
+                           int axis) { return quern_softmax_forward_primitive_desc_create(&newPd, e, prop, alg, src, dst, axis, a); };
+  const auto accurate = quern_softmax_accurate;
+  const auto inference = quern_forward_inference;
+  memory::desc otherShape({4, 8}, memory::data_type::f32, "ab");
+  const char *text;
+  const_quern_primitive_attr_t constAttr;
+  check({
+      BAD_NULL(quern_softmax_forward_primitive_desc_create(nullptr, e, inference, accurate, d, d, 1, a), "primitive_desc"),
+      BAD_NULL(quern_softmax_forward_primitive_desc_create(&newPd, nullptr, inference, accurate, d, d, 1, a), "engine"),
+      BAD_NULL(forward(inference, accurate, nullptr, d, 1), "src_desc"),
+      BAD_NULL(forward(inference, accurate, d, nullptr, 1), "dst_desc"),
+      BAD(forward(quern_backward_data, accurate, d, d, 1), invalid_arguments, "prop_kind is 160"),
+      BAD(forward(inference, quern_eltwise_relu, d, d, 1), invalid_arguments, "0x20"),
+      BAD(forward(inference, accurate, d, d, 2), invalid_arguments, "axis is 2"),
+      BAD(forward(inference, accurate, d, d, -1), invalid_arguments, "axis is -1"),
+      BAD(forward(inference, accurate, any, d, 1), invalid_arguments, "any"),
+      BAD(forward(inference, accurate, d, otherShape.get(), 1), invalid_arguments, "dim 1 of dst is 8"),
+      BAD(forward(inference, accurate, memory::desc().get(), d, 1), invalid_arguments, "src"),
+      BAD_NULL(quern_softmax_backward_primitive_desc_create(nullptr, e, accurate, d, d, d, 1, p, a), "primitive_desc"),
+      BAD_NULL(quern_softmax_backward_primitive_desc_create(&newPd, nullptr, accurate, d, d, d, 1, p, a), "engine"),
+      BAD_NULL(quern_softmax_backward_primitive_desc_create(&newPd, e, accurate, nullptr, d, d, 1, p, a), "diff_src_desc"),
+      BAD_NULL(quern_softmax_backward_primitive_desc_create(&newPd, e, accurate, d, nullptr, d, 1, p, a), "diff_dst_desc"),
+      BAD_NULL(quern_softmax_backward_primitive_desc_create(&newPd, e, accurate, d, d, nullptr, 1, p, a), "dst_desc"),
+      BAD(quern_softmax_backward_primitive_desc_create(&newPd, e, quern_eltwise_relu, d, d, d, 1, p, a), invalid_arguments, "0x20"),
+      BAD_NULL(quern_reorder_primitive_desc_create(nullptr, d, e, d, e, a), "primitive_desc"),
+      BAD_NULL(quern_reorder_primitive_desc_create(&newPd, nullptr, e, d, e, a), "src_desc"),
+      BAD_NULL(quern_reorder_primitive_desc_create(&newPd, d, nullptr, d, e, a), "src_engine"),
+      BAD_NULL(quern_reorder_primitive_desc_create(&newPd, d, e, nullptr, e, a), "dst_desc"),
+      BAD_NULL(quern_reorder_primitive_desc_create(&newPd, d, e, d, nullptr, a), "dst_engine"),
+      BAD_NULL(quern_primitive_desc_create_from_text(nullptr, e, "softmax"), "primitive_desc"),
+      BAD_NULL(quern_primitive_desc_create_from_text(&newPd, nullptr, "softmax"), "engine"),
+      BAD_NULL(quern_primitive_desc_create_from_text(&newPd, e, nullptr), "line"),
+      BAD_NULL(quern_primitive_desc_get_text(nullptr, &text), "primitive_desc"),
+      BAD_NULL(quern_primitive_desc_get_text(p, nullptr), "text"),
+      BAD_NULL(quern_primitive_desc_next_impl(nullptr), "primitive_desc"),
+      BAD(quern_primitive_desc_next_impl(p), last_impl_reached, "no implementation after"),
+      BAD_NULL(quern_primitive_desc_clone(nullptr, p), "primitive_desc"),
+      BAD_NULL(quern_primitive_desc_clone(&newPd, nullptr), "existing_primitive_desc"),
+      BAD_NULL(quern_primitive_desc_get_attr(nullptr, &constAttr), "primitive_desc"),
+      BAD_NULL(quern_primitive_desc_get_attr(p, nullptr), "attr"),
+      BAD_NULL(quern_primitive_desc_query(nullptr, quern_query_engine, 0, &n), "primitive_desc"),
+      BAD_NULL(quern_primitive_desc_query(p, quern_query_engine, 0, nullptr), "result"),
+      BAD(quern_primitive_desc_query(p, static_cast<quern_query_t>(9999), 0, &constDesc), not_required, "9999"),
+      BAD(quern_primitive_desc_query(p, quern_query_src_md, -1, &constDesc), not_required, "index -1"),
+  });
+  EXPECT_EQ(newPd, nullptr);
+  EXPECT_EQ(quern_primitive_desc_destroy(nullptr), quern_success);
+  EXPECT_EQ(quern_primitive_desc_query_md(nullptr, quern_query_src_md, 0), nullptr);
+  EXPECT_EQ(quern_primitive_desc_query_md(p, quern_query_axis_s32, 0), nullptr);
+  EXPECT_EQ(quern_primitive_desc_query_s32(nullptr, quern_query_axis_s32, 0), 0);
+  EXPECT_EQ(quern_primitive_desc_query_s32(p, quern_query_src_md, 0), 0);
+}
+
+TEST_F(BadInput, Primitives) {
+  uint8_t garbage[64] = {1, 2, 3};
+  size_t little = 3;
+  const_quern_primitive_desc_t constPd;
+  quern_primitive_info_t info;
+  quern_entry_t entry;
+  const char *line = "softmax fwd_i alg=log src=f32:0x4:ab dst=f32:0x4:ab axis=1";
+  check({
+      BAD_NULL(quern_primitive_create(nullptr, p), "primitive"),
+      BAD_NULL(quern_primitive_create(&newPrimitive, nullptr), "primitive_desc"),
+      BAD_NULL(quern_primitive_create_from_cache_blob(nullptr, p, 64, garbage), "primitive"),
+      BAD_NULL(quern_primitive_create_from_cache_blob(&newPrimitive, nullptr, 64, garbage), "primitive_desc"),
+      BAD_NULL(quern_primitive_create_from_cache_blob(&newPrimitive, p, 64, nullptr), "cache_blob"),
+      BAD(quern_primitive_create_from_cache_blob(&newPrimitive, p, 64, garbage), invalid_arguments, "cannot be used"),
+      BAD(quern_primitive_create_from_cache_blob(&newPrimitive, p, 0, garbage), invalid_arguments, "cannot be used"),
+      BAD_NULL(quern_primitive_get_cache_blob(nullptr, &size, nullptr), "primitive"),
+      BAD_NULL(quern_primitive_get_cache_blob(k, nullptr, garbage), "size"),
+      BAD(quern_primitive_get_cache_blob(k, &little, garbage), invalid_arguments, "room for 3"),
+      BAD_NULL(quern_primitive_get_primitive_desc(nullptr, &constPd), "primitive"),
+      BAD_NULL(quern_primitive_get_primitive_desc(k, nullptr), "primitive_desc"),
+      BAD_NULL(quern_primitive_get_info(nullptr, &info), "primitive"),
+      BAD_NULL(quern_primitive_get_info(k, nullptr), "info"),
+      BAD_NULL(quern_primitive_get_entry(nullptr, &entry), "primitive"),
+      BAD_NULL(quern_primitive_get_entry(k, nullptr), "entry"),
+      BAD_NULL(quern_compile(nullptr, nullptr, quern_form_asm, &newBlob), "line"),
+      BAD_NULL(quern_compile(line, nullptr, quern_form_asm, nullptr), "blob"),
+      BAD(quern_compile(line, nullptr, static_cast<quern_code_form_t>(0), &newBlob), invalid_arguments, "code form 0"),
+      BAD(quern_compile(line, nullptr, static_cast<quern_code_form_t>(9), &newBlob), invalid_arguments, "code form 9"),
+      BAD(quern_compile(line, "pdp11", quern_form_asm, &newBlob), invalid_arguments, "pdp11"),
+      BAD(quern_compile(line, nullptr, quern_form_asm, &newBlob), not_required, "empty tensor"),
+      BAD_NULL(quern_explain(nullptr, nullptr, &newBlob), "line"),
+      BAD_NULL(quern_explain(line, nullptr, nullptr), "blob"),
+      BAD_NULL(quern_blob_get_data(nullptr, nullptr, &size), "blob"),
+      BAD_NULL(quern_get_primitive_cache_capacity(nullptr), "capacity"),
+      BAD(quern_set_primitive_cache_capacity(-1), invalid_arguments, "-1"),
+      BAD_NULL(quern_get_primitive_cache_capacity_bytes(nullptr), "bytes"),
+      BAD_NULL(quern_get_cache_statistics(nullptr), "statistics"),
+      BAD_NULL(quern_get_disk_cache(nullptr), "directory"),
+      BAD(quern_set_disk_cache("/proc/self/status"), runtime_error, "refused"),
+  });
+  EXPECT_EQ(quern_primitive_destroy(nullptr), quern_success);
+  EXPECT_EQ(quern_blob_destroy(nullptr), quern_success);
+  EXPECT_EQ(quern_set_disk_cache(nullptr), quern_success);
+  size_t bytes = 0;
+  EXPECT_EQ(quern_get_primitive_cache_capacity_bytes(&bytes), quern_success);
+  EXPECT_EQ(quern_set_primitive_cache_capacity_bytes(bytes), quern_success);
+}
+
+TEST_F(BadInput, Execution) {
+  memory out(md, device), other(memory::desc({4, 16}, memory::data_type::f32, "ba"), device), empty(md, device, QUERN_MEMORY_NONE);
+  memory narrow(memory::desc({4, 16}, memory::data_type::bf16, "ab"), device);
+  const quern_exec_arg_t src{QUERN_ARG_SRC, m}, dst{QUERN_ARG_DST, out.get()}, unrelated{QUERN_ARG_WORKSPACE, nullptr};
+  const auto run = [&](std::vector<quern_exec_arg_t> args) {
+    return quern_primitive_execute(k, s, static_cast<int>(args.size()), args.data());
+  };
+  engine secondDevice(engine::kind::cpu, 0);
+  stream foreign(secondDevice);
+  quern_stream_t fs = foreign.get();
+  const quern_exec_arg_t both[] = {src, dst};
+  check({
+      BAD_NULL(quern_primitive_execute(nullptr, s, 2, both), "primitive"),
+      BAD_NULL(quern_primitive_execute(k, nullptr, 2, both), "stream"),
+      BAD_NULL(quern_primitive_execute(k, s, 2, nullptr), "args"),
+      BAD(quern_primitive_execute(k, s, -2, both), invalid_arguments, "nargs is -2"),
+      BAD(quern_primitive_execute(k, fs, 2, both), invalid_arguments, "another engine"),
+      BAD(run({}), invalid_arguments, "argument 1 (src) is missing"),
+      BAD(run({src}), invalid_arguments, "argument 17 (dst) is missing"),
+      BAD(run({src, dst, src}), invalid_arguments, "argument 1 (src) is given twice"),
+      BAD(run({src, {QUERN_ARG_DST, nullptr}}), invalid_arguments, "argument 17 (dst) is null"),
+      BAD(run({src, {QUERN_ARG_DST, other.get()}}), invalid_arguments, "is f32:4x16:ba; the primitive takes f32:4x16:ab"),
+      BAD(run({src, {QUERN_ARG_DST, narrow.get()}}), invalid_arguments, "bf16:4x16:ab"),
+      BAD(run({src, {QUERN_ARG_DST, empty.get()}}), invalid_arguments, "has no buffer; it needs 256 bytes"),
+  });
+  EXPECT_EQ(run({unrelated, src, dst}), quern_success) << "arguments that the primitive does not take are ignored";
+}
+
+TEST(BadInputCoverage, NamesEveryFunction) {
+  std::set<std::string> declared;
+  const std::regex declaration("QUERN_API[^;]*?\\b(quern_[a-z0-9_]+)\\(");
+  for (const char *name : {"common", "memory", "attr", "primitive", "ext", "threadpool"}) {
+    std::ifstream file(std::string(QUERN_SOURCE_DIR "/include/quern/quern_") + name + ".h");
+    std::stringstream text;
+    text << file.rdbuf();
+    const std::string content = text.str();
+    for (std::sregex_iterator it(content.begin(), content.end(), declaration), end; it != end; ++it)
+      declared.insert((*it)[1]);
+  }
+  EXPECT_GT(declared.size(), 100u);
+  std::string tests;
+  for (const char *name : {"BadInputTest.cpp", "AttributesTest.cpp", "MemoryTest.cpp", "PrimitiveTest.cpp"}) {
+    std::ifstream file(std::string(QUERN_SOURCE_DIR "/test/unit/API/") + name);
+    tests.append(std::istreambuf_iterator<char>(file), {});
+  }
+  for (const std::string &function : declared)
+    EXPECT_NE(tests.find(function + "("), std::string::npos) << function << " is not tested";
+}
+
+} // namespace
+} // namespace quern

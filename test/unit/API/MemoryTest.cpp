@@ -1,0 +1,98 @@
+//===- MemoryTest.cpp - Memory descriptors and memory through the API -----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What works; BadInputTest.cpp has what must not.
+//
+//===----------------------------------------------------------------------===//
+#include "Runtime/TestSupport.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace quern {
+namespace {
+
+using dt = memory::data_type;
+
+TEST(MemoryDesc, ByTag) {
+  memory::desc desc({2, 3, 4, 5}, dt::f32, "acdb");
+  EXPECT_EQ(desc.get_ndims(), 4);
+  EXPECT_EQ(desc.get_dims(), (memory::dims{2, 3, 4, 5}));
+  EXPECT_EQ(desc.get_strides(), (memory::dims{60, 1, 15, 3}));
+  EXPECT_EQ(desc.get_data_type(), dt::f32);
+  EXPECT_EQ(desc.get_format_kind(), memory::format_kind::blocked);
+  EXPECT_EQ(desc.get_size(), 480u);
+  EXPECT_EQ(desc, memory::desc({2, 3, 4, 5}, dt::f32, "nhwc"));
+  EXPECT_NE(desc, memory::desc({2, 3, 4, 5}, dt::f32, "nchw"));
+}
+
+TEST(MemoryDesc, Blocked) {
+  memory::desc desc({2, 17, 4, 5}, dt::s8, "aBcd16b");
+  EXPECT_EQ(desc.get_inner_nblks(), 1);
+  EXPECT_EQ(desc.get_inner_blks(), (memory::dims{16}));
+  EXPECT_EQ(desc.get_inner_idxs(), (memory::dims{1}));
+  EXPECT_EQ(desc.get_padded_dims(), (memory::dims{2, 32, 4, 5}));
+  EXPECT_EQ(desc.get_padded_offsets(), (memory::dims{0, 0, 0, 0}));
+  EXPECT_EQ(desc.get_size(), 2u * 32 * 4 * 5);
+}
+
+TEST(MemoryDesc, ByStridesAnyAndZero) {
+  memory::desc strided({2, 3}, dt::f64, memory::dims{10, 2});
+  EXPECT_EQ(strided.get_strides(), (memory::dims{10, 2}));
+  EXPECT_EQ(strided.get_size(), (10u + 4 + 1) * 8);
+  EXPECT_EQ(memory::desc({2, 3}, dt::f32, memory::dims{}), memory::desc({2, 3}, dt::f32, "ab"));
+  memory::desc any({2, 3}, dt::f32, "any");
+  EXPECT_EQ(any.get_format_kind(), memory::format_kind::any);
+  EXPECT_EQ(any.get_size(), 0u);
+  EXPECT_TRUE(any.get_strides().empty());
+  EXPECT_TRUE(memory::desc().is_zero());
+  EXPECT_EQ(memory::desc().get_size(), 0u);
+  EXPECT_EQ(memory::desc(), memory::desc());
+  memory::desc runtime({2, QUERN_RUNTIME_DIM_VAL}, dt::f32, "ab");
+  EXPECT_EQ(runtime.get_size(), QUERN_RUNTIME_SIZE_VAL);
+}
+
+TEST(MemoryDesc, Derived) {
+  memory::desc desc({4, 6}, dt::f32, "ab");
+  memory::desc part = desc.submemory_desc({2, 3}, {1, 2});
+  EXPECT_EQ(part.get_submemory_offset(), 8);
+  EXPECT_EQ(part.get_strides(), desc.get_strides());
+  EXPECT_EQ(desc.reshape({2, 2, 6}).get_strides(), (memory::dims{12, 6, 1}));
+  EXPECT_EQ(desc.permute_axes({1, 0}).get_dims(), (memory::dims{6, 4}));
+  EXPECT_EQ(memory::desc(part.get_blob()), part);
+}
+
+TEST(MemoryDesc, TypeSizes) {
+  const std::pair<dt, size_t> sizes[] = {{dt::f64, 8}, {dt::f32, 4}, {dt::s32, 4}, {dt::bf16, 2}, {dt::f16, 2}, {dt::s8, 1},
+                                         {dt::u8, 1},  {dt::f8_e5m2, 1}, {dt::s4, 1}, {dt::undef, 0}};
+  for (auto [type, size] : sizes)
+    EXPECT_EQ(memory::data_type_size(type), size) << static_cast<int>(type);
+}
+
+TEST(Memory, OwnAndForeignBuffers) {
+  engine device(engine::kind::cpu, 0);
+  memory::desc desc({4, 4}, dt::f32, "ab");
+  float buffer[16];
+  memory foreign(desc, device, buffer), owned(desc, device), none(desc, device, QUERN_MEMORY_NONE);
+  EXPECT_EQ(foreign.get_data_handle(), buffer);
+  EXPECT_EQ(foreign.map_data<float>(), buffer);
+  foreign.unmap_data(buffer);
+  ASSERT_NE(owned.get_data_handle(), nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(owned.get_data_handle()) % 64, 0u);
+  std::memset(owned.get_data_handle(), 0, desc.get_size());
+  EXPECT_EQ(none.get_data_handle(), nullptr);
+  none.set_data_handle(buffer);
+  EXPECT_EQ(none.get_data_handle(), buffer);
+  owned.set_data_handle(buffer);
+  EXPECT_EQ(owned.get_data_handle(), buffer);
+  EXPECT_EQ(foreign.get_desc(), desc);
+  EXPECT_EQ(foreign.get_engine().get(), device.get());
+  EXPECT_EQ(memory(memory::desc({0, 4}, dt::f32, "ab"), device).get_data_handle(), nullptr) << "an empty tensor has no buffer";
+  EXPECT_EQ(memory(memory::desc(), device).get_data_handle(), nullptr);
+}
+
+} // namespace
+} // namespace quern

@@ -1,0 +1,183 @@
+//===- PrimitiveTest.cpp - Primitive descriptors and primitives through the API ===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Creation by arguments and by text, every query, settings of the process.
+//
+//===----------------------------------------------------------------------===//
+#include "Runtime/TestArtifacts.h"
+#include "Runtime/TestSupport.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace quern {
+namespace {
+
+using dt = memory::data_type;
+
+class PrimitiveTest : public testing::Test {
+protected:
+  engine device{engine::kind::cpu, 0};
+  memory::desc md{{4, 16}, dt::f32, "ab"};
+  softmax_forward::primitive_desc desc{device, prop_kind::forward_inference, algorithm::softmax_log, md, md, 1};
+
+  template <typename T> T query(quern_query_t what) {
+    T value{};
+    EXPECT_EQ(quern_primitive_desc_query(desc.get(), what, 0, &value), quern_success) << what;
+    return value;
+  }
+};
+
+TEST_F(PrimitiveTest, Queries) {
+  EXPECT_EQ(query<quern_engine_t>(quern_query_engine), device.get());
+  EXPECT_EQ(query<quern_engine_t>(quern_query_scratchpad_engine), device.get());
+  EXPECT_EQ(query<quern_primitive_kind_t>(quern_query_primitive_kind), quern_softmax);
+  EXPECT_EQ(query<int>(quern_query_num_of_inputs_s32), 1);
+  EXPECT_EQ(query<int>(quern_query_num_of_outputs_s32), 1);
+  EXPECT_GT(query<double>(quern_query_time_estimate_f64), 0);
+  EXPECT_GT(query<int64_t>(quern_query_memory_consumption_s64), 0);
+  EXPECT_EQ(desc.get_prop_kind(), prop_kind::forward_inference);
+  EXPECT_EQ(desc.get_algorithm(), algorithm::softmax_log);
+  EXPECT_EQ(desc.get_axis(), 1);
+  EXPECT_EQ(quern_primitive_desc_query_s32(desc.get(), quern_query_axis_s32, 0), 1);
+  EXPECT_EQ(std::string(desc.impl_info_str()).substr(0, 4), "jit:");
+  EXPECT_EQ(desc.get_cache_blob_id().size(), static_cast<size_t>(query<int64_t>(quern_query_cache_blob_id_size_s64)));
+  EXPECT_EQ(desc.src_desc(), md);
+  EXPECT_EQ(desc.dst_desc(), md);
+  EXPECT_TRUE(desc.src_desc(1).is_zero());
+  EXPECT_TRUE(desc.weights_desc().is_zero());
+  EXPECT_TRUE(desc.workspace_desc().is_zero());
+  EXPECT_EQ(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_DST), md);
+  EXPECT_TRUE(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_BIAS).is_zero());
+  int direction;
+  EXPECT_EQ(quern_primitive_desc_query(desc.get(), quern_query_direction, 0, &direction), quern_not_required);
+  const_quern_memory_desc_t none;
+  EXPECT_EQ(quern_primitive_desc_query(desc.get(), quern_query_diff_src_md, 0, &none), quern_not_required);
+  EXPECT_FALSE(desc.next_impl());
+}
+
+TEST_F(PrimitiveTest, AnyIsResolved) {
+  memory::desc src({4, 16}, dt::f32, "ba"), any({4, 16}, dt::bf16, "any");
+  softmax_forward::primitive_desc resolved(device, prop_kind::forward_training, algorithm::softmax_accurate, src, any, 0);
+  EXPECT_EQ(resolved.dst_desc(), memory::desc({4, 16}, dt::bf16, "ba"));
+}
+
+TEST_F(PrimitiveTest, TextForm) {
+  primitive_desc again(device, desc.text());
+  EXPECT_EQ(again.text(), desc.text());
+  EXPECT_EQ(again.get_cache_blob_id(), desc.get_cache_blob_id());
+  EXPECT_EQ(test::statusOf([&] { primitive_desc(device, "softmax fwd_i alg=nonsense"); }), quern_invalid_arguments);
+  const std::string message = quern_get_last_error_message();
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 2) << message;
+  EXPECT_NE(message.find('^'), std::string::npos) << message;
+  EXPECT_FALSE(primitive_desc(device, "nothing", /*allow_empty=*/true));
+}
+
+TEST_F(PrimitiveTest, CloneAndAttributes) {
+  primitive_attr attr;
+  attr.set_scratchpad_mode(scratchpad_mode::user);
+  softmax_forward::primitive_desc user(device, prop_kind::forward, algorithm::softmax_log, md, md, 1, attr);
+  attr.set_scratchpad_mode(scratchpad_mode::library);
+  EXPECT_EQ(user.get_primitive_attr().get_scratchpad_mode(), scratchpad_mode::user) << "attributes are copied";
+  quern_primitive_desc_t raw = nullptr;
+  ASSERT_EQ(quern_primitive_desc_clone(&raw, user.get()), quern_success);
+  primitive_desc clone(raw);
+  user = {};
+  EXPECT_EQ(clone.get_primitive_attr().get_scratchpad_mode(), scratchpad_mode::user);
+  primitive kernel(clone);
+  const_quern_primitive_desc_t own = nullptr;
+  ASSERT_EQ(quern_primitive_get_primitive_desc(kernel.get(), &own), quern_success);
+  const char *text = nullptr;
+  ASSERT_EQ(quern_primitive_desc_get_text(own, &text), quern_success);
+  EXPECT_EQ(text, clone.text());
+}
+
+TEST_F(PrimitiveTest, UnsupportedIsRefusedWithAReason) {
+  primitive_attr scaled;
+  scaled.set_scales_mask(QUERN_ARG_DST, 0);
+  memory::desc blocked({4, 16}, dt::f32, "aB16b"), integers({4, 16}, dt::s8, "ab");
+  const auto refused = [&](const memory::desc &src, const memory::desc &dst, const primitive_attr &attr) {
+    quern_status_t status = test::statusOf(
+        [&] { softmax_forward::primitive_desc(device, prop_kind::forward, algorithm::softmax_accurate, src, dst, 1, attr); });
+    EXPECT_NE(std::string(quern_get_last_error_message()), "");
+    return status;
+  };
+  EXPECT_EQ(refused(md, md, scaled), quern_unimplemented);
+  EXPECT_EQ(refused(blocked, md, {}), quern_unimplemented);
+  EXPECT_EQ(refused(md, integers, {}), quern_unimplemented);
+  EXPECT_EQ(test::statusOf([&] { softmax_backward::primitive_desc(device, algorithm::softmax_log, md, md, md, 1, desc); }),
+            quern_unimplemented);
+  EXPECT_EQ(test::statusOf([&] { reorder::primitive_desc(device, md, device, md); }), quern_unimplemented);
+}
+
+TEST_F(PrimitiveTest, CompileAndExplain) {
+  const std::string line = test::lineOf(4);
+  for (quern_code_form_t form : {quern_form_emit, quern_form_lower, quern_form_object, quern_form_artifact})
+    EXPECT_FALSE(compile(line, form, "avx2").empty());
+  EXPECT_FALSE(compile(line, quern_form_artifact).empty());
+  quern_blob_t blob = nullptr;
+  ASSERT_EQ(quern_explain(line.c_str(), nullptr, &blob), quern_success);
+  const void *data = nullptr;
+  size_t size = 0;
+  ASSERT_EQ(quern_blob_get_data(blob, &data, &size), quern_success);
+  EXPECT_EQ(std::strlen(static_cast<const char *>(data)), size);
+  EXPECT_EQ(quern_blob_destroy(blob), quern_success);
+}
+
+TEST_F(PrimitiveTest, CacheCapacity) {
+  int capacity = 0;
+  size_t bytes = 0;
+  ASSERT_EQ(quern_get_primitive_cache_capacity(&capacity), quern_success);
+  EXPECT_EQ(capacity, 1024);
+  ASSERT_EQ(quern_get_primitive_cache_capacity_bytes(&bytes), quern_success);
+  EXPECT_EQ(bytes, size_t(256) << 20);
+  test::ScopedCaches::emptyMemory();
+  const quern_cache_statistics_t before = test::statistics();
+  primitive first(desc), second(desc);
+  EXPECT_EQ(first.info().origin, quern_origin_compiled);
+  EXPECT_EQ(second.info().origin, quern_origin_memory);
+  const quern_cache_statistics_t after = test::statistics();
+  EXPECT_EQ(after.memory_misses, before.memory_misses + 1);
+  EXPECT_EQ(after.memory_hits, before.memory_hits + 1);
+  EXPECT_EQ(after.memory_entries, 1u);
+  EXPECT_GT(after.memory_bytes, 0u);
+  test::ScopedCaches::emptyMemory();
+  EXPECT_EQ(test::statistics().memory_entries, 0u);
+}
+
+TEST(Settings, EnginesThreadsAndVersion) {
+  EXPECT_EQ(engine::get_count(engine::kind::cpu), 1u);
+  EXPECT_EQ(engine::get_count(engine::kind::gpu), 0u);
+  EXPECT_EQ(engine(engine::kind::cpu, 0).get_kind(), engine::kind::cpu);
+  EXPECT_NE(version()->hash, nullptr);
+  EXPECT_GE(get_num_threads(), 1);
+  EXPECT_NE(quern_get_effective_cpu_isa(), quern_cpu_isa_default);
+  EXPECT_EQ(quern_set_max_cpu_isa(quern_cpu_isa_avx2), quern_runtime_error) << "the instruction set is in use already";
+  EXPECT_STREQ(quern_status_name(quern_unimplemented), "unimplemented");
+  int concurrency = 0;
+  EXPECT_EQ(quern_set_disk_cache_capacity(1 << 20), quern_success);
+  EXPECT_EQ(quern_set_verbose(0), quern_success);
+  EXPECT_GE(get_num_threads(), concurrency);
+}
+
+TEST(Settings, VerboseLines) {
+  engine device(engine::kind::cpu, 0);
+  stream order(device);
+  testing::internal::CaptureStdout();
+  quern_set_verbose(2);
+  test::Run run(device, test::lineOf(3));
+  run.execute(order);
+  quern_set_verbose(0);
+  run.execute(order);
+  const std::string output = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 2) << output;
+  EXPECT_NE(output.find("quern,create,"), std::string::npos);
+  EXPECT_NE(output.find("quern,exec,cpu,softmax,"), std::string::npos);
+  EXPECT_NE(output.find(run.desc.text()), std::string::npos);
+}
+
+} // namespace
+} // namespace quern

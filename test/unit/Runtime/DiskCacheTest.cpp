@@ -1,0 +1,299 @@
+//===- DiskCacheTest.cpp - The disk cache on good and hostile directories -===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Damaged and foreign files are misses and go; unsafe directories are refused; a full disk and a read-only directory fail without leaving
+// anything behind.
+//
+//===----------------------------------------------------------------------===//
+#include "Cache/Disk.h"
+#include "Runtime/TestArtifacts.h"
+#include "Runtime/TestSupport.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace quern {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Stored {
+  KernelKey key;
+  std::string bytes;
+};
+
+Stored makeStored(int64_t rows) {
+  const PrimitiveDesc desc = *PrimitiveDesc::parse(test::lineOf(rows));
+  const Target target;
+  const VerifiedProblem problem = *verify(desc, target);
+  return {makeKey(problem.desc, target), test::makeTestArtifact(problem, target).serialize()};
+}
+
+std::string pathOf(const DiskCache &cache, const KernelKey &key) { return cache.directory() + "/" + key.digest.hex() + ".qk"; }
+
+std::string readFile(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void writeFile(const std::string &path, const std::string &bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  chmod(path.c_str(), 0600);
+}
+
+size_t filesIn(const std::string &path) { return static_cast<size_t>(std::distance(fs::directory_iterator(path), {})); }
+
+class DiskCacheTest : public testing::Test {
+protected:
+  test::TemporaryDirectory temporary;
+  std::string directory = temporary.path + "/a/b/cache";
+  DiskCache cache{directory};
+  Stored stored = makeStored(4);
+};
+
+TEST_F(DiskCacheTest, StoresAndFinds) {
+  EXPECT_FALSE(cache.lookup(stored.key));
+  EXPECT_FALSE(fs::exists(directory)) << "a look-up makes nothing";
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  struct stat info;
+  ASSERT_EQ(stat(directory.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  std::optional<DiskCache::Hit> hit = cache.lookup(stored.key);
+  ASSERT_TRUE(hit);
+  EXPECT_EQ(hit->bytes, stored.bytes);
+  EXPECT_EQ(hit->artifact.keyBytes, stored.key.bytes);
+  EXPECT_EQ(cache.counters().hits, 1u);
+  EXPECT_EQ(cache.counters().misses, 1u);
+  EXPECT_EQ(filesIn(directory), 1u);
+}
+
+TEST_F(DiskCacheTest, ListsReadsVerifiesClears) {
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  const Stored other = makeStored(5);
+  ASSERT_TRUE(cache.store(other.key, other.bytes));
+  writeFile(directory + "/" + std::string(32, '0') + ".qk", "nonsense");
+  writeFile(directory + "/notes.txt", "not ours");
+  Result<std::vector<DiskCacheFile>> files = cache.list();
+  ASSERT_TRUE(files);
+  EXPECT_EQ(files->size(), 3u);
+  EXPECT_EQ(*cache.read(stored.key.digest.hex() + ".qk"), stored.bytes);
+  EXPECT_FALSE(cache.read("../../etc/passwd"));
+  EXPECT_FALSE(cache.read(std::string(32, 'f') + ".qk"));
+  Result<std::vector<DiskCacheVerdict>> verdicts = cache.verify(/*removeBad=*/true);
+  ASSERT_TRUE(verdicts);
+  size_t bad = 0;
+  for (const DiskCacheVerdict &verdict : *verdicts)
+    bad += verdict.problem.empty() ? 0 : 1;
+  EXPECT_EQ(bad, 1u);
+  EXPECT_EQ(*cache.clear(), 2u);
+  EXPECT_TRUE(fs::exists(directory + "/notes.txt"));
+}
+
+TEST_F(DiskCacheTest, DamagedFilesAreMissesAndGo) {
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  const std::string path = pathOf(cache, stored.key);
+  std::vector<std::string> damaged = {"", "x", stored.bytes + "x", std::string(4096, '\0'), makeStored(9).bytes};
+  for (size_t size = 1; size < stored.bytes.size(); size += 97)
+    damaged.push_back(stored.bytes.substr(0, size));
+  for (size_t place = 0; place < stored.bytes.size(); place += 61) {
+    damaged.push_back(stored.bytes);
+    damaged.back()[place] ^= 0x10;
+  }
+  for (const std::string &bytes : damaged) {
+    writeFile(path, bytes);
+    EXPECT_FALSE(cache.lookup(stored.key));
+    EXPECT_FALSE(fs::exists(path));
+  }
+  EXPECT_EQ(cache.counters().rejected, damaged.size());
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  EXPECT_TRUE(cache.lookup(stored.key));
+}
+
+TEST_F(DiskCacheTest, UnsafeFilesAreMisses) {
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  const std::string path = pathOf(cache, stored.key), elsewhere = temporary.path + "/elsewhere";
+  chmod(path.c_str(), 0666);
+  EXPECT_FALSE(cache.lookup(stored.key)) << "others may write the file";
+  writeFile(elsewhere, stored.bytes);
+  ASSERT_EQ(symlink(elsewhere.c_str(), path.c_str()), 0);
+  EXPECT_FALSE(cache.lookup(stored.key)) << "a symbolic link";
+  EXPECT_EQ(readFile(elsewhere), stored.bytes) << "its target is untouched";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_FALSE(cache.lookup(stored.key)) << "a fifo must not block";
+  ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
+  EXPECT_FALSE(cache.lookup(stored.key)) << "a directory";
+  EXPECT_FALSE(cache.store(stored.key, stored.bytes));
+  EXPECT_EQ(filesIn(directory), 1u) << "no temporary file is left";
+}
+
+TEST_F(DiskCacheTest, RefusesUnsafeDirectories) {
+  fs::create_directories(directory);
+  for (mode_t mode : {0777, 0770, 0702}) {
+    chmod(directory.c_str(), mode);
+    EXPECT_FALSE(cache.check()) << std::oct << mode;
+    EXPECT_FALSE(cache.store(stored.key, stored.bytes));
+    EXPECT_EQ(filesIn(directory), 0u);
+  }
+  chmod(directory.c_str(), 0755);
+  EXPECT_TRUE(cache.check());
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  chmod(directory.c_str(), 0777);
+  EXPECT_FALSE(cache.lookup(stored.key)) << "made unsafe while in use";
+  chmod(directory.c_str(), 0755);
+  EXPECT_TRUE(cache.lookup(stored.key));
+
+  const std::string link = temporary.path + "/link";
+  ASSERT_EQ(symlink(directory.c_str(), link.c_str()), 0);
+  for (const std::string &path : {link, link + "/"}) {
+    DiskCache linked(path);
+    Result<void> checked = linked.check();
+    ASSERT_FALSE(checked);
+    EXPECT_NE(checked.error().message.find("symbolic link"), std::string::npos) << checked.error().message;
+  }
+  writeFile(temporary.path + "/file", "");
+  EXPECT_FALSE(DiskCache(temporary.path + "/file").check());
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(directory.c_str(), 12345, 12345), 0);
+    DiskCache foreign(directory);
+    ASSERT_FALSE(foreign.check());
+    EXPECT_NE(foreign.check().error().message.find("12345"), std::string::npos);
+    ASSERT_EQ(chown(directory.c_str(), 0, 0), 0);
+  }
+}
+
+TEST_F(DiskCacheTest, SurvivesARemovedDirectory) {
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  fs::remove_all(directory);
+  EXPECT_FALSE(cache.lookup(stored.key));
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  EXPECT_TRUE(cache.lookup(stored.key));
+}
+
+TEST_F(DiskCacheTest, EvictsByAgeOfUse) {
+  std::vector<Stored> all;
+  for (int64_t rows = 1; rows <= 6; ++rows)
+    all.push_back(makeStored(rows));
+  cache.setCapacity(all[0].bytes.size() * 4 + 100);
+  for (size_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(cache.store(all[i].key, all[i].bytes));
+    const timespec used{time(nullptr) - 3600 * (10 - static_cast<time_t>(i)), 0}, hoursAgo[2] = {used, used};
+    ASSERT_EQ(utimensat(AT_FDCWD, pathOf(cache, all[i].key).c_str(), hoursAgo, 0), 0);
+  }
+  EXPECT_TRUE(cache.lookup(all[0].key)) << "which makes it recently used";
+  ASSERT_TRUE(cache.store(all[4].key, all[4].bytes));
+  EXPECT_TRUE(fs::exists(pathOf(cache, all[0].key)));
+  EXPECT_FALSE(fs::exists(pathOf(cache, all[1].key)));
+  EXPECT_TRUE(fs::exists(pathOf(cache, all[4].key)));
+  EXPECT_GE(cache.counters().evictions, 1u);
+  uint64_t total = 0;
+  for (const DiskCacheFile &file : *cache.list())
+    total += file.bytes;
+  EXPECT_LE(total, all[0].bytes.size() * 4 + 100);
+}
+
+TEST_F(DiskCacheTest, RemovesStaleTemporaryFiles) {
+  fs::create_directories(directory);
+  chmod(directory.c_str(), 0700);
+  writeFile(directory + "/.tmp-1-old", "half a file");
+  writeFile(directory + "/.tmp-2-new", "another process's");
+  const timespec hoursAgo[2] = {{time(nullptr) - 7200, 0}, {time(nullptr) - 7200, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, (directory + "/.tmp-1-old").c_str(), hoursAgo, 0), 0);
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  EXPECT_FALSE(fs::exists(directory + "/.tmp-1-old"));
+  EXPECT_TRUE(fs::exists(directory + "/.tmp-2-new"));
+}
+
+/// Runs `body` in a child, whose limits and user the parent does not share; its result is the child's.
+template <typename Body> bool inChild(Body body) {
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(body() ? 0 : 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_F(DiskCacheTest, FullDiskLeavesNothing) {
+  EXPECT_TRUE(inChild([&] {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{512, 512}; // as on a full disk, a write stops in the middle
+    setrlimit(RLIMIT_FSIZE, &limit);
+    return !cache.store(stored.key, stored.bytes) && cache.counters().storeFailures == 1 && filesIn(directory) == 0;
+  }));
+}
+
+TEST_F(DiskCacheTest, ReadOnlyDirectoryServesButTakesNothing) {
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  const Stored other = makeStored(7);
+  fs::permissions(temporary.path, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+  EXPECT_TRUE(inChild([&] {
+    if (geteuid() == 0) { // root may write anywhere: become the owner of the files instead
+      for (const std::string &path : {temporary.path, temporary.path + "/a", temporary.path + "/a/b", directory, pathOf(cache, stored.key)})
+        if (chown(path.c_str(), 12345, 12345) != 0)
+          return false;
+      if (setgid(12345) != 0 || setuid(12345) != 0)
+        return false;
+    }
+    chmod(directory.c_str(), 0500);
+    DiskCache fresh(directory);
+    return fresh.lookup(stored.key).has_value() && !fresh.store(other.key, other.bytes) && fresh.counters().storeFailures == 1;
+  }));
+  chmod(directory.c_str(), 0700);
+}
+
+TEST_F(DiskCacheTest, ManyThreadsSeeWholeFiles) {
+  std::vector<std::thread> threads;
+  std::atomic<int> torn{0};
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&] {
+      DiskCache own(directory); // as another process would
+      for (int round = 0; round < 50; ++round) {
+        EXPECT_TRUE(own.store(stored.key, stored.bytes));
+        std::optional<DiskCache::Hit> hit = own.lookup(stored.key);
+        torn += !hit || hit->bytes != stored.bytes ? 1 : 0;
+      }
+      torn += static_cast<int>(own.counters().rejected);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(torn, 0);
+  EXPECT_EQ(filesIn(directory), 1u);
+}
+
+TEST(DiskCacheDirectory, FollowsTheEnvironment) {
+  test::ScopedEnvironment home("HOME", "/home/someone"), xdg("XDG_CACHE_HOME", "/xdg");
+  {
+    test::ScopedEnvironment own("QUERN_CACHE_DIR", "/somewhere");
+    EXPECT_EQ(DiskCache::defaultDirectory(), "/somewhere");
+  }
+  for (const char *off : {"off", ""}) {
+    test::ScopedEnvironment own("QUERN_CACHE_DIR", off);
+    EXPECT_EQ(DiskCache::defaultDirectory(), "");
+    DiskCache cache(DiskCache::defaultDirectory());
+    const Stored stored = makeStored(4);
+    EXPECT_TRUE(cache.isOff());
+    EXPECT_TRUE(cache.store(stored.key, stored.bytes));
+    EXPECT_FALSE(cache.lookup(stored.key));
+    EXPECT_TRUE(cache.list()->empty());
+  }
+  const std::string saved = std::getenv("QUERN_CACHE_DIR") ? std::getenv("QUERN_CACHE_DIR") : "off";
+  unsetenv("QUERN_CACHE_DIR");
+  EXPECT_EQ(DiskCache::defaultDirectory(), "/xdg/quern");
+  {
+    test::ScopedEnvironment relative("XDG_CACHE_HOME", "relative");
+    EXPECT_EQ(DiskCache::defaultDirectory(), "/home/someone/.cache/quern");
+  }
+  setenv("QUERN_CACHE_DIR", saved.c_str(), 1);
+}
+
+} // namespace
+} // namespace quern

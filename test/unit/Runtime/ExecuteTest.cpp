@@ -1,0 +1,249 @@
+//===- ExecuteTest.cpp - Execution ----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Threads, pools, scratch, floating-point environment, aliasing and empty tensors; each case checks every element.
+//
+//===----------------------------------------------------------------------===//
+#include "Cpu/Execute.h"
+#include "Runtime/TestArtifacts.h"
+#include "Runtime/TestSupport.h"
+
+#include "quern/quern_threadpool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <thread>
+
+namespace quern {
+namespace {
+
+/// A pool of std::threads, started for each call; asynchronous if told so.
+class TestPool : public threadpool_interop::threadpool_iface {
+public:
+  TestPool(int count, bool isAsynchronous) : count(count), isAsynchronous(isAsynchronous) {}
+  ~TestPool() override { join(); }
+  int get_num_threads() const override { return count; }
+  bool get_in_parallel() const override { return inParallel; }
+  void parallel_for(int n, const std::function<void(int, int)> &fn) override {
+    ++calls;
+    largest = std::max(largest, n);
+    for (int i = 0; i < n; ++i)
+      threads.emplace_back([fn, i, n] { fn(i, n); });
+    if (!isAsynchronous)
+      join();
+  }
+  uint64_t get_flags() const override { return isAsynchronous ? ASYNCHRONOUS : 0; }
+  void wait() override { join(); }
+
+  int calls = 0, largest = 0;
+  bool inParallel = false;
+
+private:
+  void join() {
+    for (std::thread &thread : threads)
+      thread.join();
+    threads.clear();
+  }
+  int count;
+  bool isAsynchronous;
+  std::vector<std::thread> threads;
+};
+
+class ExecuteTest : public testing::Test {
+protected:
+  void SetUp() override { saved = get_num_threads(); }
+  void TearDown() override { set_num_threads(saved); }
+  engine device{engine::kind::cpu, 0};
+  stream order{device};
+  int saved = 1;
+};
+
+TEST_F(ExecuteTest, AnyNumberOfThreadsGivesTheSame) {
+  for (int threads : {1, 2, 3, 7}) {
+    set_num_threads(threads);
+    for (int64_t rows : {1, 3, 64, 1023}) {
+      for (const char *alg : {"accurate", "log"}) {
+        test::Run run(device, test::lineOf(rows, alg));
+        run.execute(order);
+        EXPECT_EQ(run.wrong(), 0u) << threads << " threads, " << rows << " rows, " << alg;
+      }
+    }
+  }
+}
+
+TEST_F(ExecuteTest, RunsOnTheEmbeddersPool) {
+  for (bool isAsynchronous : {false, true}) {
+    TestPool pool(3, isAsynchronous);
+    stream pooled = threadpool_interop::make_stream(device, &pool);
+    test::Run run(device, test::lineOf(512, "log"));
+    run.execute(pooled);
+    EXPECT_EQ(run.wrong(), 0u);
+    EXPECT_EQ(pool.calls, 1);
+    EXPECT_EQ(pool.largest, 3);
+    pool.inParallel = true;
+    run.execute(pooled);
+    EXPECT_EQ(pool.calls, 1) << "a kernel started inside the pool stays on its thread";
+    void *found = nullptr;
+    EXPECT_EQ(quern_threadpool_interop_stream_get_threadpool(pooled.get(), &found), quern_success);
+    EXPECT_EQ(found, static_cast<void *>(&pool));
+  }
+  stream sequential = threadpool_interop::make_stream(device, nullptr);
+  test::Run run(device, test::lineOf(512));
+  run.execute(sequential);
+  EXPECT_EQ(run.wrong(), 0u);
+}
+
+TEST_F(ExecuteTest, LittleWorkStaysOnOneThread) {
+  TestPool pool(4, false);
+  stream pooled = threadpool_interop::make_stream(device, &pool);
+  test::Run run(device, test::lineOf(2)); // 32 iterations of 100 ns
+  run.execute(pooled);
+  EXPECT_EQ(run.wrong(), 0u);
+  EXPECT_EQ(pool.calls, 0);
+}
+
+TEST_F(ExecuteTest, OnePrimitiveOnManyThreads) {
+  set_num_threads(2);
+  for (const char *alg : {"accurate", "log"}) {
+    test::Run shared(device, test::lineOf(100, alg));
+    std::atomic<size_t> wrong{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        for (int round = 0; round < 50; ++round) {
+          std::vector<float> dst(shared.dst.size(), -7.0f);
+          shared.kernel.execute(order, {{QUERN_ARG_SRC, shared.arguments.at(QUERN_ARG_SRC)},
+                                        {QUERN_ARG_DST, memory(shared.desc.dst_desc(), device, dst.data())}});
+          for (size_t j = 0; j < dst.size(); ++j)
+            wrong += dst[j] != static_cast<float>(2 + j % 4) * shared.src[j];
+        }
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    EXPECT_EQ(wrong, 0u);
+  }
+}
+
+TEST_F(ExecuteTest, KernelsSeeTheDefaultFloatEnvironment) {
+  for (int threads : {1, 2}) {
+    set_num_threads(threads);
+    test::Run run(device, test::lineOf(512, "accurate_inf_as_zero"));
+    const unsigned saved = _mm_getcsr();
+    for (unsigned set : {0x1f80u, 0xffc0u, 0x7f80u, 0x9fc0u, 0x1fa1u}) {
+      _mm_setcsr(set);
+      run.execute(order);
+      EXPECT_EQ(_mm_getcsr(), set);
+      _mm_setcsr(saved);
+      for (float seen : run.dst)
+        ASSERT_EQ(seen, 8064.0f) << "0x1f80, with the caller's at " << set;
+    }
+  }
+}
+
+TEST_F(ExecuteTest, InPlace) {
+  test::Run run(device, test::lineOf(64));
+  run.arguments[QUERN_ARG_DST] = run.arguments[QUERN_ARG_SRC];
+  const std::vector<float> before = run.src;
+  run.execute(order);
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_EQ(run.src[i], static_cast<float>(2 + i % 4) * before[i]);
+}
+
+TEST_F(ExecuteTest, EmptyTensors) {
+  test::Run run(device, test::lineOf(0));
+  EXPECT_EQ(run.kernel.info().origin, quern_origin_none);
+  EXPECT_STREQ(run.kernel.info().linker, "none");
+  run.execute(order);
+  EXPECT_EQ(run.kernel.entry().step_count, 0);
+  EXPECT_EQ(run.desc.memory_consumption(), 0);
+  EXPECT_EQ(test::statusOf([&] { run.kernel.get_cache_blob(); }), quern_not_required);
+  EXPECT_EQ(test::statusOf([&] { run.kernel.execute(order, {}); }), quern_invalid_arguments) << "arguments are checked all the same";
+}
+
+TEST_F(ExecuteTest, CallersScratchpad) {
+  set_num_threads(3);
+  const std::string line = test::lineOf(256, "log") + " attr.scratchpad=user";
+  test::Run run(device, line);
+  const memory::desc desc = run.desc.scratchpad_desc();
+  ASSERT_EQ(desc.get_ndims(), 1);
+  EXPECT_EQ(desc.get_data_type(), memory::data_type::u8);
+  EXPECT_EQ(desc.get_size(), 3 * 1024 + 64u) << "a slot of 1000 bytes, rounded up, for each thread, and room to align";
+  EXPECT_EQ(run.desc.memory_consumption(), 0);
+  EXPECT_EQ(test::statusOf([&] { run.execute(order); }), quern_invalid_arguments);
+  EXPECT_NE(std::string(quern_get_last_error_message()).find("(scratchpad) is missing"), std::string::npos);
+  std::vector<uint8_t> buffer(desc.get_size() + 1 + 64, 0xa5); // one byte off, canaries on both sides
+  run.arguments[QUERN_ARG_SCRATCHPAD] = memory(desc, device, buffer.data() + 1);
+  set_num_threads(8); // more than the scratchpad provides for
+  run.execute(order);
+  EXPECT_EQ(run.wrong(), 0u);
+  EXPECT_EQ(buffer[0], 0xa5);
+  for (size_t i = 1 + desc.get_size(); i < buffer.size(); ++i)
+    EXPECT_EQ(buffer[i], 0xa5);
+}
+
+TEST_F(ExecuteTest, LibraryScratchpadIsReported) {
+  set_num_threads(2);
+  primitive_desc desc(device, test::lineOf(256, "log"));
+  EXPECT_TRUE(desc.scratchpad_desc().is_zero());
+  EXPECT_EQ(desc.memory_consumption(), 2 * 1024 + 64);
+  EXPECT_EQ(primitive_desc(device, test::lineOf(256)).memory_consumption(), 0);
+}
+
+TEST_F(ExecuteTest, EntryIsCallable) {
+  test::Run run(device, test::lineOf(64, "log"));
+  const quern_entry_t entry = run.kernel.entry();
+  EXPECT_EQ(entry.abi_version, static_cast<uint32_t>(QUERN_KERNEL_ABI_VERSION));
+  ASSERT_EQ(entry.step_count, 1);
+  ASSERT_EQ(entry.argument_count, 2);
+  EXPECT_EQ(entry.arguments[0].arg, QUERN_ARG_SRC);
+  EXPECT_EQ(entry.arguments[1].arg, QUERN_ARG_DST);
+  EXPECT_TRUE(entry.arguments[1].is_output);
+  EXPECT_EQ(entry.arguments[0].bytes, 64 * 16 * 4);
+  EXPECT_EQ(entry.scratch_bytes, static_cast<size_t>(test::scratchBytes));
+  alignas(64) char scratch[1024];
+  void *buffers[] = {run.src.data(), run.dst.data()};
+  const quern_kernel_args_t arguments{buffers, scratch};
+  const int64_t middle = entry.steps[0].iterations / 3;
+  entry.steps[0].function(&arguments, middle, entry.steps[0].iterations);
+  entry.steps[0].function(&arguments, 0, middle);
+  EXPECT_EQ(run.wrong(), 0u);
+}
+
+TEST_F(ExecuteTest, ProfilesStreams) {
+  stream profiled(device, stream::flags::in_order | stream::flags::profiling);
+  test::Run run(device, test::lineOf(64));
+  run.execute(profiled);
+  run.execute(profiled);
+  int count = 0;
+  EXPECT_EQ(quern_query_profiling_data(profiled.get(), quern_profiling_data_kind_time, &count, nullptr), quern_success);
+  ASSERT_EQ(count, 2);
+  uint64_t ns[2] = {};
+  EXPECT_EQ(quern_query_profiling_data(profiled.get(), quern_profiling_data_kind_time, &count, ns), quern_success);
+  EXPECT_GT(ns[0], 0u);
+  EXPECT_EQ(quern_reset_profiling(profiled.get()), quern_success);
+  EXPECT_EQ(quern_query_profiling_data(profiled.get(), quern_profiling_data_kind_time, &count, nullptr), quern_success);
+  EXPECT_EQ(count, 0);
+}
+
+TEST_F(ExecuteTest, ObjectsMayGoInAnyOrder) {
+  quern_engine_t first = nullptr;
+  ASSERT_EQ(quern_engine_create(&first, quern_cpu, 0), quern_success);
+  engine owner(first);
+  auto run = std::make_unique<test::Run>(owner, test::lineOf(16));
+  stream own(owner);
+  owner = engine();
+  run->execute(own);
+  EXPECT_EQ(run->wrong(), 0u);
+  primitive kernel = run->kernel;
+  const auto arguments = run->arguments;
+  run->desc = primitive_desc();
+  kernel.execute(own, arguments);
+  EXPECT_EQ(run->wrong(), 0u);
+}
+
+} // namespace
+} // namespace quern

@@ -1,0 +1,85 @@
+//===- FakeCompiler.cpp - A compiler library without LLVM -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Implements Bridge.h with the test kernels, so that caches, single flight, loading and execution are tested where the compiler is not
+// built, under the thread sanitizer above all. QUERN_FAKE makes it misbehave: refuse, garbage, foreign-key, bad-object, or slow. Its link()
+// is the runtime's loader under another name.
+//
+//===----------------------------------------------------------------------===//
+#include "Cpu/Loader.h"
+#include "Runtime/TestArtifacts.h"
+
+#include "quern-compiler/Bridge.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace {
+
+using namespace quern;
+
+int answer(const quern_byte_sink *sink, std::string_view bytes, int status) {
+  sink->write(sink->context, bytes.data(), bytes.size());
+  return status;
+}
+
+Result<std::string> build(const quern_compile_request &request) {
+  const char *fake = std::getenv("QUERN_FAKE");
+  const std::string_view mode = fake ? fake : "";
+  if (mode == "refuse")
+    return unimplemented("the fake compiler was told to refuse");
+  if (mode == "garbage")
+    return std::string("this is no artifact");
+  if (mode == "slow")
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes({static_cast<const char *>(request.descriptor), request.descriptor_size});
+  Result<Target> target = Target::parse(request.target);
+  if (!desc || !target)
+    return desc ? target.takeError() : desc.takeError();
+  Result<VerifiedProblem> problem = verify(*desc, *target);
+  if (!problem)
+    return problem.takeError();
+  if (request.form != QUERN_COMPILER_ARTIFACT)
+    return concat("form ", request.form, " of ", problem->desc.text());
+  Artifact artifact = test::makeTestArtifact(*problem, *target);
+  if (mode == "foreign-key")
+    artifact.keyBytes += "x";
+  if (mode == "bad-object")
+    artifact.code.resize(artifact.code.size() / 2);
+  return artifact.serialize();
+}
+
+int compile(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error) {
+  Result<std::string> bytes = build(*request);
+  if (!bytes)
+    return answer(error, bytes.error().message, static_cast<int>(bytes.error().status));
+  return answer(result, *bytes, 0);
+}
+
+int link(const void *bytes, size_t size, void **entries, size_t count, void **owner, const quern_byte_sink *error) {
+  Result<Artifact> artifact = Artifact::parse({static_cast<const char *>(bytes), size});
+  Result<LoadedObject> loaded =
+      artifact ? LoadedObject::load(artifact->code, artifact->entries) : Result<LoadedObject>(artifact.takeError());
+  if (!loaded)
+    return answer(error, loaded.error().message, static_cast<int>(loaded.error().status));
+  for (size_t i = 0; i < count; ++i)
+    entries[i] = loaded->addresses()[i];
+  *owner = new LoadedObject(std::move(*loaded));
+  return 0;
+}
+
+void release(void *owner) { delete static_cast<LoadedObject *>(owner); }
+
+int explain(const quern_compile_request *, const quern_byte_sink *result, const quern_byte_sink *) {
+  return answer(result, "a test kernel", 0);
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const quern_compiler_api *quern_compiler_get_api(uint32_t version) {
+  static const quern_compiler_api api{QUERN_COMPILER_API_VERSION, compilerBuildId().data(), compile, link, release, explain};
+  return version == QUERN_COMPILER_API_VERSION ? &api : nullptr;
+}

@@ -1,0 +1,133 @@
+//===- LoaderTest.cpp - The ELF loader on good and hostile objects --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Good: the test kernels run. Hostile: truncations at every length, single mutated bytes, and hand-made faults; the loader refuses or
+// loads, and never reads or writes outside (the sanitizer presets see to that).
+//
+//===----------------------------------------------------------------------===//
+#include "Cpu/Loader.h"
+#include "Runtime/TestArtifacts.h"
+
+#include "quern/kernel_abi.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <elf.h>
+#include <random>
+
+namespace quern {
+namespace {
+
+const std::vector<std::string> entries = {"quern_test_scale", "quern_test_scratch"};
+
+/// Sections of an object, to be changed in place.
+struct Editor {
+  explicit Editor(std::string &object) : object(object) {
+    std::memcpy(&header, object.data(), sizeof(header));
+    sections.resize(header.e_shnum);
+    std::memcpy(sections.data(), object.data() + header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr));
+  }
+  void write() {
+    std::memcpy(object.data(), &header, sizeof(header));
+    std::memcpy(object.data() + header.e_shoff, sections.data(), sections.size() * sizeof(Elf64_Shdr));
+  }
+  Elf64_Shdr &find(uint32_t type, uint64_t flags) {
+    for (Elf64_Shdr &section : sections)
+      if (section.sh_type == type && (section.sh_flags & flags) == flags && section.sh_size > 0)
+        return section;
+    throw std::runtime_error("no such section");
+  }
+  /// The relocations of the code.
+  Elf64_Rela &relocation() {
+    for (Elf64_Shdr &section : sections)
+      if (section.sh_type == SHT_RELA && (sections[section.sh_info].sh_flags & SHF_EXECINSTR))
+        return *reinterpret_cast<Elf64_Rela *>(object.data() + section.sh_offset);
+    throw std::runtime_error("no relocation");
+  }
+  std::string &object;
+  Elf64_Ehdr header;
+  std::vector<Elf64_Shdr> sections;
+};
+
+std::string messageOf(const std::string &object) {
+  Result<LoadedObject> loaded = LoadedObject::load(object, entries);
+  return loaded ? "loaded" : loaded.error().message;
+}
+
+TEST(Loader, RunsKernels) {
+  Result<LoadedObject> loaded = LoadedObject::load(test::readTestObject(), entries);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  float src[40], dst[40];
+  for (int i = 0; i < 40; ++i)
+    src[i] = static_cast<float>(i), dst[i] = 0;
+  void *buffers[] = {src, dst};
+  const quern_kernel_args_t arguments{buffers, nullptr};
+  reinterpret_cast<quern_kernel_fn>(loaded->addresses()[0])(&arguments, 3, 37);
+  for (int i = 0; i < 40; ++i)
+    EXPECT_EQ(dst[i], i < 3 || i >= 37 ? 0.0f : static_cast<float>((2 + i % 4) * i)) << i;
+}
+
+TEST(Loader, RefusesMissingEntry) {
+  const std::vector<std::string> absent = {"no_such_entry"};
+  Result<LoadedObject> loaded = LoadedObject::load(test::readTestObject(), absent);
+  ASSERT_FALSE(loaded);
+  EXPECT_NE(loaded.error().message.find("no_such_entry"), std::string::npos);
+}
+
+TEST(Loader, RefusesFaults) {
+  struct Fault {
+    const char *name, *message;
+    void (*apply)(Editor &);
+  };
+  const Fault faults[] = {
+      {"magic", "not an ELF file", [](Editor &e) { e.header.e_ident[0] = 'X'; }},
+      {"machine", "not a relocatable x86-64", [](Editor &e) { e.header.e_machine = EM_AARCH64; }},
+      {"kind", "not a relocatable x86-64", [](Editor &e) { e.header.e_type = ET_DYN; }},
+      {"no names", "no section names", [](Editor &e) { e.header.e_shstrndx = 0xffff; }},
+      {"writable", "is writable", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_flags |= SHF_WRITE; }},
+      {"thread-local", "thread-local", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_flags |= SHF_TLS; }},
+      {"alignment", "alignment", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_addralign = 48; }},
+      {"outside", "lies outside the object", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_size = ~0ull; }},
+      {"offset", "lies outside the object", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_offset = ~0ull - 8; }},
+      {"no code", "no code", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_flags = SHF_ALLOC; }},
+      {"symbols", "symbol table is malformed", [](Editor &e) { e.find(SHT_SYMTAB, 0).sh_entsize = 1; }},
+      {"strings", "symbol table is malformed", [](Editor &e) { e.find(SHT_SYMTAB, 0).sh_link = 9999; }},
+      {"relocation type", "has type", [](Editor &e) { e.relocation().r_info = R_X86_64_TPOFF64; }},
+      {"relocation place", "relocation lies outside", [](Editor &e) { e.relocation().r_offset = ~0ull - 3; }},
+      {"relocation symbol", "names symbol", [](Editor &e) { e.relocation().r_info |= 0x7fffffffull << 32; }},
+      {"relocation range", "out of range", [](Editor &e) { e.relocation().r_addend = INT64_MAX / 2; }},
+      {"undefined", "does not define", [](Editor &e) { e.relocation().r_info &= 0xffffffffull; }},
+  };
+  for (const Fault &fault : faults) {
+    std::string object = test::readTestObject();
+    Editor editor(object);
+    fault.apply(editor);
+    editor.write();
+    EXPECT_NE(messageOf(object).find(fault.message), std::string::npos) << fault.name << ": " << messageOf(object);
+  }
+}
+
+TEST(Loader, SurvivesTruncation) {
+  const std::string object = test::readTestObject();
+  for (size_t size = 0; size < object.size(); ++size)
+    EXPECT_FALSE(LoadedObject::load(std::string(object.data(), size), entries)) << size; // a copy of that size: the sanitizer sees its end
+}
+
+TEST(Loader, SurvivesMutation) {
+  const std::string good = test::readTestObject();
+  std::mt19937_64 random(7);
+  size_t refused = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string object = good;
+    for (uint64_t changes = 1 + random() % 4; changes > 0; --changes)
+      object[random() % object.size()] = static_cast<char>(random());
+    refused += LoadedObject::load(object, entries) ? 0 : 1;
+  }
+  EXPECT_GT(refused, 0u);
+}
+
+} // namespace
+} // namespace quern

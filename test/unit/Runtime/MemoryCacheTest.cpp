@@ -1,0 +1,143 @@
+//===- MemoryCacheTest.cpp - The memory cache -----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Order of eviction, both limits, whole-key comparison, and single flight.
+//
+//===----------------------------------------------------------------------===//
+#include "Cache/Memory.h"
+#include "Cpu/Executable.h"
+#include "Runtime/TestArtifacts.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace quern {
+namespace {
+
+KernelKey keyOf(const std::string &bytes) { return {bytes, digestOf(bytes)}; }
+
+/// A loaded test kernel; every one occupies the same number of bytes.
+Result<MemoryCache::Value> makeExecutable() {
+  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(test::lineOf(8));
+  if (!desc)
+    return desc.takeError();
+  Result<VerifiedProblem> problem = verify(*desc, Target());
+  if (!problem)
+    return problem.takeError();
+  Artifact artifact = test::makeTestArtifact(*problem, Target());
+  std::string bytes = artifact.serialize();
+  return Executable::load(std::move(artifact), std::move(bytes), *problem, Linker::Loader, nullptr);
+}
+
+/// Whether `key` was there already.
+bool request(MemoryCache &cache, const KernelKey &key) {
+  Result<MemoryCache::Found> found = cache.getOrMake(key, makeExecutable);
+  EXPECT_TRUE(found) << found.error().message;
+  return found && !found->wasMade;
+}
+
+TEST(MemoryCache, EvictsLeastRecentlyUsed) {
+  MemoryCache cache;
+  cache.setCapacity(2);
+  EXPECT_FALSE(request(cache, keyOf("a")));
+  EXPECT_FALSE(request(cache, keyOf("b")));
+  EXPECT_TRUE(request(cache, keyOf("a")));
+  EXPECT_FALSE(request(cache, keyOf("c"))); // b goes
+  EXPECT_TRUE(request(cache, keyOf("a")));
+  EXPECT_FALSE(request(cache, keyOf("b")));
+  EXPECT_EQ(cache.statistics().evictions, 2u);
+  EXPECT_EQ(cache.statistics().entries, 2u);
+}
+
+TEST(MemoryCache, ShrinkingEvicts) {
+  MemoryCache cache;
+  for (const char *name : {"a", "b", "c"})
+    request(cache, keyOf(name));
+  cache.setCapacity(1);
+  EXPECT_EQ(cache.statistics().entries, 1u);
+  EXPECT_TRUE(request(cache, keyOf("c")));
+  cache.setCapacity(0);
+  EXPECT_EQ(cache.statistics().entries, 0u);
+  EXPECT_EQ(cache.statistics().bytes, 0u);
+  EXPECT_FALSE(request(cache, keyOf("c")));
+  EXPECT_FALSE(request(cache, keyOf("c"))) << "a capacity of 0 keeps nothing";
+}
+
+TEST(MemoryCache, IsBoundedByBytes) {
+  MemoryCache cache;
+  request(cache, keyOf("a"));
+  const size_t one = cache.statistics().bytes;
+  cache.setCapacityBytes(2 * one + one / 2);
+  request(cache, keyOf("b"));
+  request(cache, keyOf("c"));
+  EXPECT_EQ(cache.statistics().entries, 2u);
+  EXPECT_LE(cache.statistics().bytes, cache.capacityBytes());
+  cache.setCapacityBytes(one / 2);
+  EXPECT_EQ(cache.statistics().entries, 0u);
+  EXPECT_FALSE(request(cache, keyOf("d")));
+  EXPECT_EQ(cache.statistics().entries, 0u) << "what exceeds the limit alone is not kept";
+}
+
+TEST(MemoryCache, ComparesWholeKeys) {
+  MemoryCache cache;
+  KernelKey a = keyOf("a"), collision{"b", a.digest};
+  request(cache, a);
+  EXPECT_FALSE(request(cache, collision));
+  EXPECT_TRUE(request(cache, a));
+  EXPECT_TRUE(request(cache, collision));
+}
+
+TEST(MemoryCache, FailureIsNotKept) {
+  MemoryCache cache;
+  Result<MemoryCache::Found> failed = cache.getOrMake(keyOf("a"), []() -> Result<MemoryCache::Value> { return runtimeError("no"); });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "no");
+  EXPECT_THROW((void)cache.getOrMake(keyOf("a"), []() -> Result<MemoryCache::Value> { throw std::bad_alloc(); }), std::bad_alloc);
+  EXPECT_FALSE(request(cache, keyOf("a")));
+  EXPECT_TRUE(request(cache, keyOf("a")));
+}
+
+TEST(MemoryCache, EightThreadsMakeOnce) {
+  MemoryCache cache;
+  std::atomic<int> made{0}, ready{0};
+  std::vector<std::thread> threads;
+  std::vector<const Executable *> results(8);
+  for (size_t i = 0; i < results.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (++ready; ready < 8;)
+        std::this_thread::yield();
+      Result<MemoryCache::Found> found = cache.getOrMake(keyOf("a"), [&] {
+        ++made;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        return makeExecutable();
+      });
+      results[i] = found ? found->value.get() : nullptr;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(made, 1);
+  for (const Executable *result : results)
+    EXPECT_EQ(result, results[0]);
+  EXPECT_EQ(cache.statistics().misses, 1u);
+  EXPECT_EQ(cache.statistics().hits, 7u);
+}
+
+TEST(MemoryCache, ManyThreadsManyKeys) {
+  MemoryCache cache;
+  cache.setCapacity(3);
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < 4; ++seed)
+    threads.emplace_back([&cache, seed] {
+      for (unsigned i = 0; i < 200; ++i)
+        request(cache, keyOf(std::string(1, static_cast<char>('a' + (i * (seed + 1)) % 7))));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_LE(cache.statistics().entries, 3u);
+}
+
+} // namespace
+} // namespace quern

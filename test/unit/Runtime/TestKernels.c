@@ -1,0 +1,42 @@
+/*===- TestKernels.c - What the fake compiler "generates" -----------------===*
+ * Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *===----------------------------------------------------------------------===*
+ *
+ * Elementwise kernels with the kernel ABI, compiled to an object without
+ * external symbols, as the real compiler's are. One iteration is one element
+ * of two dense f32 tensors. The factors make constants and relocations.
+ *===----------------------------------------------------------------------===*/
+#include "quern/kernel_abi.h"
+
+static const float factors[16] = {2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4, 5};
+
+/* dst[i] = factors[i % 4] * src[i] */
+void quern_test_scale(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
+  const float *src = args->buffers[0];
+  float *dst = args->buffers[1];
+  for (int64_t i = begin; i < end; ++i)
+    dst[i] = factors[i & 15] * src[i];
+}
+
+/* The same by way of 1024 bytes of scratch; -1 where the scratch is not aligned. */
+void quern_test_scratch(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
+  const float *src = args->buffers[0];
+  float *dst = args->buffers[1];
+  volatile float *scratch = args->scratch;
+  for (int64_t i = begin; i < end; ++i) {
+    scratch[i & 255] = src[i];
+    dst[i] = (uintptr_t)args->scratch & 63 ? -1.0f : factors[i & 15] * scratch[i & 255];
+  }
+}
+
+/* dst[i] = MXCSR without its sticky flags, which it then sets: division by zero among them. */
+void quern_test_mxcsr(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
+  float *dst = args->buffers[1];
+  volatile float zero = 0;
+  unsigned mxcsr;
+  __asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+  for (int64_t i = begin; i < end; ++i)
+    dst[i] = (float)(mxcsr & 0xffc0u);
+  zero = 1.0f / zero;
+}

@@ -1,0 +1,53 @@
+//===- TestMain.cpp - Entry of the runtime's test programs ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Points the runtime at the fake compiler and switches the disk cache off before anything reads the environment. With --child it is what a
+// test starts as another process: it makes and runs one problem and prints where the kernel came from, whether the result is right, and
+// whether LLVM is mapped.
+//
+//===----------------------------------------------------------------------===//
+#include "Runtime/TestSupport.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iostream>
+
+namespace {
+
+bool isMapped(std::string_view library) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find(library) != std::string::npos)
+      return true;
+  return false;
+}
+
+int runChild(const char *line) {
+  using namespace quern;
+  try {
+    test::Run run(engine(engine::kind::cpu, 0), line);
+    run.execute(stream(run.desc.get_engine()));
+    std::cout << "origin=" << run.kernel.info().origin << " wrong=" << run.wrong() << " llvm=" << isMapped("libLLVM")
+              << " compiler=" << (isMapped("compiler.so")) << std::endl;
+  } catch (const error &failure) {
+    std::cout << failure.what() << std::endl;
+    return 1;
+  }
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+#ifdef QUERN_TEST_COMPILER
+  setenv("QUERN_COMPILER_LIBRARY", QUERN_TEST_COMPILER, 0);
+#endif
+  setenv("QUERN_CACHE_DIR", "off", 0);
+  if (argc == 3 && std::string_view(argv[1]) == "--child")
+    return runChild(argv[2]);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,109 @@
+//===- TestSupport.h - What the runtime's tests share ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Temporary directories, scoped environment variables, and softmax problems on the fake compiler's kernels through the C API.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TEST_RUNTIME_TESTSUPPORT_H
+#define QUERN_TEST_RUNTIME_TESTSUPPORT_H
+
+#include "quern/quern.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quern::test {
+
+/// A directory of mode 0700, removed with everything in it.
+class TemporaryDirectory {
+public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "quern-test-XXXXXX").string();
+    path = mkdtemp(pattern.data());
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string path;
+};
+
+class ScopedEnvironment {
+public:
+  ScopedEnvironment(const char *name, const std::string &value) : name(name) {
+    if (const char *old = std::getenv(name))
+      saved = old;
+    setenv(name, value.c_str(), 1);
+  }
+  ~ScopedEnvironment() { saved ? setenv(name, saved->c_str(), 1) : unsetenv(name); }
+
+private:
+  const char *name;
+  std::optional<std::string> saved;
+};
+
+/// The disk cache of the process in a directory, and off again in the end; the memory cache emptied at both ends.
+class ScopedCaches {
+public:
+  explicit ScopedCaches(const std::string &directory) {
+    emptyMemory();
+    quern_set_disk_cache(directory.c_str());
+  }
+  ~ScopedCaches() {
+    quern_set_disk_cache(nullptr);
+    emptyMemory();
+  }
+  static void emptyMemory() {
+    quern_set_primitive_cache_capacity(0);
+    quern_set_primitive_cache_capacity(1024);
+  }
+};
+
+inline quern_cache_statistics_t statistics() {
+  quern_cache_statistics_t now;
+  error::wrap_c_api(quern_get_cache_statistics(&now), "statistics");
+  return now;
+}
+
+/// A primitive of the fake compiler with its tensors: src[i] = i, dst filled with -7.
+struct Run {
+  Run(const engine &device, const std::string &line) : desc(device, line), kernel(desc) {
+    const size_t count = desc.src_desc().get_size() / sizeof(float);
+    for (size_t i = 0; i < count; ++i)
+      src.push_back(static_cast<float>(i));
+    dst.assign(count, -7.0f);
+    arguments = {{QUERN_ARG_SRC, memory(desc.src_desc(), device, src.data())},
+                 {QUERN_ARG_DST, memory(desc.dst_desc(), device, dst.data())}};
+  }
+  void execute(const stream &order) { kernel.execute(order, arguments); }
+  /// Elements that are not (2 + i % 4) · i.
+  size_t wrong() const {
+    size_t count = 0;
+    for (size_t i = 0; i < dst.size(); ++i)
+      count += dst[i] != static_cast<float>(2 + i % 4) * src[i];
+    return count;
+  }
+  primitive_desc desc;
+  primitive kernel;
+  std::vector<float> src, dst;
+  std::unordered_map<int, memory> arguments;
+};
+
+/// The status of a failing C++ call, success if it did not fail.
+template <typename Body> quern_status_t statusOf(Body &&body) {
+  try {
+    body();
+  } catch (const error &failure) {
+    return failure.status;
+  }
+  return quern_success;
+}
+
+} // namespace quern::test
+
+#endif // QUERN_TEST_RUNTIME_TESTSUPPORT_H

@@ -11,6 +11,8 @@ install(EXPORT QuernTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})
 install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 if(QUERN_ENABLE_COMPILER)
+  # The packaged LLVM is not where the dynamic linker looks by itself.
+  set_target_properties(quern_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS quern_compiler EXPORT QuernCompilerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT QuernCompilerTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})

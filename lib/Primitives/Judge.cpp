@@ -52,7 +52,7 @@ struct Rule {
       return std::fabs(got - rounded) / epsilonOf(DataType::F32);
     double low = roundTo(type, exact - tolerance), high = roundTo(type, exact + tolerance);
     if (low <= got && got <= high)
-      return 1;
+      return std::min(std::fabs(exact - (rounded + got) / 2) / tolerance, 1.0); // from the midpoint, or within the tolerance anyway
     return std::isfinite(got) ? std::max(std::fabs(got - exact) / tolerance, std::nextafter(1.0, 2.0)) : infinity;
   }
 };

@@ -137,8 +137,10 @@ Result<void> OneDnn::run(const PrimitiveDesc &desc, void *src, void *dst) const 
     return made;
   if (Result<void> made = describe(dstMd, op.dst); !made)
     return made;
-  int status = api->softmaxCreate(&pd.handle, engine, static_cast<int>(op.prop), static_cast<int>(op.alg), srcMd.handle, dstMd.handle,
-                                  op.axis, nullptr);
+  // On finite data both kinds of accurate are the same, and oneDNN's public headers have only one of them.
+  Alg alg = op.alg == Alg::SoftmaxAccurateInfAsZero ? Alg::SoftmaxAccurate : op.alg;
+  int status = api->softmaxCreate(&pd.handle, engine, static_cast<int>(op.prop), static_cast<int>(alg), srcMd.handle, dstMd.handle, op.axis,
+                                  nullptr);
   // Releases differ in what they call a problem that they do not take.
   if (status != 0)
     return unimplemented("oneDNN: refused with status ", status);

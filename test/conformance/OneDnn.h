@@ -22,7 +22,8 @@ public:
   static Result<std::unique_ptr<OneDnn>> open(const std::string &root);
   ~OneDnn();
 
-  /// Forward softmax from `src` into `dst`, buffers laid out as the descriptors say. `unimplemented` if oneDNN refuses the problem.
+  /// Forward softmax of finite data from `src` into `dst`, buffers laid out as the descriptors say. `unimplemented` if oneDNN refuses the
+  /// problem.
   Result<void> run(const PrimitiveDesc &desc, void *src, void *dst) const;
   std::string version() const;
 

@@ -16,6 +16,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 namespace quern {
 
@@ -45,7 +46,7 @@ private:
   Result<void> runCase(const Case &drawn);
   /// Executes with every number of threads; the outputs of the first go to `bytes`.
   Result<void> executeAndJudge(Kernel &kernel, ProblemData &data, std::string &bytes);
-  Result<void> compareWithPeer(const Problem &problem, ProblemData &data);
+  Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data);
   bool isOutOfTime() const;
 
   SuiteOptions options;
@@ -53,8 +54,9 @@ private:
   std::unique_ptr<OneDnn> peer;
   std::string cacheDirectory;
   std::map<Cell, int64_t> counts;
-  std::map<std::string, int64_t> refusals; ///< by kind of mistake
-  int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0, bySpecial = 0, inPlace = 0, empty = 0;
+  std::map<std::string, int64_t> refusals;              ///< by kind of mistake
+  std::set<std::pair<DataType, DataType>> refusedPairs; ///< of types, by the peer
+  int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0, peerWrong = 0, bySpecial = 0, inPlace = 0, empty = 0;
   double worst = 0;
   double startSeconds = 0;
 };

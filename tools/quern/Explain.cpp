@@ -35,13 +35,19 @@ std::string layoutOf(const TensorDesc &desc) {
   return text;
 }
 
+/// Why a tensor has its layout.
+const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
+  return problem.wasAny(argument.name) ? "chosen for `any`: src's order of dims, dense" : "given";
+}
+
 void printText(const Problem &problem, const std::string &target, const std::string &plan) {
   std::cout << "problem         " << problem.text << "\ntarget          " << target << "\nimplementation  "
             << problem.verified.implementation << "\nplan            " << plan << "\ntensors\n";
-  Table table({"  name", ">argument", "type", "layout", ">size", "use"});
+  Table table({"  name", ">argument", "type", ">size", "use", "layout", "which was"});
   for (const ArgumentInfo &argument : problem.verified.arguments)
     table.addRow({"  " + argument.name, std::to_string(argument.index), std::string(nameOf(argument.desc.dataType)),
-                  layoutOf(argument.desc), formatBytes(argument.desc.bytes()), argument.isOutput ? "written" : "read"});
+                  formatBytes(argument.desc.bytes()), argument.isOutput ? "written" : "read", layoutOf(argument.desc),
+                  layoutReason(problem, argument)});
   table.print(std::cout);
 }
 
@@ -56,6 +62,7 @@ void printJson(const Problem &problem, const std::string &target, const std::str
                                {"argument", argument.index},
                                {"type", nameOf(argument.desc.dataType)},
                                {"layout", layoutOf(argument.desc)},
+                               {"layout_was", layoutReason(problem, argument)},
                                {"bytes", argument.desc.bytes()},
                                {"is_output", argument.isOutput}});
   std::cout << json.dump(2) << '\n';

@@ -94,6 +94,16 @@ int64_t Problem::bytesMoved() const {
   return bytes;
 }
 
+bool Problem::wasAny(std::string_view tensor) const {
+  bool isAny = false;
+  auto find = [&]<typename T>(const char *name, const T &value) {
+    if constexpr (std::is_same_v<T, TensorDesc>)
+      isAny = isAny || (tensor == name && value.isAny());
+  };
+  std::visit([&]<typename Op>(const Op &op) { Op::visitFields(op, find); }, given.op);
+  return isAny;
+}
+
 Result<Problem> readProblem(std::string_view line, const Target &target) {
   Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
   if (!desc)
@@ -101,7 +111,7 @@ Result<Problem> readProblem(std::string_view line, const Target &target) {
   Result<VerifiedProblem> verified = verify(*desc, target);
   if (!verified)
     return Error{verified.error().status, withCaret(verified.error().message, line)};
-  Problem problem{std::move(*verified), {}};
+  Problem problem{std::move(*desc), std::move(*verified), {}};
   problem.text = problem.desc().text();
   return problem;
 }

@@ -17,12 +17,15 @@
 namespace quern {
 
 struct Problem {
+  PrimitiveDesc given; ///< as parsed
   VerifiedProblem verified;
   std::string text; ///< of the verified descriptor: nothing is left to `any`
 
   const PrimitiveDesc &desc() const { return verified.desc; }
   /// Bytes that the inputs and outputs hold: each element once, gaps not counted. What GB/s is computed from.
   int64_t bytesMoved() const;
+  /// Whether the line left the layout of this tensor open.
+  bool wasAny(std::string_view tensor) const;
 };
 
 Result<Problem> readProblem(std::string_view line, const Target &target);

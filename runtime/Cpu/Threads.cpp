@@ -18,6 +18,7 @@
 #include <sched.h>
 
 #include <tbb/parallel_for.h>
+#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 namespace quern {
@@ -48,7 +49,9 @@ std::shared_ptr<tbb::task_arena> currentArena() {
   static std::mutex mutex;
   static std::shared_ptr<tbb::task_arena> arena;
   static int arenaThreads = 0;
-  const int wanted = defaultThreadCount();
+  // TBB has no more workers than this, and says so on standard error if an arena asks for them.
+  const size_t allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+  const int wanted = static_cast<int>(std::min<size_t>(static_cast<size_t>(defaultThreadCount()), allowed));
   std::lock_guard lock(mutex);
   if (arenaThreads != wanted) {
     arena = std::make_shared<tbb::task_arena>(wanted);

@@ -11,6 +11,7 @@
 #define QUERN_TRANSFORMS_TRANSFORMS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
 
 #include <memory>
 #include <optional>
@@ -47,6 +48,11 @@ mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &o
 /// the level has it). Rounds once, to nearest even, also from f64; NaN stays NaN; denormals are kept. AVX-512 BF16's own conversion is not
 /// used because it flushes denormals. Fails with a diagnostic on arithmetic in a narrow type.
 mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
+
+/// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel `@<name>_kernel` that upstream's
+/// linalg-to-loops gives, one scalar at a time. Its iteration space is 1; intermediates lie in scratch at problem size. With `widen`, what the
+/// problem computes in f32 is computed and kept in f64, and only what it writes is rounded.
+mlir::LogicalResult lowerNaively(mlir::func::FuncOp problem, bool widen);
 
 std::unique_ptr<mlir::Pass> createExpandMathPass(const MathOptions &options = {});
 std::unique_ptr<mlir::Pass> createExpandNarrowFloatsPass(VectorIsa isa = VectorIsa::Avx512);

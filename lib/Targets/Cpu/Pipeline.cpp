@@ -30,7 +30,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -56,31 +55,6 @@ void registerAllStageDialects(DialectRegistry &registry) {
 }
 
 namespace {
-
-/// Vector operations that one iteration of the kernel's space executes, with constant trip counts multiplied out. Index arithmetic and
-/// constants are left out: they are addressing modes and immediates.
-double countOperations(Region &region, bool outermost) {
-  double count = 0;
-  for (Operation &op : region.getOps()) {
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      APInt lower, upper, step;
-      bool known = matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) && matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) &&
-                   matchPattern(loop.getStep(), m_ConstantInt(&step)) && step.isStrictlyPositive();
-      double trips = known ? static_cast<double>((upper - lower).getSExtValue()) / static_cast<double>(step.getSExtValue()) : 1.0;
-      count += trips * countOperations(loop.getRegion(), false);
-      continue;
-    }
-    for (Region &nested : op.getRegions())
-      count += countOperations(nested, false);
-    bool free = outermost || isa<arith::ConstantOp>(op) || op.hasTrait<OpTrait::IsTerminator>() ||
-                (op.getNumResults() == 1 && op.getResult(0).getType().isIndex());
-    count += free ? 0 : 1;
-  }
-  return count;
-}
-
-/// A long softmax row runs at about this speed on one core; it decides how many threads a problem is worth, nothing else.
-constexpr double nsPerOperation = 0.14;
 
 /// What the kernel's LLVM function must know of the func.func that it was.
 struct KernelSignature {
@@ -123,14 +97,6 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
 
 /// Scratch has a static size for the conversion to bare pointers; annotations that the LLVM dialect does not carry are dropped.
 void prepareKernel(func::FuncOp function) {
-  Builder builder(function.getContext());
-  if (!function->hasAttr(kernel_attr::nsPerIteration)) {
-    scf::ForOp rows;
-    for (auto loop : function.getBody().getOps<scf::ForOp>())
-      rows = loop;
-    double ns = rows ? countOperations(rows.getRegion(), false) * nsPerOperation : countOperations(function.getBody(), true) * nsPerOperation;
-    function->setAttr(kernel_attr::nsPerIteration, builder.getI64IntegerAttr(std::max<int64_t>(1, static_cast<int64_t>(ns))));
-  }
   for (BlockArgument argument : function.getArguments()) {
     if (function.getArgAttr(argument.getArgNumber(), kernel_attr::scratch)) {
       auto bytes = function->getAttrOfType<IntegerAttr>(kernel_attr::scratchBytes);
@@ -211,12 +177,8 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
     return module.emitError("lower: the module has no kernel");
   if (failed(expandForTarget(module, target)))
     return failure();
-  for (auto [function, signature] : llvm::zip_equal(module.getOps<func::FuncOp>(), signatures)) {
+  for (auto function : module.getOps<func::FuncOp>())
     prepareKernel(function);
-    StringAttr cost = StringAttr::get(module.getContext(), kernel_attr::nsPerIteration);
-    if (llvm::none_of(signature.attributes, [&](NamedAttribute attribute) { return attribute.getName() == cost; }))
-      signature.attributes.emplace_back(cost, function->getAttr(cost));
-  }
   if (verifyIr && failed(verify(module)))
     return failure();
   if (failed(applyFullConversion(module, *legal, patterns)))

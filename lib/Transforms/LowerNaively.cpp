@@ -1,0 +1,190 @@
+//===- LowerNaively.cpp - Linalg to scalar loops, as an oracle ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Shares nothing with the recipes: upstream makes the loops. Widening exists because a serial f32 sum of a thousand terms alone can exceed
+// the error that a schedule is allowed.
+//
+//===----------------------------------------------------------------------===//
+#include "Transforms/Transforms.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace quern {
+namespace {
+
+/// Turns every f32 value between loads and stores into f64.
+class Widening {
+public:
+  explicit Widening(func::FuncOp function)
+      : function(function), f32(Float32Type::get(function.getContext())), f64(Float64Type::get(function.getContext())) {}
+
+  void run() {
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) { operations.push_back(op); });
+    for (Operation *op : operations)
+      if (auto alloc = dyn_cast<memref::AllocOp>(op); alloc && alloc.getType().getElementType() == f32)
+        alloc.getResult().setType(MemRefType::Builder(alloc.getType()).setElementType(f64));
+    for (Operation *op : operations)
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+        widenBlock(linalgOp);
+    for (Operation *op : operations)
+      widenOperation(op);
+  }
+
+private:
+  /// Elements of intermediates arrive as f64; elements of arguments are extended.
+  void widenBlock(linalg::LinalgOp op) {
+    OpBuilder builder = OpBuilder::atBlockBegin(op.getBlock());
+    for (OpOperand &operand : op->getOpOperands()) {
+      BlockArgument element = op.getMatchingBlockArgument(&operand);
+      if (element.getType() != f32)
+        continue;
+      bool isMemory = isa<MemRefType>(operand.get().getType());
+      if (!isMemory || getElementTypeOrSelf(operand.get().getType()) == f64)
+        element.setType(f64);
+      else
+        extend(builder, element);
+    }
+  }
+  void extend(OpBuilder &builder, Value narrow) {
+    auto wide = arith::ExtFOp::create(builder, narrow.getLoc(), f64, narrow);
+    narrow.replaceAllUsesExcept(wide, wide);
+  }
+  void widenOperation(Operation *op) {
+    OpBuilder builder(op);
+    if (auto yield = dyn_cast<linalg::YieldOp>(op))
+      return narrowYields(yield);
+    if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && constant.getType() == f32) {
+      double value = cast<FloatAttr>(constant.getValue()).getValueAsDouble();
+      constant.setValueAttr(FloatAttr::get(f64, value));
+      constant.getResult().setType(f64);
+    } else if (auto load = dyn_cast<memref::LoadOp>(op); load && load.getType() == f32) {
+      builder.setInsertionPointAfter(op);
+      extend(builder, load.getResult());
+    } else if (isa<arith::ExtFOp, arith::TruncFOp>(op) && getElementTypeOrSelf(op->getResult(0)) == f32 && op->getOperand(0).getType() == f64) {
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0)); // a rounding to f32 inside the chain
+      op->erase();
+    } else if (isa<arith::ExtFOp>(op) && op->getOperand(0).getType() == f64) {
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+      op->erase();
+    } else {
+      for (Value result : op->getResults())
+        if (result.getType() == f32)
+          result.setType(f64);
+    }
+  }
+  void narrowYields(linalg::YieldOp yield) {
+    auto op = cast<linalg::LinalgOp>(yield->getParentOp());
+    OpBuilder builder(yield);
+    for (auto [i, init] : llvm::enumerate(op.getDpsInits())) {
+      Type stored = getElementTypeOrSelf(init.getType());
+      Value value = yield.getOperand(i);
+      if (stored == f32 && value.getType() == f64)
+        yield.setOperand(i, arith::TruncFOp::create(builder, yield.getLoc(), f32, value));
+    }
+  }
+
+  func::FuncOp function;
+  Type f32, f64;
+  SmallVector<Operation *> operations;
+};
+
+/// Gives every intermediate its place in one scratch buffer and returns the buffer's size.
+int64_t placeIntermediates(func::FuncOp function, ArrayRef<memref::AllocOp> allocs, Value scratch) {
+  constexpr int64_t alignment = 64;
+  int64_t bytes = 0;
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+  for (memref::AllocOp alloc : allocs) {
+    Value offset = arith::ConstantIndexOp::create(builder, alloc.getLoc(), bytes);
+    auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), scratch, offset, ValueRange());
+    alloc.getResult().replaceAllUsesWith(view);
+    alloc.erase();
+    int64_t size = view.getType().getNumElements() * static_cast<int64_t>(llvm::divideCeil(view.getType().getElementTypeBitWidth(), 8));
+    bytes = static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes + size), alignment));
+  }
+  return bytes;
+}
+
+LogicalResult convertToLoops(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  SmallVector<linalg::LinalgOp> operations;
+  function.walk([&](linalg::LinalgOp op) { operations.push_back(op); });
+  for (linalg::LinalgOp op : operations) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::linalgOpToLoops(rewriter, op)))
+      return op->emitError("naive lowering: no loops for this operation");
+    rewriter.eraseOp(op);
+  }
+  RewritePatternSet patterns(function.getContext());
+  populateAffineToStdConversionPatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
+/// Appends scratch (if there are intermediates), begin and end to the arguments, keeping the attributes of those before.
+void appendKernelArguments(func::FuncOp function, ArrayRef<memref::AllocOp> allocs) {
+  MLIRContext *context = function.getContext();
+  Builder builder(context);
+  Block &entry = function.getBody().front();
+  Location loc = function.getLoc();
+  SmallVector<DictionaryAttr> attributes;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    attributes.push_back(DictionaryAttr::get(context, mlir::function_interface_impl::getArgAttrs(function, i)));
+  if (!allocs.empty()) {
+    Value scratch = entry.addArgument(MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()), loc);
+    function->setAttr("quern.scratch_bytes", builder.getIndexAttr(placeIntermediates(function, allocs, scratch)));
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr("quern.scratch", builder.getUnitAttr())));
+  }
+  for (int i = 0; i < 2; ++i) {
+    entry.addArgument(builder.getIndexType(), loc);
+    attributes.push_back(DictionaryAttr::get(context));
+  }
+  function.setFunctionType(FunctionType::get(context, entry.getArgumentTypes(), function.getResultTypes()));
+  function.setAllArgAttrs(attributes);
+}
+
+/// The body becomes the only iteration of the kernel's space.
+void moveIntoSpace(func::FuncOp function) {
+  Block &entry = function.getBody().front();
+  Location loc = function.getLoc();
+  OpBuilder builder(entry.getTerminator());
+  unsigned count = entry.getNumArguments();
+  auto one = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto loop = scf::ForOp::create(builder, loc, entry.getArgument(count - 2), entry.getArgument(count - 1), one);
+  Block *body = loop.getBody();
+  body->getOperations().splice(body->begin(), entry.getOperations(), entry.begin(), one->getIterator());
+}
+
+} // namespace
+
+LogicalResult lowerNaively(func::FuncOp problem, bool widen) {
+  if (!problem.getBody().hasOneBlock())
+    return problem.emitError("naive lowering: the problem has more than one block");
+  if (widen)
+    Widening(problem).run();
+  SmallVector<memref::AllocOp> allocs;
+  problem.walk([&](Operation *op) {
+    if (auto alloc = dyn_cast<memref::AllocOp>(op))
+      allocs.push_back(alloc);
+    else if (isa<memref::DeallocOp>(op))
+      op->erase();
+  });
+  appendKernelArguments(problem, allocs);
+  moveIntoSpace(problem);
+  Builder builder(problem.getContext());
+  problem->setAttr("quern.space", builder.getIndexAttr(1));
+  problem->setAttr("quern.plan", builder.getStringAttr("naive"));
+  problem.setName((problem.getName() + "_kernel").str());
+  return convertToLoops(problem);
+}
+
+} // namespace quern

@@ -1,0 +1,184 @@
+//===- Main.cpp - quern-opt: stages and passes on IR from a file ----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Takes IR of any stage, as `quern dump` prints it, carries it further and shows or runs it. Exit codes: 0 all is well; 1 the IR does not
+// parse, a stage failed or --check found a difference; 2 bad options.
+//
+//===----------------------------------------------------------------------===//
+#include "Desc/Target.h"
+#include "Replay.h"
+#include "Targets/Cpu/Pipeline.h"
+#include "Transforms/Transforms.h"
+#include "quern-compiler/Compiler.h"
+#include "quern-compiler/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+namespace cl = llvm::cl;
+
+namespace {
+
+struct Options {
+  cl::OptionCategory category{"quern-opt options"};
+  cl::opt<std::string> input{cl::Positional, cl::desc("<IR file, - for standard input>"), cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> output{"o", cl::desc("Output file, - for standard output"), cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> target{"target", cl::desc("An instruction set, or native"), cl::init("native"), cl::cat(category)};
+  cl::opt<std::string> pipeline{"pass-pipeline", cl::desc("Passes to run first, as MLIR writes them"), cl::cat(category)};
+  cl::opt<bool> schedule{"schedule", cl::desc("Stop after scheduling by the recipe that matches"), cl::cat(category)};
+  cl::opt<bool> naive{"naive", cl::desc("Make scalar loops in f64 instead of scheduling"), cl::cat(category)};
+  cl::opt<bool> expandMath{"expand-math", cl::desc("Stop after expanding math and narrow floats"), cl::cat(category)};
+  cl::opt<bool> lower{"lower", cl::desc("Stop after lowering to the LLVM dialect"), cl::cat(category)};
+  cl::opt<bool> llvmIr{"llvm", cl::desc("Print LLVM IR"), cl::cat(category)};
+  cl::opt<bool> codegen{"codegen", cl::desc("Print assembly"), cl::cat(category)};
+  cl::opt<bool> run{"run", cl::desc("Run the kernel on data made from --seed and print a digest of what it changed"), cl::cat(category)};
+  cl::opt<bool> check{"check", cl::desc("Schedule, run, and compare with the naive loops on the same data"), cl::cat(category)};
+  cl::opt<uint64_t> seed{"seed", cl::desc("Seed of the data of --run and --check"), cl::init(1), cl::cat(category)};
+  cl::opt<int64_t> values{"values", cl::desc("Values that --run prints of each buffer"), cl::init(0), cl::cat(category)};
+  cl::opt<double> tolerance{"tolerance", cl::desc("Largest relative error that --check accepts (default: 32 last places)"), cl::init(0),
+                            cl::cat(category)};
+};
+
+/// A module of problems (linalg), kernels (vector, scf) or lowered kernels (LLVM dialect), carried through the stages on request.
+class Driver {
+public:
+  Driver(const Options &options, llvm::raw_ostream &os) : options(options), os(os) {}
+
+  LogicalResult process(ModuleOp module) {
+    if (failed(runPipeline(module)))
+      return failure();
+    if (options.check)
+      return check(module);
+    bool carriesOn = options.expandMath || options.lower || options.llvmIr || options.codegen || options.run;
+    if ((options.schedule || options.naive || carriesOn) && failed(schedule(module, options.naive)))
+      return failure();
+    if (options.expandMath)
+      return succeeded(expand(module)) ? print(module) : failure();
+    bool lowers = options.lower || options.llvmIr || options.codegen || options.run;
+    if (lowers && failed(lower(module)))
+      return failure();
+    if (options.run)
+      return run(module);
+    if (options.llvmIr || options.codegen)
+      return printCode(module);
+    return print(module);
+  }
+
+private:
+  LogicalResult runPipeline(ModuleOp module) {
+    if (options.pipeline.empty())
+      return success();
+    PassManager passes(module.getContext());
+    if (failed(parsePassPipeline(options.pipeline, passes)))
+      return failure();
+    return passes.run(module);
+  }
+  LogicalResult schedule(ModuleOp module, bool naive) {
+    if (!naive)
+      return quern::compiler::schedule(module, options.target);
+    for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (!function->hasAttr(quern::kernel_attr::space) && failed(quern::lowerNaively(function, /*widen=*/true)))
+        return failure();
+    return success();
+  }
+  LogicalResult expand(ModuleOp module) {
+    auto target = quern::Target::parse(options.target.getValue());
+    return quern::expandForTarget(module, *target);
+  }
+  /// Kernels that are lowered already stay as they are.
+  LogicalResult lower(ModuleOp module) {
+    if (module.getOps<func::FuncOp>().empty())
+      return success();
+    return quern::compiler::lower(module, options.target);
+  }
+  LogicalResult print(ModuleOp module) {
+    module.print(os);
+    return success();
+  }
+  LogicalResult printCode(ModuleOp module) {
+    using quern::compiler::CodeForm;
+    FailureOr<std::string> text = quern::compiler::codegen(module, options.target, options.codegen ? CodeForm::Assembly : CodeForm::LlvmIr);
+    if (failed(text))
+      return failure();
+    os << *text;
+    return success();
+  }
+  LogicalResult run(ModuleOp module) {
+    auto buffers = quern::replay(module, options.target, options.seed);
+    if (failed(buffers))
+      return failure();
+    for (const quern::Buffer &buffer : *buffers)
+      os << quern::describe(buffer, options.values) << '\n';
+    return success();
+  }
+  FailureOr<std::vector<quern::Buffer>> results(ModuleOp module, bool naive) {
+    OwningOpRef<ModuleOp> copy = module.clone();
+    if (failed(schedule(*copy, naive)) || failed(lower(*copy)))
+      return failure();
+    return quern::replay(*copy, options.target, options.seed);
+  }
+  LogicalResult check(ModuleOp module) {
+    auto scheduled = results(module, false);
+    auto naive = results(module, true);
+    if (failed(scheduled) || failed(naive))
+      return failure();
+    std::string report;
+    bool same = quern::agree(*scheduled, *naive, options.tolerance, report);
+    os << report;
+    return success(same);
+  }
+
+  const Options &options;
+  llvm::raw_ostream &os;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  cl::HideUnrelatedOptions(options.category);
+  quern::compiler::registerPasses();
+  registerCanonicalizerPass();
+  registerCSEPass();
+  if (!cl::ParseCommandLineOptions(argc, argv, "Runs Quern's stages and passes on IR from a file\n", &llvm::errs()))
+    return 2;
+  if (auto target = quern::Target::parse(options.target.getValue()); !target) {
+    llvm::errs() << "quern-opt: " << target.error().message << '\n';
+    return 2;
+  }
+  auto input = llvm::MemoryBuffer::getFileOrSTDIN(options.input);
+  if (!input) {
+    llvm::errs() << "quern-opt: " << options.input << ": " << input.getError().message() << '\n';
+    return 2;
+  }
+  std::error_code failure;
+  llvm::ToolOutputFile output(options.output, failure, llvm::sys::fs::OF_Text);
+  if (failure) {
+    llvm::errs() << "quern-opt: " << options.output << ": " << failure.message() << '\n';
+    return 2;
+  }
+  DialectRegistry registry;
+  quern::compiler::registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*input), llvm::SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  if (!module || failed(Driver(options, output.os()).process(*module)))
+    return 1;
+  output.keep();
+  return 0;
+}

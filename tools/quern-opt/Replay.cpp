@@ -1,0 +1,246 @@
+//===- Replay.cpp - Runs a lowered kernel on made-up data -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Data are multiples of 1/64 in [-4, 4), exact in every type, drawn by splitmix64 from the seed and the argument's position.
+//
+//===----------------------------------------------------------------------===//
+#include "Replay.h"
+
+#include "Support/Digest.h"
+#include "Support/NarrowFloat.h"
+#include "Targets/Cpu/Pipeline.h"
+#include "quern-compiler/Compiler.h"
+#include "quern/kernel_abi.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+
+namespace quern {
+namespace {
+
+constexpr size_t guardBytes = 256, alignment = 64;
+constexpr unsigned char guardValue = 0xa5;
+
+int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+
+bool isSupported(Type element) {
+  return element.isF64() || element.isF32() || element.isBF16() || element.isF16() || element.isInteger(8) || element.isInteger(16) ||
+         element.isInteger(32);
+}
+
+uint64_t splitmix64(uint64_t &state) {
+  uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+template <typename T> void put(char *at, T value) { std::memcpy(at, &value, sizeof(T)); }
+template <typename T> T get(const char *at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+
+void store(Type element, char *at, double value) {
+  if (element.isF64())
+    put(at, value);
+  else if (element.isF32())
+    put(at, static_cast<float>(value));
+  else if (element.isBF16() || element.isF16())
+    put(at, static_cast<uint16_t>(encodeNarrow(value, element.isBF16() ? bf16Format : f16Format)));
+  else
+    std::memset(at, static_cast<int>(value * 16), static_cast<size_t>(bytesOf(element)));
+}
+
+/// Elements from the buffer's start to the last one that the type reaches.
+FailureOr<int64_t> extentOf(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (!type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) || ShapedType::isDynamic(offset))
+    return failure();
+  int64_t last = offset;
+  for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides)) {
+    if (size == 0)
+      return int64_t(0);
+    last += (size - 1) * stride;
+  }
+  return last + 1;
+}
+
+FailureOr<Buffer> makeBuffer(ModuleOp module, const KernelInfo::Argument &argument, uint64_t seed) {
+  FailureOr<int64_t> extent = extentOf(argument.type);
+  Type element = argument.type.getElementType();
+  if (failed(extent) || !isSupported(element))
+    return module.emitError("run: no buffer for argument '") << argument.name << "' of type " << argument.type;
+  Buffer buffer{argument.name, element, std::vector<char>(static_cast<size_t>(*extent * bytesOf(element))), {}};
+  for (int64_t i = 0; i < *extent; ++i)
+    store(element, buffer.bytes.data() + i * bytesOf(element), (static_cast<double>(splitmix64(seed) % 512) - 256) / 64);
+  buffer.before = buffer.bytes;
+  return buffer;
+}
+
+/// Memory that a kernel may use, with a guard behind it.
+class Arena {
+public:
+  explicit Arena(size_t size) : size(size), memory(size + guardBytes + alignment, static_cast<char>(guardValue)) {}
+  char *data() { return memory.data() + (alignment - reinterpret_cast<uintptr_t>(memory.data()) % alignment) % alignment; }
+  bool guardIntact() {
+    return std::all_of(data() + size, data() + size + guardBytes, [](char c) { return static_cast<unsigned char>(c) == guardValue; });
+  }
+
+private:
+  size_t size;
+  std::vector<char> memory;
+};
+
+} // namespace
+
+FailureOr<KernelInfo> kernelOf(ModuleOp module) {
+  KernelInfo info;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto space = function->getAttrOfType<IntegerAttr>(kernel_attr::space);
+    auto arguments = function->getAttrOfType<ArrayAttr>(kernel_attr::arguments);
+    if (!space || !arguments)
+      continue;
+    if (!info.symbol.empty())
+      return function.emitError("run: the module has more than one kernel");
+    info.symbol = function.getName().str();
+    info.iterations = space.getInt();
+    if (auto bytes = function->getAttrOfType<IntegerAttr>(kernel_attr::scratchBytes))
+      info.scratchBytes = bytes.getInt();
+    for (Attribute entry : arguments) {
+      auto fields = dyn_cast<DictionaryAttr>(entry);
+      auto name = fields ? fields.getAs<StringAttr>("name") : StringAttr();
+      auto type = fields ? fields.getAs<TypeAttr>("type") : TypeAttr();
+      if (!name || !type || !isa<MemRefType>(type.getValue()))
+        return function.emitError("run: ") << kernel_attr::arguments << " must list {name = string, type = memref}";
+      info.arguments.push_back({name.str(), cast<MemRefType>(type.getValue())});
+    }
+  }
+  if (info.symbol.empty())
+    return module.emitError("run: the module has no lowered kernel");
+  return info;
+}
+
+int64_t Buffer::elements() const { return static_cast<int64_t>(bytes.size()) / bytesOf(element); }
+
+double Buffer::at(int64_t index) const {
+  const char *place = bytes.data() + index * bytesOf(element);
+  if (element.isF64())
+    return get<double>(place);
+  if (element.isF32())
+    return get<float>(place);
+  if (element.isBF16() || element.isF16())
+    return decodeNarrow(get<uint16_t>(place), element.isBF16() ? bf16Format : f16Format);
+  if (element.isInteger(8))
+    return get<int8_t>(place);
+  return element.isInteger(16) ? get<int16_t>(place) : get<int32_t>(place);
+}
+
+FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_t seed) {
+  FailureOr<KernelInfo> info = kernelOf(module);
+  if (failed(info))
+    return failure();
+  FailureOr<compiler::LoadedKernel> kernel = compiler::load(module, target, info->symbol);
+  if (failed(kernel))
+    return failure();
+  std::vector<Buffer> buffers;
+  std::vector<Arena> arenas;
+  arenas.reserve(info->arguments.size());
+  std::vector<void *> pointers;
+  for (auto [i, argument] : llvm::enumerate(info->arguments)) {
+    FailureOr<Buffer> buffer = makeBuffer(module, argument, seed * 1000003 + i);
+    if (failed(buffer))
+      return failure();
+    std::memcpy(arenas.emplace_back(buffer->bytes.size()).data(), buffer->bytes.data(), buffer->bytes.size());
+    pointers.push_back(arenas.back().data());
+    buffers.push_back(std::move(*buffer));
+  }
+  Arena scratch(static_cast<size_t>(info->scratchBytes));
+  quern_kernel_args_t args{pointers.data(), scratch.data()};
+  reinterpret_cast<quern_kernel_fn>(kernel->entry())(&args, 0, info->iterations);
+  for (auto [buffer, arena] : llvm::zip_equal(buffers, arenas)) {
+    if (!arena.guardIntact())
+      return module.emitError("run: @") << info->symbol << " wrote behind the end of '" << buffer.name << "'";
+    std::memcpy(buffer.bytes.data(), arena.data(), buffer.bytes.size());
+  }
+  if (!scratch.guardIntact())
+    return module.emitError("run: @") << info->symbol << " wrote behind the end of its " << info->scratchBytes << " bytes of scratch";
+  return buffers;
+}
+
+std::string describe(const Buffer &buffer, int64_t values) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << buffer.name << ": ";
+  if (!buffer.changed()) {
+    os << "unchanged";
+    return text;
+  }
+  os << "digest " << digestOf({buffer.bytes.data(), buffer.bytes.size()}).hex();
+  if (int64_t count = std::min(values, buffer.elements()); count > 0) {
+    os << ", first " << count << ':';
+    for (int64_t i = 0; i < count; ++i)
+      os << ' ' << llvm::format("%.9g", buffer.at(i));
+  }
+  return text;
+}
+
+/// The spacing of the type's values at 1.
+static double lastPlace(Type element) {
+  if (auto type = dyn_cast<FloatType>(element))
+    return std::ldexp(1.0, 1 - static_cast<int>(type.getFPMantissaWidth()));
+  return 0;
+}
+
+/// The root of the mean square of a buffer's finite values.
+static double magnitudeOf(const Buffer &buffer) {
+  double sum = 0;
+  for (int64_t i = 0; i < buffer.elements(); ++i)
+    if (double value = buffer.at(i); std::isfinite(value))
+      sum += value * value;
+  return std::sqrt(sum / static_cast<double>(std::max<int64_t>(1, buffer.elements())));
+}
+
+bool agree(const std::vector<Buffer> &results, const std::vector<Buffer> &oracle, double tolerance, std::string &report) {
+  llvm::raw_string_ostream os(report);
+  if (results.size() != oracle.size()) {
+    os << "the kernels take " << results.size() << " and " << oracle.size() << " arguments\n";
+    return false;
+  }
+  bool all = true;
+  for (auto [result, expected] : llvm::zip_equal(results, oracle)) {
+    double allowed = tolerance > 0 ? tolerance : 32 * lastPlace(result.element), worst = 0, magnitude = magnitudeOf(expected);
+    bool same = result.element == expected.element && result.elements() == expected.elements();
+    int64_t wrong = 0;
+    for (int64_t i = 0; same && i < result.elements(); ++i) {
+      double a = result.at(i), b = expected.at(i);
+      if (a == b || (std::isnan(a) && std::isnan(b)))
+        continue;
+      double error = std::fabs(a - b) / std::max(std::fabs(b), magnitude);
+      worst = std::isfinite(error) ? std::max(worst, error) : INFINITY;
+      wrong += !(error <= allowed);
+    }
+    bool ok = same && wrong == 0;
+    os << result.name << ": " << (ok ? "agrees" : same ? "differs" : "has another type or size");
+    if (same && !ok)
+      os << " in " << wrong << " of " << result.elements() << " elements";
+    if (same && worst > 0)
+      os << llvm::format(", largest error %.2g of %.2g", worst, allowed);
+    os << '\n';
+    all &= ok;
+  }
+  return all;
+}
+
+} // namespace quern

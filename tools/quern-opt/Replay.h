@@ -1,0 +1,59 @@
+//===- Replay.h - Runs a lowered kernel on made-up data -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Buffers come from what the kernel says of its arguments, never from a descriptor, so that edited IR of any stage can be run. Every buffer
+// has guard bytes behind it; a kernel that touches them is reported.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_OPT_REPLAY_H
+#define QUERN_OPT_REPLAY_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quern {
+
+/// A kernel of a lowered module: what its llvm.func carries.
+struct KernelInfo {
+  struct Argument {
+    std::string name;
+    mlir::MemRefType type;
+  };
+  std::string symbol;
+  int64_t iterations = 0, scratchBytes = 0;
+  std::vector<Argument> arguments;
+};
+
+/// The only kernel of the module; diagnoses a module with none or several.
+mlir::FailureOr<KernelInfo> kernelOf(mlir::ModuleOp module);
+
+/// One argument's memory, before and after.
+struct Buffer {
+  std::string name;
+  mlir::Type element;
+  std::vector<char> bytes, before;
+  bool changed() const { return bytes != before; }
+  int64_t elements() const;
+  double at(int64_t index) const; ///< integers and narrow floats are exact in double
+};
+
+/// Generates code for `target`, fills every argument from `seed`, and runs the whole space. The same seed gives the same data for every
+/// stage and target. Fails with a diagnostic on `module` if it cannot be compiled, run here, or writes outside its buffers.
+mlir::FailureOr<std::vector<Buffer>> replay(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed);
+
+/// "dst: digest …, first 4: …", or that it is unchanged.
+std::string describe(const Buffer &buffer, int64_t values);
+
+/// Compares what two runs left in their buffers: |a − b| <= tolerance·max(|b|, r), r the root mean square of the oracle's buffer; NaN equals
+/// NaN. One line for each buffer in `report`; tolerance 0 stands for 32 last places of the element type.
+bool agree(const std::vector<Buffer> &results, const std::vector<Buffer> &oracle, double tolerance, std::string &report);
+
+} // namespace quern
+
+#endif // QUERN_OPT_REPLAY_H

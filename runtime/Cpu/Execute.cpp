@@ -51,6 +51,14 @@ void runChunk(void *context, int chunk) {
     trimThreadScratch();
 }
 
+void runChunks(StepRun &run, threadpool_interop::threadpool_iface *pool) {
+  DefaultFloatEnvironment environment; // the pool's own arithmetic must not leave flags in the caller's either
+  if (pool)
+    runOnPool(*pool, run.chunks, runChunk, &run);
+  else
+    runOnDefaultThreads(run.chunks, runChunk, &run);
+}
+
 } // namespace
 
 Result<void> runSteps(const Executable &executable, void *const *buffers, const ExecutionContext &context) {
@@ -61,10 +69,8 @@ Result<void> runSteps(const Executable &executable, void *const *buffers, const 
     StepRun run{step.call, buffers, executable.scratchBytesPerThread(), context.scratchpad, chunks};
     if (run.chunks == 1)
       runChunk(&run, 0);
-    else if (context.pool)
-      runOnPool(*context.pool, run.chunks, runChunk, &run);
     else
-      runOnDefaultThreads(run.chunks, runChunk, &run);
+      runChunks(run, context.pool);
     if (run.outOfMemory.load(std::memory_order_relaxed))
       return Error{Status::OutOfMemory, concat("no memory for ", run.scratchBytes, " bytes of scratch on each of ", chunks, " threads")};
   }

@@ -42,7 +42,7 @@ TEST(MemoryDesc, Blocked) {
 TEST(MemoryDesc, ByStridesAnyAndZero) {
   memory::desc strided({2, 3}, dt::f64, memory::dims{10, 2});
   EXPECT_EQ(strided.get_strides(), (memory::dims{10, 2}));
-  EXPECT_EQ(strided.get_size(), (10u + 4 + 1) * 8);
+  EXPECT_EQ(strided.get_size(), 2u * 10 * 8) << "whole rows, as oneDNN counts";
   EXPECT_EQ(memory::desc({2, 3}, dt::f32, memory::dims{}), memory::desc({2, 3}, dt::f32, "ab"));
   memory::desc any({2, 3}, dt::f32, "any");
   EXPECT_EQ(any.get_format_kind(), memory::format_kind::any);

@@ -149,18 +149,16 @@ TEST_F(PrimitiveTest, CacheCapacity) {
 }
 
 TEST(Settings, EnginesThreadsAndVersion) {
-  EXPECT_EQ(engine::get_count(engine::kind::cpu), 1u);
+  EXPECT_EQ(quern_engine_get_count(quern_cpu), 1u);
   EXPECT_EQ(engine::get_count(engine::kind::gpu), 0u);
   EXPECT_EQ(engine(engine::kind::cpu, 0).get_kind(), engine::kind::cpu);
-  EXPECT_NE(version()->hash, nullptr);
+  EXPECT_NE(quern_version()->hash, nullptr);
   EXPECT_GE(get_num_threads(), 1);
   EXPECT_NE(quern_get_effective_cpu_isa(), quern_cpu_isa_default);
   EXPECT_EQ(quern_set_max_cpu_isa(quern_cpu_isa_avx2), quern_runtime_error) << "the instruction set is in use already";
   EXPECT_STREQ(quern_status_name(quern_unimplemented), "unimplemented");
-  int concurrency = 0;
   EXPECT_EQ(quern_set_disk_cache_capacity(1 << 20), quern_success);
   EXPECT_EQ(quern_set_verbose(0), quern_success);
-  EXPECT_GE(get_num_threads(), concurrency);
 }
 
 TEST(Settings, VerboseLines) {

@@ -52,6 +52,8 @@ struct Editor {
   std::vector<Elf64_Shdr> sections;
 };
 
+void setType(Elf64_Rela &relocation, uint64_t type) { relocation.r_info = ELF64_R_INFO(ELF64_R_SYM(relocation.r_info), type); }
+
 std::string messageOf(const std::string &object) {
   Result<LoadedObject> loaded = LoadedObject::load(object, entries);
   return loaded ? "loaded" : loaded.error().message;
@@ -95,7 +97,7 @@ TEST(Loader, RefusesFaults) {
       {"no code", "no code", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_flags = SHF_ALLOC; }},
       {"symbols", "symbol table is malformed", [](Editor &e) { e.find(SHT_SYMTAB, 0).sh_entsize = 1; }},
       {"strings", "symbol table is malformed", [](Editor &e) { e.find(SHT_SYMTAB, 0).sh_link = 9999; }},
-      {"relocation type", "has type", [](Editor &e) { e.relocation().r_info = R_X86_64_TPOFF64; }},
+      {"relocation type", "has type", [](Editor &e) { setType(e.relocation(), R_X86_64_TPOFF64); }},
       {"relocation place", "relocation lies outside", [](Editor &e) { e.relocation().r_offset = ~0ull - 3; }},
       {"relocation symbol", "names symbol", [](Editor &e) { e.relocation().r_info |= 0x7fffffffull << 32; }},
       {"relocation range", "out of range", [](Editor &e) { e.relocation().r_addend = INT64_MAX / 2; }},

@@ -93,7 +93,7 @@ CheckedInt footprint(const TensorDesc &desc) {
     rows = row.overflowed() || row.value() > rows.value() ? row : rows;
     last += CheckedInt(extents[d] - 1) * CheckedInt(desc.strides[d]);
     if (row.overflowed() || last.overflowed())
-      return CheckedInt(INT64_MAX) + CheckedInt(1);
+      return row + last;
   }
   return last.overflowed() || last.value() > rows.value() ? last : rows;
 }

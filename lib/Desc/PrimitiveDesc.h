@@ -67,6 +67,10 @@ struct RnnDesc {
         visit("diff_dst_iter_c", self.diffDstIterC);
   }
   bool operator==(const RnnDesc &other) const;
+  /// Not trivial on purpose: a variant of trivial alternatives copies all its bytes, 18 KB, for a softmax too.
+  RnnDesc() = default;
+  RnnDesc(const RnnDesc &);
+  RnnDesc &operator=(const RnnDesc &);
 };
 
 struct PrimitiveDesc {

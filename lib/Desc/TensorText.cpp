@@ -106,7 +106,7 @@ public:
       return in.failAt(start, started.error().message);
     desc = *started;
     if (!in.take(':'))
-      return in.fail("a layout is missing: a tag as 'ab', 'any', or 's' and the strides");
+      return in.fail("a layout is missing: a tag such as 'ab', 'any', or 's' and the strides");
     if (!readLayout())
       return false;
     while (in.take(':'))
@@ -145,7 +145,7 @@ private:
       return readList("strides", desc.strides);
     }
     if (word.empty())
-      return in.failAt(start, "a layout is missing: a tag as 'ab', 'any', or 's' and the strides");
+      return in.failAt(start, "a layout is missing: a tag such as 'ab', 'any', or 's' and the strides");
     Result<TensorDesc> tagged = TensorDesc::fromTag(desc.shape(), type, word);
     if (!tagged)
       return in.failAt(start, tagged.error().message);

@@ -125,8 +125,10 @@ Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &t
       return dst.takeError();
     softmax.dst = *dst;
   }
-  problem.arguments = {{argumentSrc, "src", softmax.src, false}, {argumentDst, "dst", softmax.dst, true}};
-  problem.implementation = concat("jit:rows:", nameOfIsa(target.isa));
+  problem.arguments.reserve(2);
+  problem.arguments.push_back({argumentSrc, "src", softmax.src, false});
+  problem.arguments.push_back({argumentDst, "dst", softmax.dst, true});
+  problem.implementation.append("jit:rows:").append(nameOfIsa(target.isa));
   problem.isNoop = softmax.src.hasZeroDim();
   return problem;
 }

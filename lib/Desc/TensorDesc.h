@@ -108,7 +108,8 @@ struct TensorDesc {
 };
 
 static_assert(offsetof(TensorDesc, dims) == 8 && offsetof(TensorDesc, dataType) == 104 && offsetof(TensorDesc, paddedDims) == 112);
-static_assert(offsetof(TensorDesc, paddedOffsets) == 208 && offsetof(TensorDesc, offset0) == 304 && offsetof(TensorDesc, formatKind) == 312);
+static_assert(offsetof(TensorDesc, paddedOffsets) == 208 && offsetof(TensorDesc, offset0) == 304);
+static_assert(offsetof(TensorDesc, formatKind) == 312);
 static_assert(offsetof(TensorDesc, strides) == 320 && offsetof(TensorDesc, innerBlockCount) == 416);
 static_assert(offsetof(TensorDesc, innerBlocks) == 424 && offsetof(TensorDesc, innerIndices) == 520 && offsetof(TensorDesc, extras) == 640);
 static_assert(offsetof(TensorExtras, compensationMask) == 8 && offsetof(TensorExtras, scaleAdjust) == 12);

@@ -30,7 +30,7 @@ std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
 
 enum class ExpMethod {
   Polynomial, ///< below one ULP
-  Table,      ///< 32 entries and degree 2: shorter, below 2 ULP down to exp(-12), below 4 ULP at the end of the range. f32 on AVX-512 only
+  Table,      ///< 32 entries and degree 2: shorter, below 2.5 ULP for |x| <= 12, below 6 ULP at the ends of the range. f32 on AVX-512 only
 };
 
 struct MathOptions {

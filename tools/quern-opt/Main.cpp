@@ -80,9 +80,13 @@ private:
   LogicalResult runPipeline(ModuleOp module) {
     if (options.pipeline.empty())
       return success();
-    PassManager passes(module.getContext());
-    if (failed(parsePassPipeline(options.pipeline, passes)))
+    FailureOr<OpPassManager> parsed = parsePassPipeline(options.pipeline, llvm::errs());
+    if (failed(parsed))
       return failure();
+    auto passes = PassManager::on<ModuleOp>(module.getContext());
+    if (parsed->getOpAnchorName() != ModuleOp::getOperationName())
+      return module.emitError("--pass-pipeline must be builtin.module(…)");
+    static_cast<OpPassManager &>(passes) = *parsed;
     return passes.run(module);
   }
   LogicalResult schedule(ModuleOp module, bool naive) {

@@ -1,0 +1,90 @@
+//===- VectorKernel.h - One vector operation as a callable loop -----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Compiles `y[i] = op(x[i])` on vectors through the passes under test and the real back end, so that a test sweeps machine code and not a
+// model of it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TEST_VECTORKERNEL_H
+#define QUERN_TEST_VECTORKERNEL_H
+
+#include "Desc/Target.h"
+#include "quern-compiler/Compiler.h"
+#include "quern-compiler/Passes.h"
+#include "quern/kernel_abi.h"
+
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "gtest/gtest.h"
+
+#include <string>
+#include <vector>
+
+namespace quern {
+
+/// `pipeline` has the passes that run on the module before it is lowered; `operation` is MLIR that turns %x: vector<LANESxFROM> into %y: vector<LANESxTO>.
+struct VectorKernelSpec {
+  std::string target, pipeline, operation, from, to;
+  int lanes = 16;
+};
+
+class VectorKernel {
+public:
+  static constexpr int64_t chunk = 3840; ///< elements of a call; a multiple of every number of lanes in use
+
+  explicit VectorKernel(const VectorKernelSpec &spec) {
+    compiler::registerPasses();
+    mlir::DialectRegistry registry;
+    compiler::registerDialects(registry);
+    context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+    context->loadAllAvailableDialects();
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text(spec), context.get());
+    if (!module)
+      return;
+    auto passes = mlir::PassManager::on<mlir::ModuleOp>(context.get());
+    if (failed(parsePassPipeline(spec.pipeline, passes)) || failed(passes.run(*module)))
+      return;
+    if (failed(compiler::lower(*module, spec.target)))
+      return;
+    if (auto loaded = compiler::load(*module, spec.target, "map_kernel"); succeeded(loaded))
+      kernel = std::move(*loaded);
+  }
+
+  bool ok() const { return kernel.entry() != nullptr; }
+
+  template <typename From, typename To> void run(const std::vector<From> &x, std::vector<To> &y) const {
+    ASSERT_EQ(x.size(), static_cast<size_t>(chunk));
+    y.resize(chunk);
+    void *buffers[] = {const_cast<From *>(x.data()), y.data()};
+    quern_kernel_args_t args{buffers, nullptr};
+    reinterpret_cast<quern_kernel_fn>(kernel.entry())(&args, 0, 1);
+  }
+
+private:
+  static std::string text(const VectorKernelSpec &spec) {
+    std::string size = std::to_string(chunk), lanes = std::to_string(spec.lanes);
+    std::string from = "vector<" + lanes + "x" + spec.from + ">", to = "vector<" + lanes + "x" + spec.to + ">";
+    std::string x = "memref<" + size + "x" + spec.from + ">", y = "memref<" + size + "x" + spec.to + ">";
+    return "func.func @map_kernel(%src: " + x + " {quern.arg = \"src\"}, %dst: " + y +
+           " {quern.arg = \"dst\"}, %begin: index, %end: index) attributes {quern.space = 1 : index} {\n"
+           "  %zero = arith.constant 0 : index\n  %size = arith.constant " + size + " : index\n  %step = arith.constant " + lanes +
+           " : index\n  scf.for %i = %zero to %size step %step {\n    %x = vector.load %src[%i] : " + x + ", " + from + "\n    " +
+           spec.operation + "\n    vector.store %y, %dst[%i] : " + y + ", " + to + "\n  }\n  return\n}\n";
+  }
+
+  std::unique_ptr<mlir::MLIRContext> context;
+  compiler::LoadedKernel kernel;
+};
+
+/// Whether this machine runs code for `target`.
+inline bool canRun(const std::string &target) {
+  auto parsed = Target::parse(target);
+  return parsed && parsed->isa <= detectedIsa();
+}
+
+} // namespace quern
+
+#endif // QUERN_TEST_VECTORKERNEL_H

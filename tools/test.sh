@@ -89,7 +89,7 @@ step() {
 
 # build PRESET TARGET…
 build() {
-  cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}"
+  cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}" -- -k 0
 }
 
 unit() { # PRESET: every ctest but the fuzzers

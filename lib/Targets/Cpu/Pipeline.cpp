@@ -30,6 +30,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -55,6 +56,51 @@ void registerAllStageDialects(DialectRegistry &registry) {
 }
 
 namespace {
+
+/// Lowers scf.for with its test at the bottom: one branch an iteration, where upstream's lowering has two. A loop that may run no iteration
+/// gets a test in front.
+struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static bool surelyRuns(scf::ForOp loop) {
+    APInt lower, upper;
+    return matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) && matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) &&
+           lower.slt(upper);
+  }
+
+  LogicalResult matchAndRewrite(scf::ForOp loop, PatternRewriter &rewriter) const override {
+    Location loc = loop.getLoc();
+    bool runs = surelyRuns(loop);
+    Block *before = rewriter.getInsertionBlock(), *after = rewriter.splitBlock(before, rewriter.getInsertionPoint());
+    Block *first = &loop.getRegion().front(), *last = &loop.getRegion().back(), *exit = after;
+    rewriter.inlineRegionBefore(loop.getRegion(), after);
+    if (loop.getNumResults()) {
+      exit = rewriter.createBlock(after, loop.getResultTypes(), SmallVector<Location>(loop.getNumResults(), loc));
+      cf::BranchOp::create(rewriter, loc, after);
+    }
+
+    auto yield = cast<scf::YieldOp>(last->getTerminator());
+    rewriter.setInsertionPointToEnd(last);
+    Value next = arith::AddIOp::create(rewriter, loc, first->getArgument(0), loop.getStep());
+    Value again = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, next, loop.getUpperBound());
+    SmallVector<Value> carried{next};
+    llvm::append_range(carried, yield.getOperands());
+    cf::CondBranchOp::create(rewriter, loc, again, first, carried, exit, yield.getOperands());
+    rewriter.eraseOp(yield);
+
+    rewriter.setInsertionPointToEnd(before);
+    SmallVector<Value> initial{loop.getLowerBound()};
+    llvm::append_range(initial, loop.getInitArgs());
+    if (runs) {
+      cf::BranchOp::create(rewriter, loc, first, initial);
+    } else {
+      Value any = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+      cf::CondBranchOp::create(rewriter, loc, any, first, initial, exit, loop.getInitArgs());
+    }
+    rewriter.replaceOp(loop, exit->getArguments().take_front(loop.getNumResults()));
+    return success();
+  }
+};
 
 /// What the kernel's LLVM function must know of the func.func that it was.
 struct KernelSignature {
@@ -133,6 +179,17 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
     function->setAttr(attribute.getName(), attribute.getValue());
 }
 
+/// Stores past the caches are not ordered with the ones that tell another thread that the kernel is done: a fence before each return is.
+void fenceStreamedStores(LLVM::LLVMFuncOp function) {
+  bool streams = function.walk([](LLVM::StoreOp store) { return store.getNontemporal() ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+  if (!streams)
+    return;
+  function.walk([](LLVM::ReturnOp end) {
+    OpBuilder builder(end);
+    LLVM::CallIntrinsicOp::create(builder, end.getLoc(), builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
+  });
+}
+
 } // namespace
 
 LogicalResult expandForTarget(ModuleOp module, const Target &target) {
@@ -148,6 +205,7 @@ CpuLowering::CpuLowering(MLIRContext &context) {
   types = std::make_unique<LLVMTypeConverter>(&context, options);
   RewritePatternSet set(&context);
   populateSCFToControlFlowConversionPatterns(set);
+  set.add<LowerForToBottomTest>(&context, /*benefit=*/10);
   cf::populateControlFlowToLLVMConversionPatterns(*types, set);
   arith::populateArithToLLVMConversionPatterns(*types, set);
   populateMathToLLVMConversionPatterns(*types, set);
@@ -183,8 +241,11 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
     return failure();
   if (failed(applyFullConversion(module, *legal, patterns)))
     return failure();
-  for (const KernelSignature &signature : signatures)
-    wrapInKernelAbi(cast<LLVM::LLVMFuncOp>(module.lookupSymbol(signature.name)), signature);
+  for (const KernelSignature &signature : signatures) {
+    auto function = cast<LLVM::LLVMFuncOp>(module.lookupSymbol(signature.name));
+    wrapInKernelAbi(function, signature);
+    fenceStreamedStores(function);
+  }
   return verifyIr ? verify(module) : success();
 }
 

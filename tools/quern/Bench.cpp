@@ -7,12 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
+#include "Json.h"
 #include "Kernel.h"
 #include "Output.h"
 #include "ProblemData.h"
 #include "Timing.h"
-
-#include <nlohmann/json.hpp>
 
 #include <iostream>
 
@@ -64,7 +63,7 @@ Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Dev
 
 void print(const std::vector<Measurement> &measurements, bool asJson) {
   if (asJson) {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    Json all = Json::array();
     for (const Measurement &m : measurements)
       all.push_back({{"problem", m.problem},
                      {"threads", m.threads},
@@ -74,7 +73,7 @@ void print(const std::vector<Measurement> &measurements, bool asJson) {
                      {"bytes", m.bytes},
                      {"gb_per_s", m.timing.gbPerS(m.bytes)},
                      {"compile_ns", m.compileNs}});
-    std::cout << nlohmann::ordered_json{{"measurements", all}}.dump(2) << '\n';
+    printJson(Json{{"measurements", all}});
     return;
   }
   Table table({">min", ">median", ">GB/s", ">threads", "problem"});

@@ -8,11 +8,10 @@
 //===----------------------------------------------------------------------===//
 #include "Cache/Disk.h"
 #include "Command.h"
+#include "Json.h"
 #include "Kernel.h"
 #include "Output.h"
 #include "Problem.h"
-
-#include <nlohmann/json.hpp>
 
 #include <ctime>
 #include <iostream>
@@ -61,7 +60,7 @@ int list(const CacheOptions &options) {
   if (!files)
     return reportError(files.error());
   Table table({"file", ">size", "last used", "target", "problem"});
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   uint64_t total = 0;
   for (const DiskCacheFile &file : *files) {
     Result<std::string> bytes = cache.read(file.name);
@@ -74,7 +73,7 @@ int list(const CacheOptions &options) {
         {{"file", file.name}, {"bytes", file.bytes}, {"last_used", file.lastUsedSeconds}, {"target", target}, {"problem", problem}});
   }
   if (options.json) {
-    std::cout << nlohmann::ordered_json{{"directory", *directory}, {"bytes", total}, {"files", all}}.dump(2) << '\n';
+    printJson(Json{{"directory", *directory}, {"bytes", total}, {"files", all}});
     return exitOk;
   }
   if (!files->empty())
@@ -102,18 +101,18 @@ Result<std::string> findFile(const DiskCache &cache, const std::string &prefix) 
   return found;
 }
 
-nlohmann::ordered_json describe(const Artifact &artifact) {
-  nlohmann::ordered_json json{{"problem", artifact.descriptor},
-                              {"target", artifact.target},
-                              {"build", artifact.buildId},
-                              {"plan", artifact.plan},
-                              {"code_bytes", artifact.code.size()},
-                              {"scratch_bytes_per_thread", artifact.scratchBytesPerThread},
-                              {"is_current_build", artifact.buildId == compilerBuildId()}};
-  json["steps"] = nlohmann::ordered_json::array();
+Json describe(const Artifact &artifact) {
+  Json json{{"problem", artifact.descriptor},
+            {"target", artifact.target},
+            {"build", artifact.buildId},
+            {"plan", artifact.plan},
+            {"code_bytes", artifact.code.size()},
+            {"scratch_bytes_per_thread", artifact.scratchBytesPerThread},
+            {"is_current_build", artifact.buildId == compilerBuildId()}};
+  json["steps"] = Json::array();
   for (const LaunchStep &step : artifact.steps)
     json["steps"].push_back({{"entry", artifact.entries[step.entry]}, {"iterations", step.iterations}});
-  json["arguments"] = nlohmann::ordered_json::array();
+  json["arguments"] = Json::array();
   for (const ArtifactArgument &argument : artifact.arguments)
     json["arguments"].push_back({{"index", argument.index}, {"is_output", argument.isOutput != 0}, {"bytes", argument.bytes}});
   return json;
@@ -135,9 +134,9 @@ int show(const CacheOptions &options) {
     reportError(artifact.error());
     return exitWrong;
   }
-  nlohmann::ordered_json json = describe(*artifact);
+  Json json = describe(*artifact);
   if (options.json) {
-    std::cout << json.dump(2) << '\n';
+    printJson(json);
     return exitOk;
   }
   for (const auto &[key, value] : json.items())
@@ -159,7 +158,7 @@ int verifyFiles(const CacheOptions &options) {
   if (!verdicts)
     return reportError(verdicts.error());
   size_t bad = 0;
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   for (const DiskCacheVerdict &verdict : *verdicts) {
     bad += !verdict.problem.empty();
     all.push_back(
@@ -168,7 +167,7 @@ int verifyFiles(const CacheOptions &options) {
       std::cout << verdict.file.name << ": " << verdict.problem << (verdict.removed ? " (removed)" : "") << '\n';
   }
   if (options.json)
-    std::cout << nlohmann::ordered_json{{"directory", *directory}, {"files", all}}.dump(2) << '\n';
+    printJson(Json{{"directory", *directory}, {"files", all}});
   else
     std::cout << verdicts->size() - bad << " sound, " << bad << " damaged in " << *directory << '\n';
   return bad ? exitWrong : exitOk;

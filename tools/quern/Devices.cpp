@@ -8,11 +8,10 @@
 //===----------------------------------------------------------------------===//
 #include "Command.h"
 #include "Desc/Target.h"
+#include "Json.h"
 #include "Output.h"
 
 #include "quern/quern.h"
-
-#include <nlohmann/json.hpp>
 
 #include <fstream>
 #include <iostream>
@@ -36,7 +35,7 @@ std::vector<std::string> targetNames() {
   return names;
 }
 
-nlohmann::ordered_json describeCpu() {
+Json describeCpu() {
   const Target &target = Target::host();
   int threads = 0;
   (void)quern_get_num_threads(&threads);
@@ -45,7 +44,7 @@ nlohmann::ordered_json describeCpu() {
           {"l3_kib", target.l3Kib}};
 }
 
-void printText(const nlohmann::ordered_json &cpu) {
+void printText(const Json &cpu) {
   std::cout << "cpu  " << cpu["name"].get<std::string>() << "\n     instruction set  " << cpu["isa"].get<std::string>();
   if (cpu["isa"] != cpu["detected_isa"])
     std::cout << " (the machine has " << cpu["detected_isa"].get<std::string>() << "; QUERN_MAX_CPU_ISA caps it)";
@@ -61,9 +60,9 @@ void printText(const nlohmann::ordered_json &cpu) {
 }
 
 int listDevices(bool json) {
-  nlohmann::ordered_json cpu = describeCpu();
+  Json cpu = describeCpu();
   if (json)
-    std::cout << nlohmann::ordered_json{{"devices", {cpu}}, {"targets", targetNames()}}.dump(2) << '\n';
+    printJson(Json{{"devices", {cpu}}, {"targets", targetNames()}});
   else
     printText(cpu);
   return exitOk;

@@ -8,11 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
+#include "Json.h"
 #include "Kernel.h"
 #include "Output.h"
 #include "Problem.h"
-
-#include <nlohmann/json.hpp>
 
 #include <iostream>
 
@@ -40,7 +39,7 @@ const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
   return problem.wasAny(argument.name) ? "chosen for `any`: src's order of dims, dense" : "given";
 }
 
-void printText(const Problem &problem, const std::string &target, const std::string &plan) {
+void printAsText(const Problem &problem, const std::string &target, const std::string &plan) {
   std::cout << "problem         " << problem.text << "\ntarget          " << target << "\nimplementation  "
             << problem.verified.implementation << "\nplan            " << plan << "\ntensors\n";
   Table table({"  name", ">argument", "type", ">size", "use", "layout", "which was"});
@@ -51,12 +50,12 @@ void printText(const Problem &problem, const std::string &target, const std::str
   table.print(std::cout);
 }
 
-void printJson(const Problem &problem, const std::string &target, const std::string &plan) {
-  nlohmann::ordered_json json{{"problem", problem.text},
-                              {"target", target},
-                              {"implementation", problem.verified.implementation},
-                              {"plan", plan},
-                              {"tensors", nlohmann::ordered_json::array()}};
+void printAsJson(const Problem &problem, const std::string &target, const std::string &plan) {
+  Json json{{"problem", problem.text},
+            {"target", target},
+            {"implementation", problem.verified.implementation},
+            {"plan", plan},
+            {"tensors", Json::array()}};
   for (const ArgumentInfo &argument : problem.verified.arguments)
     json["tensors"].push_back({{"name", argument.name},
                                {"argument", argument.index},
@@ -65,7 +64,7 @@ void printJson(const Problem &problem, const std::string &target, const std::str
                                {"layout_was", layoutReason(problem, argument)},
                                {"bytes", argument.desc.bytes()},
                                {"is_output", argument.isOutput}});
-  std::cout << json.dump(2) << '\n';
+  printJson(json);
 }
 
 int explainProblem(const ExplainOptions &options) {
@@ -82,7 +81,7 @@ int explainProblem(const ExplainOptions &options) {
     return reportError(plan.error());
   while (plan->ends_with('\n'))
     plan->pop_back();
-  options.json ? printJson(*problem, target->text(), *plan) : printText(*problem, target->text(), *plan);
+  options.json ? printAsJson(*problem, target->text(), *plan) : printAsText(*problem, target->text(), *plan);
   return exitOk;
 }
 

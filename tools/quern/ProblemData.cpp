@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unistd.h>
 
 namespace quern {
 namespace {
@@ -20,6 +21,16 @@ constexpr int64_t guardBytes = 256;
 constexpr char canary = '\xa5', prefill = '\xff';
 
 int64_t elementBytes(const TensorDesc &desc) { return std::max<int64_t>(bitsOf(desc.dataType) / 8, 1); }
+
+/// Asking for more would not fail but drive the machine into swapping.
+Result<void> checkMemory(const VerifiedProblem &verified) {
+  double needed = 0, present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  for (const ArgumentInfo &info : verified.arguments)
+    needed += static_cast<double>(std::max<int64_t>(info.desc.bytes(), 0));
+  if (needed <= present)
+    return {};
+  return Error{Status::OutOfMemory, concat("the tensors need ", needed / 0x1p30, " GiB; this machine has ", present / 0x1p30)};
+}
 
 } // namespace
 
@@ -39,6 +50,8 @@ bool GuardedBuffer::guardsIntact() const {
 void GuardedBuffer::fillAll(unsigned char value) { std::memset(data(), value, static_cast<size_t>(bytes)); }
 
 Result<ProblemData> ProblemData::create(const Problem &problem, const DataOptions &options) {
+  if (Result<void> fits = checkMemory(problem.verified); !fits)
+    return fits.takeError();
   ProblemData data;
   data.problem = &problem;
   data.options = options;

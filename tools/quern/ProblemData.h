@@ -44,7 +44,8 @@ struct DataOptions {
 
 class ProblemData {
 public:
-  /// `invalid_arguments` if the data is to be in place and input and output differ in type or layout.
+  /// `invalid_arguments` if the data is to be in place and input and output differ in type or layout; `out_of_memory` if the tensors are
+  /// larger than the machine's memory.
   static Result<ProblemData> create(const Problem &problem, const DataOptions &options);
 
   /// For Kernel::bind.

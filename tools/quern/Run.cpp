@@ -8,13 +8,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
+#include "Json.h"
 #include "Kernel.h"
 #include "Npy.h"
 #include "Output.h"
 #include "ProblemData.h"
 #include "Timing.h"
-
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <iostream>
@@ -137,8 +136,8 @@ private:
   Device device;
 };
 
-nlohmann::ordered_json toJson(const RunReport &report) {
-  nlohmann::ordered_json json{{"problem", report.problem}};
+Json toJson(const RunReport &report) {
+  Json json{{"problem", report.problem}};
   if (report.error.status != Status::Success) {
     json["status"] = toString(report.error.status);
     json["error"] = report.error.message;
@@ -154,7 +153,7 @@ nlohmann::ordered_json toJson(const RunReport &report) {
   json["gb_per_s"] = report.timing.gbPerS(report.bytes);
   if (report.wasChecked) {
     // JSON has no infinity: a misplaced NaN or infinity is null.
-    nlohmann::ordered_json worst = std::isfinite(report.verdict.worst) ? nlohmann::ordered_json(report.verdict.worst) : nullptr;
+    Json worst = std::isfinite(report.verdict.worst) ? Json(report.verdict.worst) : nullptr;
     json["check"] = {{"ok", report.exitCode() == exitOk},      {"worst_in_thresholds", worst},
                      {"threshold", report.verdict.threshold},  {"max_abs_error", report.verdict.maxAbsError},
                      {"wrong_elements", report.verdict.wrong}, {"text", report.verdictText}};
@@ -206,7 +205,7 @@ int runAll(const RunOptions &options) {
   if (Result<void> opened = runner.open(); !opened)
     return reportError(opened.error());
   int exitCode = exitOk;
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   for (const std::string &line : lines) {
     RunReport report = runner.run(line);
     exitCode = moreSerious(exitCode, report.exitCode());
@@ -216,7 +215,7 @@ int runAll(const RunOptions &options) {
       print(report, options);
   }
   if (options.json)
-    std::cout << nlohmann::ordered_json{{"problems", all}}.dump(2) << '\n';
+    printJson(Json{{"problems", all}});
   return exitCode;
 }
 

@@ -27,7 +27,7 @@ Result<void> setMaxConcurrency(int threads) {
   return {};
 }
 
-Problem::Problem(Engine *engine, VerifiedProblem verified)
+Problem::Problem(Engine *engine, VerifiedProblem &&verified)
     : device(engine), problem(std::move(verified)), kernelKey(makeKey(problem.desc, engine->target)), threads(maxConcurrency()) {}
 
 Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint) {

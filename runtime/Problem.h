@@ -40,7 +40,7 @@ public:
   Result<double> estimatedSeconds() const;
 
 private:
-  Problem(Engine *engine, VerifiedProblem verified);
+  Problem(Engine *engine, VerifiedProblem &&verified);
   /// The kernel, kept from then on. Null for an empty tensor.
   Result<std::shared_ptr<const Executable>> hold() const;
 

@@ -51,7 +51,8 @@ template <typename... Parts> Error internalError(const Parts &...parts) { return
 /// A value or an Error. `Result<void>` is success or an Error.
 template <typename T> class [[nodiscard]] Result {
 public:
-  Result(T value) : stored(std::move(value)) {}
+  Result(T &&value) : stored(std::move(value)) {}
+  Result(const T &value) : stored(value) {}
   Result(Error error) : failure(std::move(error)) {}
   explicit operator bool() const { return stored.has_value(); }
   T &operator*() & { return *stored; }

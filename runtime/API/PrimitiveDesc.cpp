@@ -58,13 +58,15 @@ quern_status_t quern_softmax_forward_primitive_desc_create(quern_primitive_desc_
     Result<Alg> algorithm = softmaxAlgorithm(alg);
     if (!algorithm)
       return algorithm.takeError();
-    SoftmaxDesc softmax;
+    PrimitiveDesc desc; // filled in place: descriptors are large
+    auto &softmax = desc.op.emplace<SoftmaxDesc>();
     softmax.prop = fromC<PropKind>(prop);
     softmax.alg = *algorithm;
     softmax.src = *unwrap(src);
     softmax.dst = *unwrap(dst);
     softmax.axis = axis;
-    return create(handle, engine, {std::move(softmax), attributesOf(attr)}, nullptr);
+    desc.attr = attributesOf(attr);
+    return create(handle, engine, desc, nullptr);
   });
 }
 

@@ -1,0 +1,44 @@
+//===- RandomChain.h - Random chains of linalg ops along rows -------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A chain as text, drawn from a seed: elementwise, per-row and reducing ops in random order over one space, on arguments of random type,
+// permutation, gaps, offset, broadcast and blocks. Every value stays within [-1, 1] (or is a sum of such over its count), so that results
+// depend smoothly on rounding and two evaluations can be compared.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TEST_RECIPES_RANDOMCHAIN_H
+#define QUERN_TEST_RECIPES_RANDOMCHAIN_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quern::test {
+
+enum class Element { F32, F64, BF16, F16 };
+
+int64_t bytesOf(Element element);
+double loadElement(const char *buffer, int64_t index, Element element);
+/// Rounds to nearest.
+void storeElement(char *buffer, int64_t index, Element element, double value);
+
+struct ChainArgument {
+  Element element = Element::F32;
+  int64_t count = 0; ///< elements of the buffer, gaps and offset included
+  bool isOutput = false;
+  int aliasOf = -1; ///< an input of the same type and layout, which may be the same buffer
+};
+
+struct RandomChain {
+  std::string text; ///< a module with one function, @chain
+  std::vector<ChainArgument> arguments;
+  double tolerance = 0; ///< absolute, of every output
+};
+
+RandomChain makeRandomChain(uint64_t seed);
+
+} // namespace quern::test
+
+#endif // QUERN_TEST_RECIPES_RANDOMCHAIN_H

@@ -196,7 +196,9 @@ TEST_F(DiskCacheTest, EvictsByAgeOfUse) {
   EXPECT_TRUE(fs::exists(pathOf(cache, all[4].key)));
   EXPECT_GE(cache.counters().evictions, 1u);
   uint64_t total = 0;
-  for (const DiskCacheFile &file : *cache.list())
+  Result<std::vector<DiskCacheFile>> files = cache.list();
+  ASSERT_TRUE(files);
+  for (const DiskCacheFile &file : *files)
     total += file.bytes;
   EXPECT_LE(total, all[0].bytes.size() * 4 + 100);
 }

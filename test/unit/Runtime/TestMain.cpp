@@ -15,6 +15,10 @@
 #include <fstream>
 #include <iostream>
 
+// An allocation that cannot succeed is to fail, as it does without a sanitizer.
+extern "C" __attribute__((visibility("default"))) const char *__asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" __attribute__((visibility("default"))) const char *__tsan_default_options() { return "allocator_may_return_null=1"; }
+
 namespace {
 
 bool isMapped(std::string_view library) {

@@ -34,6 +34,8 @@
 #include "llvm/Transforms/Scalar.h"
 
 #include <mutex>
+#include <utility>
+#include <vector>
 
 namespace quern {
 namespace {
@@ -152,6 +154,7 @@ bool usesAtomics(const llvm::Module &module) {
   return false;
 }
 
+/// A pass manager serves one module: reused for another, LLVM's machine passes keep state of the one before.
 bool generate(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind, bool verifyIr) {
   if (!usesAtomics(module)) {
     llvm::raw_svector_ostream os(bytes);
@@ -170,19 +173,30 @@ bool generate(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVec
   return true;
 }
 
-/// Kernels carry attributes that mean something to Quern alone; translation must not see them.
-void dropQuernAttributes(mlir::ModuleOp module) {
-  for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>())
-    for (mlir::NamedAttribute attribute : llvm::to_vector(function->getDiscardableAttrs()))
-      if (attribute.getName().strref().starts_with("quern."))
-        function->removeDiscardableAttr(attribute.getName());
-}
+/// Takes the kernels' own attributes away while it lives: they mean something to Quern alone, and translation must not see them.
+class HideQuernAttributes {
+public:
+  explicit HideQuernAttributes(mlir::ModuleOp module) {
+    for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>())
+      for (mlir::NamedAttribute attribute : llvm::to_vector(function->getDiscardableAttrs()))
+        if (attribute.getName().strref().starts_with("quern.")) {
+          hidden.emplace_back(function, attribute);
+          function->removeDiscardableAttr(attribute.getName());
+        }
+  }
+  ~HideQuernAttributes() {
+    for (auto &[function, attribute] : hidden)
+      function->setDiscardableAttr(attribute.getName(), attribute.getValue());
+  }
+
+private:
+  std::vector<std::pair<mlir::Operation *, mlir::NamedAttribute>> hidden;
+};
 
 Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::TargetMachine &machine, CpuIsa isa,
                                                 bool verifyIr) {
-  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
-  dropQuernAttributes(*copy);
-  std::unique_ptr<llvm::Module> translated = mlir::translateModuleToLLVMIR(*copy, context, "quern", !verifyIr);
+  HideQuernAttributes hide(module);
+  std::unique_ptr<llvm::Module> translated = mlir::translateModuleToLLVMIR(module, context, "quern", !verifyIr);
   if (!translated)
     return internalError("codegen: the module does not translate to LLVM IR");
   translated->setTargetTriple(machine.getTargetTriple());

@@ -26,7 +26,7 @@ QUERN_API quern_status_t quern_primitive_desc_get_text(const_quern_primitive_des
 
 /* --- What a primitive is ------------------------------------------------------------------------------------------------------- */
 
-typedef enum {
+typedef enum QUERN_INT {
     quern_origin_compiled = 0, /**< by this call */
     quern_origin_disk = 1,     /**< read from the disk cache */
     quern_origin_memory = 2,   /**< found in the memory cache, or made by another thread at the same time */
@@ -79,7 +79,7 @@ QUERN_API quern_status_t quern_primitive_get_entry(const_quern_primitive_t primi
 
 /* --- The compiler -------------------------------------------------------------------------------------------------------------- */
 
-typedef enum {
+typedef enum QUERN_INT {
     quern_form_emit = 1,     /**< linalg on memrefs, text */
     quern_form_schedule = 2, /**< vector and scf, text */
     quern_form_lower = 3,    /**< LLVM dialect, text */

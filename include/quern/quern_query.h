@@ -79,7 +79,7 @@
 
 /* --- Queries ------------------------------------------------------------------------------------------------------------------- */
 /** What to ask of a primitive descriptor or a memory descriptor; the comment gives the type that `result` points to. */
-typedef enum {
+typedef enum QUERN_INT {
     quern_query_undef = 0,
     quern_query_engine = 1,                 /**< quern_engine_t */
     quern_query_primitive_kind = 2,         /**< quern_primitive_kind_t */

@@ -21,13 +21,16 @@
 
 #ifdef __cplusplus
 #define QUERN_NOEXCEPT noexcept
+/* In C++ an enumeration holds any int, as in C, so that an unknown value can be received and refused. */
+#define QUERN_INT : int
 extern "C" {
 #else
 #define QUERN_NOEXCEPT
+#define QUERN_INT
 #endif
 
 /** What became of a call. After any failure quern_get_last_error_message() gives the reason. */
-typedef enum {
+typedef enum QUERN_INT {
     quern_success = 0,
     quern_out_of_memory = 1,
     quern_invalid_arguments = 2, /**< the caller's bug: the message names the value and the limit */
@@ -38,7 +41,7 @@ typedef enum {
     quern_internal_error = 100 /**< Quern's bug: please report it with the message */
 } quern_status_t;
 
-typedef enum {
+typedef enum QUERN_INT {
     quern_data_type_undef = 0,
     quern_f16 = 1,
     quern_bf16 = 2,
@@ -72,9 +75,9 @@ typedef quern_dim_t quern_dims_t[QUERN_MAX_NDIMS];
 /** Passed as a handle: the library allocates the buffer (aligned to 64 bytes) and frees it with the memory object. */
 #define QUERN_MEMORY_ALLOCATE ((void *)(size_t)-1)
 
-typedef enum { quern_format_kind_undef = 0, quern_format_kind_any = 1, quern_blocked = 2 } quern_format_kind_t;
+typedef enum QUERN_INT { quern_format_kind_undef = 0, quern_format_kind_any = 1, quern_blocked = 2 } quern_format_kind_t;
 
-typedef enum {
+typedef enum QUERN_INT {
     quern_prop_kind_undef = 0,
     quern_forward_training = 64,
     quern_forward_inference = 96,
@@ -85,7 +88,7 @@ typedef enum {
     quern_backward_bias = 193
 } quern_prop_kind_t;
 
-typedef enum {
+typedef enum QUERN_INT {
     quern_undefined_primitive = 0,
     quern_reorder = 1,
     quern_sum = 4,        /**< as a post-op */
@@ -96,7 +99,7 @@ typedef enum {
     quern_softmax = 19
 } quern_primitive_kind_t;
 
-typedef enum {
+typedef enum QUERN_INT {
     quern_alg_kind_undef = 0,
     quern_eltwise_relu = 0x20,
     quern_eltwise_tanh,
@@ -150,9 +153,9 @@ typedef enum {
     quern_softmax_accurate_inf_as_zero
 } quern_alg_kind_t;
 
-typedef enum { quern_rnn_flags_undef = 0, quern_rnn_flags_diff_weights_overwrite = 1 } quern_rnn_flags_t;
+typedef enum QUERN_INT { quern_rnn_flags_undef = 0, quern_rnn_flags_diff_weights_overwrite = 1 } quern_rnn_flags_t;
 
-typedef enum {
+typedef enum QUERN_INT {
     quern_rnn_direction_undef = 0,
     quern_unidirectional_left2right = 1,
     quern_unidirectional_right2left = 2,
@@ -161,7 +164,7 @@ typedef enum {
 } quern_rnn_direction_t;
 
 /** Bits of the `flags` of a descriptor's extras (compensation appended to quantized weights). */
-typedef enum {
+typedef enum QUERN_INT {
     quern_memory_extra_flag_none = 0,
     quern_memory_extra_flag_compensation_conv_s8s8 = 1,
     quern_memory_extra_flag_scale_adjust = 2,
@@ -171,7 +174,7 @@ typedef enum {
 } quern_memory_extra_flags_t;
 
 /** Permissions to compute f32 in a narrower type. Never an obligation. */
-typedef enum {
+typedef enum QUERN_INT {
     quern_fpmath_mode_strict = 0,
     quern_fpmath_mode_bf16 = 1,
     quern_fpmath_mode_f16 = 2,
@@ -179,7 +182,7 @@ typedef enum {
     quern_fpmath_mode_tf32 = 4
 } quern_fpmath_mode_t;
 
-typedef enum {
+typedef enum QUERN_INT {
     quern_accumulation_mode_strict = 0,
     quern_accumulation_mode_relaxed = 1,
     quern_accumulation_mode_any = 2,
@@ -188,21 +191,21 @@ typedef enum {
     quern_accumulation_mode_f16 = 5
 } quern_accumulation_mode_t;
 
-typedef enum { quern_scratchpad_mode_library = 0, quern_scratchpad_mode_user = 1 } quern_scratchpad_mode_t;
+typedef enum QUERN_INT { quern_scratchpad_mode_library = 0, quern_scratchpad_mode_user = 1 } quern_scratchpad_mode_t;
 
-typedef enum { quern_any_engine = 0, quern_cpu = 1, quern_gpu = 2 } quern_engine_kind_t;
+typedef enum QUERN_INT { quern_any_engine = 0, quern_cpu = 1, quern_gpu = 2 } quern_engine_kind_t;
 
-typedef enum {
+typedef enum QUERN_INT {
     quern_stream_in_order = 1,
     quern_stream_out_of_order = 2,
     quern_stream_default_flags = quern_stream_in_order,
     quern_stream_profiling = 4
 } quern_stream_flags_t;
 
-typedef enum { quern_profiling_data_kind_undef = 0, quern_profiling_data_kind_time = 1 } quern_profiling_data_kind_t;
+typedef enum QUERN_INT { quern_profiling_data_kind_undef = 0, quern_profiling_data_kind_time = 1 } quern_profiling_data_kind_t;
 
 /** Levels of the x86-64 instruction set; each includes what its bits include. */
-typedef enum {
+typedef enum QUERN_INT {
     quern_cpu_isa_default = 0x0, /**< everything that the machine has */
     quern_cpu_isa_sse41 = 0x1,
     quern_cpu_isa_avx = 0x3,

@@ -24,6 +24,7 @@ namespace quern {
 namespace {
 
 constexpr uint64_t notLoaded = ~0ull;
+constexpr uint64_t leadBytes = 64;
 
 uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
@@ -73,7 +74,8 @@ private:
   std::vector<Section> sections;
   std::vector<Elf64_Sym> symbols;
   std::string_view symbolNames;
-  uint64_t codeBytes = 0, imageBytes = 0;
+  // No function at the very start: tools read what lies before one.
+  uint64_t codeBytes = 0, imageBytes = leadBytes;
 };
 
 Result<void> ObjectLoader::readSections() {
@@ -136,7 +138,7 @@ Result<void> ObjectLoader::layOut() {
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (Result<void> placed = place(/*code=*/true); !placed)
     return placed;
-  if (imageBytes == 0)
+  if (imageBytes == leadBytes)
     return runtimeError("the object has no code");
   codeBytes = imageBytes = alignUp(imageBytes, page);
   if (Result<void> placed = place(/*code=*/false); !placed)

@@ -152,7 +152,9 @@ void RowEmitter::write(const Access &access, int64_t slot, Value v) {
   } else if (kind == LaneKind::Strided) {
     scatterLanes(access, slot, v);
   } else if (lanes.all()) {
-    create<vector::StoreOp>(v, memref, at);
+    bool streamed = streaming && plan.isStreamed(access);
+    int64_t vectorBytes = plan.lanes * type.getElementTypeBitWidth() / 8;
+    create<vector::StoreOp>(v, memref, at, streamed, streamed ? llvm::MaybeAlign(vectorBytes) : llvm::MaybeAlign());
   } else if (plan.takesMask(type.getElementType())) {
     create<vector::MaskedStoreOp>(memref, at, maskOf(lanes), v);
   } else if (!lanes.isFull) {

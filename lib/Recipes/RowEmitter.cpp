@@ -13,6 +13,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace quern::rows;
 
@@ -189,7 +191,25 @@ void RowEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   forget();
   for (int64_t slot = 0; slot < slots; ++slot)
     emitSlot(slot, accumulators);
+  if (currentSweep == 1) // the first that computes on what is already there
+    prefetchNextGroup(slots);
   forget();
+}
+
+/// Asks for the lines that the next iteration reads at this row position. Beyond the last group this names memory that is not the
+/// operand's, which a prefetch may.
+void RowEmitter::prefetchNextGroup(int64_t slots) {
+  std::set<std::pair<const void *, RowWalk>> asked;
+  for (Stage &stage : chain.stages)
+    for (const Access &access : stage.ins) {
+      if (!plan.isPrefetched(access) || !asked.insert({access.base.getAsOpaquePointer(), access.row}).second)
+        continue;
+      int64_t vectorBytes = plan.lanes * access.elementType().getIntOrFloatBitWidth() / 8, perLine = std::max<int64_t>(64 / vectorBytes, 1);
+      for (int64_t slot = 0; slot < slots; slot += perLine) {
+        Value next = add(place(access, slot), index(plan.columns * plan.lanes));
+        create<memref::PrefetchOp>(arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+      }
+    }
 }
 
 /// Values first, stores last: within a slot nothing is read after something that may be the same memory was written.
@@ -249,9 +269,47 @@ void RowEmitter::writeRowOutputs() {
     write(*access, slot, v);
 }
 
-void RowEmitter::emitRowGroup() {
-  for (currentSweep = 0; currentSweep < plan.sweeps; ++currentSweep)
+/// Whether every streamed destination starts on a multiple of its vectors.
+Value RowEmitter::destinationsAreAligned() {
+  return before(rows, [&] {
+    Value misaligned;
+    for (Stage &stage : chain.stages)
+      for (const Access &out : stage.outs) {
+        if (!stage.isElementwise() || !plan.isStreamed(out))
+          continue;
+        int64_t vectorBytes = plan.lanes * out.elementType().getIntOrFloatBitWidth() / 8;
+        Value start = create<memref::ExtractAlignedPointerAsIndexOp>(arguments.lookup(out.base));
+        Value rest = create<arith::AndIOp>(start, index(vectorBytes - 1));
+        misaligned = misaligned ? create<arith::OrIOp>(misaligned, rest).getResult() : rest;
+      }
+    return create<arith::CmpIOp>(arith::CmpIPredicate::eq, misaligned, index(0)).getResult();
+  });
+}
+
+/// The sweep in two forms. What one pulls to the level of the row must not be found by the other.
+void RowEmitter::emitStreamedSweep() {
+  auto choice = create<scf::IfOp>(destinationsAreAligned(), /*withElseRegion=*/true);
+  auto loads = rowLoads;
+  auto bases = rowBases;
+  auto results = rowValues;
+  for (bool streamed : {true, false}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(streamed ? choice.thenBlock() : choice.elseBlock());
+    streaming = streamed;
     emitSweep();
+    rowLoads = loads;
+    rowBases = bases;
+    rowValues = results;
+  }
+}
+
+void RowEmitter::emitRowGroup() {
+  for (currentSweep = 0; currentSweep < plan.sweeps; ++currentSweep) {
+    if (plan.streams && currentSweep == plan.sweeps - 1)
+      emitStreamedSweep();
+    else
+      emitSweep();
+  }
   writeRowOutputs();
 }
 

@@ -55,12 +55,15 @@ private:
   void emitPrologue();
   void emitParallelIndices(Value iteration);
   void emitRowGroup();
+  void emitStreamedSweep();
+  Value destinationsAreAligned();
   void emitSweep();
   Values emitLoop(Value begin, Value end, int64_t stepLength, Values accumulators);
   Values emitBlockedLoop(int64_t main, int64_t stepLength);
   void emitTail(int64_t main, Values &accumulators);
   void emitStep(Value at, int64_t slots, Values &accumulators);
   void emitSlot(int64_t slot, Values &accumulators);
+  void prefetchNextGroup(int64_t slots);
   void finishReductions(llvm::ArrayRef<Value> accumulators);
   void writeRowOutputs();
   bool hasLongSum(int64_t steps);
@@ -130,6 +133,7 @@ private:
   mlir::scf::ForOp rows;                ///< over the iteration space
   mlir::Operation *sweepLoop = nullptr; ///< over the row; null between loops
   int currentSweep = 0;
+  bool streaming = false;               ///< full vectors go past the caches to streamed destinations
   int64_t columns = 1;                 ///< vectors side by side in this sweep
   Value position;                      ///< along the row, of the current step
   llvm::SmallVector<Lanes, 8> partial; ///< by slot; a slot beyond has all lanes

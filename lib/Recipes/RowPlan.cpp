@@ -64,9 +64,10 @@ private:
   bool placeKept();
   const Access *findDestination(unsigned stage);
   bool isFree(const Access &destination, unsigned stage);
-  void keepStridedReads();
+  void keepDearReads();
   void chooseColumns();
   void layOutScratch();
+  void planStreaming();
   int64_t bytesOfKept(Type element, int64_t columns) const;
 
   RowPlan &plan;
@@ -209,7 +210,7 @@ const Access *Planner::findDestination(unsigned kept) {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
     const Access &out = stage.outs[0];
     if (stage.isElementwise() && stage.outs.size() == 1 && isa<BlockArgument>(out.base) && own.keptIn >= lastUse &&
-        out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit && isFree(out, kept))
+        out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit && !plan.leavesCache(out) && !plan.isStreamed(out) && isFree(out, kept))
       return &out;
   }
   return nullptr;
@@ -240,11 +241,11 @@ bool Planner::placeKept() {
   return true;
 }
 
-void Planner::keepStridedReads() {
+void Planner::keepDearReads() {
   SmallVector<std::pair<const Access *, uint64_t>, 4> reads;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins) {
-      if (!isMemoryRead(in) || stage.perRow || in.row.isStill() || plan.lanesOf(in) != LaneKind::Strided)
+      if (!isMemoryRead(in) || stage.perRow || in.row.isStill() || (plan.lanesOf(in) != LaneKind::Strided && !plan.leavesCache(in)))
         continue;
       auto *known = llvm::find_if(reads, [&](auto &read) { return read.first->base == in.base && read.first->sameAddress(in); });
       if (known == reads.end())
@@ -267,7 +268,7 @@ void Planner::chooseColumns() {
   llvm::SmallDenseMap<Value, uint64_t> readIn; // what a later sweep reads again should still be in L1
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins)
-      if (isMemoryRead(in) && !in.row.isStill() && in.strides[plan.vectorDim])
+      if (isMemoryRead(in) && !in.row.isStill() && in.strides[plan.vectorDim] && !plan.keptReadOf(in))
         readIn[in.base] |= own.usedIn;
   for (auto [base, sweeps] : readIn)
     if (llvm::popcount(sweeps) > 1)
@@ -275,7 +276,9 @@ void Planner::chooseColumns() {
   int64_t ops = 1;
   for (int sweep = 0; sweep < plan.sweeps; ++sweep)
     ops += plan.opsIn(sweep);
-  int64_t limit = std::min({strategy.maxColumns, vectors, strategy.l1Bytes / std::max<int64_t>(bytesPerVector, 1), strategy.maxOps / ops});
+  // Rows too long for L1 go through L2 in any case.
+  int64_t budget = bytesPerVector <= strategy.l1Bytes ? strategy.l1Bytes : strategy.scratchBytes;
+  int64_t limit = std::min({strategy.maxColumns, vectors, budget / std::max<int64_t>(bytesPerVector, 1), strategy.maxOps / ops});
   plan.columns = 1;
   for (int64_t count = 2; count <= limit; ++count) {
     int64_t padded = llvm::alignTo(vectors, count);
@@ -308,6 +311,17 @@ void Planner::layOutScratch() {
   plan.scratchBytes = used;
 }
 
+/// The last sweep is written twice if some destination streams; results that leave the sweep in registers would have to leave both forms.
+void Planner::planStreaming() {
+  bool reduces = false;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+    reduces |= stage.reduces && own.sweep == plan.sweeps - 1;
+    if (stage.isElementwise() && own.keptIn == plan.sweeps - 1)
+      plan.streams |= llvm::any_of(stage.outs, [&](const Access &out) { return plan.isStreamed(out); });
+  }
+  plan.streams &= !reduces;
+}
+
 LogicalResult Planner::run() {
   if (failed(chooseLanes()))
     return failure();
@@ -317,10 +331,11 @@ LogicalResult Planner::run() {
   do
     markUses();
   while (!placeKept());
-  keepStridedReads();
+  keepDearReads();
   if (!plan.alongRow())
     chooseColumns();
   layOutScratch();
+  planStreaming();
   plan.space = plan.groups;
   for (auto [dim, extent] : llvm::enumerate(chain.extents))
     plan.space *= static_cast<int>(dim) == plan.vectorDim ? 1 : extent;
@@ -409,7 +424,9 @@ std::string RowPlan::text() const {
     if (own.keptIn >= 0 && !stage.writesArgument)
       os << ", sweep " << own.keptIn << " keeps a value in " << (own.storage ? "the destination" : "scratch");
   for (const KeptRead &read : keptReads)
-    os << ", sweep " << read.keptIn << " keeps a strided operand in scratch";
+    os << ", sweep " << read.keptIn << " keeps an operand in scratch";
+  if (streams)
+    os << ", the last sweep streams if the destination is aligned";
   if (laneBuffer >= 0)
     os << ", some lanes move one by one";
   return line;

@@ -27,7 +27,7 @@ struct StagePlan {
   int64_t cost = 0;                ///< operations to compute it again
 };
 
-/// A read whose lanes are strided is gathered once and kept.
+/// A read that is dear to repeat, since its lanes are strided or its row does not stay in the cache, is done once and kept.
 struct KeptRead {
   const Access *access = nullptr;
   int keptIn = 0;
@@ -46,12 +46,19 @@ struct RowPlan {
   llvm::SmallVector<StagePlan, 8> stages;
   llvm::SmallVector<KeptRead, 2> keptReads;
   int64_t scratchBytes = 0;
+  bool streams = false;    ///< the last sweep has a form that writes past the caches
   int64_t laneBuffer = -1; ///< offset in scratch of one vector, for lanes that are moved one by one; -1: none are
 
   RowPlan(RowChain &chain, const RowsStrategy &strategy) : chain(chain), strategy(strategy) {}
   bool alongRow() const { return vectorDim < 0; }
   LaneKind lanesOf(const Access &access) const;
   bool takesMask(mlir::Type element) const;
+  /// The vectors of one row meet so few sets of L2 that the first are gone when a later sweep comes.
+  bool leavesCache(const Access &access) const;
+  /// Its rows jump from page to page, which no hardware prefetcher follows: the next iteration's are asked for ahead.
+  bool isPrefetched(const Access &access) const;
+  /// Its elements are written past the caches, if the buffer turns out to be aligned: a large destination, of whole lines.
+  bool isStreamed(const Access &access) const;
   /// Some vectors are not full.
   bool hasPartialVectors() const;
   /// Operations per vector of one sweep.

@@ -31,6 +31,8 @@ struct RowsStrategy {
   int64_t narrowestMask = 8;  ///< bits of the narrowest element that masked loads and stores take natively; 0: no masked memory access
   int64_t l1Bytes = 32 << 10; ///< what side-by-side columns may touch in one sweep
   int64_t scratchBytes = 512 << 10; ///< most scratch per thread; values that do not fit are recomputed
+  int64_t l2Bytes = 1 << 20;        ///< what a row that is read again should fit, with regard to the sets that its stride meets
+  int64_t streamBytes = 16 << 20;   ///< a destination this large is written past the caches, where its alignment allows
   double nsPerOperation = 0.17;     ///< of one vector operation on one core: what tells how many threads an iteration is worth
 };
 

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Register file and masking per instruction set; budgets from the caches. Half of L2 goes to scratch, since the tensors pass through it.
+// Register file and masking per instruction set; budgets from the caches. Half of L2 goes to scratch, since the tensors pass through it; a
+// destination of half the last level would push its source out.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Strategy.h"
@@ -26,6 +27,8 @@ RowsStrategy quern::rowsStrategyFor(const Target &target) {
     strategy.narrowestMask = 0;
   }
   strategy.l1Bytes = int64_t(target.l1Kib) << 10;
-  strategy.scratchBytes = int64_t(target.l2Kib) << 9;
+  strategy.l2Bytes = int64_t(target.l2Kib) << 10;
+  strategy.scratchBytes = strategy.l2Bytes / 2;
+  strategy.streamBytes = int64_t(target.l3Kib) << 9;
   return strategy;
 }

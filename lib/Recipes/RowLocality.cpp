@@ -1,0 +1,53 @@
+//===- RowLocality.cpp - What the rows recipe asks of the caches ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Three questions about an operand: whether a row of it can be swept twice without going back to memory, whether the next one is worth asking
+// for ahead, and whether it is better written past the caches. Large powers of two decide the first: they fold a row onto a few sets.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/RowPlan.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace quern::rows;
+
+namespace {
+constexpr int64_t lineBytes = 64;
+constexpr int64_t ways = 8; ///< of L2, at least; half of them are for the other operands
+constexpr int64_t prefetcherReach = 2048; ///< bytes; hardware follows strides within a page
+} // namespace
+
+static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+
+bool RowPlan::leavesCache(const Access &access) const {
+  if (alongRow() || access.row.block || lanesOf(access) != LaneKind::Unit)
+    return false;
+  int64_t step = access.row.step * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
+  if (step < lineBytes)
+    return false;
+  return chain.rowExtent * std::gcd(step, way) > way * (ways / 2);
+}
+
+bool RowPlan::isPrefetched(const Access &access) const {
+  int64_t step = std::abs(access.row.step) * bytesOf(access.elementType());
+  return !alongRow() && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.extents.size()) && isa<BlockArgument>(access.base) &&
+         access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit && !access.row.block && step >= prefetcherReach;
+}
+
+bool RowPlan::isStreamed(const Access &access) const {
+  auto memref = cast<MemRefType>(access.base.getType());
+  int64_t element = bytesOf(access.elementType());
+  if (!isa<BlockArgument>(access.base) || lanesOf(access) != LaneKind::Unit || access.row.block ||
+      memref.getNumElements() * element < strategy.streamBytes)
+    return false;
+  // Every vector starts on a multiple of its size, so that two of half a line, say, make a whole one.
+  int64_t vector = lanes * element;
+  auto isWhole = [&](int64_t stride) { return stride * element % vector == 0; };
+  for (auto [dim, stride] : llvm::enumerate(access.strides))
+    if (static_cast<int>(dim) != vectorDim && !isWhole(stride))
+      return false;
+  return isWhole(access.offset) && (alongRow() || isWhole(access.row.step));
+}

@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
@@ -218,7 +219,7 @@ Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLV
 
 } // namespace
 
-CpuCodegen::CpuCodegen() = default;
+CpuCodegen::CpuCodegen() : context(std::make_unique<llvm::LLVMContext>()) {}
 CpuCodegen::~CpuCodegen() = default;
 
 Result<llvm::TargetMachine *> CpuCodegen::machineFor(CpuIsa isa) {
@@ -271,9 +272,9 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
   if (!machine)
     return machine.takeError();
   std::string complaint;
-  llvm::LLVMContext context;
-  context.setDiagnosticHandler(std::make_unique<CollectErrors>(complaint));
-  Result<std::unique_ptr<llvm::Module>> translated = translate(module, context, **machine, target.isa, verifyIr);
+  context->setDiagnosticHandler(std::make_unique<CollectErrors>(complaint));
+  llvm::scope_exit detach([&] { context->setDiagnosticHandler(nullptr); });
+  Result<std::unique_ptr<llvm::Module>> translated = translate(module, *context, **machine, target.isa, verifyIr);
   if (!translated)
     return translated.takeError();
   if (form == CpuCodeForm::LlvmIr) {

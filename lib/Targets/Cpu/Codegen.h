@@ -29,7 +29,7 @@ namespace quern {
 
 enum class CpuCodeForm { LlvmIr, Assembly, Object };
 
-/// Keeps a target machine for each instruction set it met. Not thread-safe.
+/// Keeps LLVM's context and a target machine for each instruction set it met. Not thread-safe.
 class CpuCodegen {
 public:
   CpuCodegen();
@@ -41,6 +41,7 @@ public:
 
 private:
   Result<llvm::TargetMachine *> machineFor(CpuIsa isa);
+  std::unique_ptr<llvm::LLVMContext> context;
   std::map<CpuIsa, std::unique_ptr<llvm::TargetMachine>> machines;
 };
 

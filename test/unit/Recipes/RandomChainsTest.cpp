@@ -38,8 +38,18 @@ struct Kernel {
   std::string plan;
 };
 
+/// Lines of the cache: what stores that need alignment ask for.
+template <typename T> struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t line{64};
+  T *allocate(size_t count) { return static_cast<T *>(::operator new(count * sizeof(T), line)); }
+  void deallocate(T *memory, size_t) { ::operator delete(memory, line); }
+  bool operator==(const LineAllocator &) const = default;
+};
+
 /// Buffers with guards on both sides, one for each argument.
-using Buffers = std::vector<std::vector<char>>;
+using Bytes = std::vector<char, LineAllocator<char>>;
+using Buffers = std::vector<Bytes>;
 
 class ChainCompiler {
 public:
@@ -107,7 +117,7 @@ Buffers makeBuffers(const RandomChain &chain, uint64_t seed) {
   std::uniform_real_distribution<double> distribution(-2, 2);
   Buffers buffers;
   for (const ChainArgument &argument : chain.arguments) {
-    std::vector<char> buffer(argument.count * bytesOf(argument.element) + 2 * guardBytes, '\x7e');
+    Bytes buffer(argument.count * bytesOf(argument.element) + 2 * guardBytes, '\x7e');
     for (int64_t i = 0; i < argument.count; ++i)
       storeElement(buffer.data() + guardBytes, i, argument.element, distribution(random));
     buffers.push_back(std::move(buffer));
@@ -140,8 +150,8 @@ void run(const Kernel &kernel, const RandomChain &chain, Buffers &buffers, bool 
 
 /// Elements that the oracle left alone must be the same bits; the others agree within the tolerance. `start` is what the output's buffer
 /// held.
-void compareOutput(const RandomChain &chain, size_t at, const std::vector<char> &want, const std::vector<char> &wantStart,
-                   const std::vector<char> &got, const std::vector<char> &gotStart) {
+void compareOutput(const RandomChain &chain, size_t at, const Bytes &want, const Bytes &wantStart, const Bytes &got,
+                   const Bytes &gotStart) {
   const ChainArgument &argument = chain.arguments[at];
   int64_t size = bytesOf(argument.element);
   auto unchanged = [&](int64_t from, int64_t to) { return std::equal(got.begin() + from, got.begin() + to, gotStart.begin() + from); };

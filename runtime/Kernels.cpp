@@ -119,12 +119,15 @@ Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const VerifiedProblem &
   return loaded;
 }
 
-Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedProblem &problem, const KernelKey &key) {
+Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target) {
   Result<Artifact> artifact = Artifact::parse(bytes);
   if (!artifact)
     return invalidArguments("the cache blob cannot be used: ", artifact.error().message);
-  if (artifact->keyBytes != key.bytes)
-    return invalidArguments("the cache blob is of another problem, target or build: ", artifact->descriptor, " for ", artifact->target);
+  Result<Target> compiledFor = Target::parse(artifact->target);
+  if (!compiledFor || makeKey(problem.desc, *compiledFor).bytes != artifact->keyBytes)
+    return invalidArguments("the cache blob is of another problem or build: ", artifact->descriptor, " by ", artifact->buildId);
+  if (compiledFor->isa > target.isa)
+    return invalidArguments("the cache blob is for ", nameOfIsa(compiledFor->isa), "; the engine has ", nameOfIsa(target.isa));
   Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob);
   if (!loaded && loaded.error().status == Status::RuntimeError)
     return invalidArguments("the cache blob cannot be used: ", loaded.error().message);

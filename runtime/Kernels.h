@@ -39,8 +39,9 @@ public:
 
   /// Looks in the caches, else compiles. Concurrent requests for one key share the work. Thread-safe.
   Result<AcquiredKernel> acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target);
-  /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged or of another key.
-  Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const KernelKey &key);
+  /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged, of another problem or build, or for an instruction set
+  /// that `target` does not include. Cache sizes may differ: they decide speed, not results.
+  Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target);
 
   MemoryCache &memory() { return memoryCache; }
   /// The disk cache in use. Never null.

@@ -44,7 +44,7 @@ Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<con
   const int64_t start = nowNs();
   if (problem->isNoop())
     return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0}, start);
-  Result<AcquiredKernel> acquired = Kernels::process().loadBlob(blob, problem->verified(), problem->key());
+  Result<AcquiredKernel> acquired = Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target);
   return make(std::move(problem), std::move(acquired), start);
 }
 

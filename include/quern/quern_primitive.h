@@ -59,8 +59,9 @@ QUERN_API int quern_primitive_desc_query_s32(
 QUERN_API quern_status_t quern_primitive_create(
         quern_primitive_t *primitive, const_quern_primitive_desc_t primitive_desc) QUERN_NOEXCEPT;
 /**
- * From what quern_primitive_get_cache_blob() gave, without compiling. The blob holds machine code: take it from where you would take a
- * program. invalid_arguments: damaged, or of another problem, target or build.
+ * From what quern_primitive_get_cache_blob() gave, or quern_compile() as quern_form_artifact, without compiling. The blob holds machine
+ * code: take it from where you would take a program. invalid_arguments: damaged, of another problem or build, or for an instruction set
+ * that this machine does not have.
  */
 QUERN_API quern_status_t quern_primitive_create_from_cache_blob(quern_primitive_t *primitive,
         const_quern_primitive_desc_t primitive_desc, size_t size, const uint8_t *cache_blob) QUERN_NOEXCEPT;

@@ -169,6 +169,22 @@ TEST_F(KernelsTest, BlobNeedsNoCompiler) {
   EXPECT_NE(std::string(quern_get_last_error_message()).find("another problem"), std::string::npos);
 }
 
+TEST_F(KernelsTest, BlobOfALowerLevelRuns) {
+  test::Run made(device, test::lineOf(3));
+  const auto blobFor = [&](const char *target) {
+    const std::string bytes = compile(test::lineOf(3), quern_form_artifact, target);
+    return std::vector<uint8_t>(bytes.begin(), bytes.end());
+  };
+  primitive lower(made.desc, blobFor("sse42:l1=16,l2=256,l3=2048"));
+  lower.execute(order, made.arguments);
+  EXPECT_EQ(made.wrong(), 0u);
+  EXPECT_EQ(lower.info().target, std::string("sse42:l1=16,l2=256,l3=2048"));
+  if (detectedIsa() < CpuIsa::Avx512Amx) {
+    EXPECT_EQ(test::statusOf([&] { primitive(made.desc, blobFor("avx512_core_amx")); }), quern_invalid_arguments);
+    EXPECT_NE(std::string(quern_get_last_error_message()).find("for avx512_core_amx"), std::string::npos);
+  }
+}
+
 /// Starts this program as a child for one problem; its output.
 FILE *startChild(const std::string &line, const std::string &cache) {
   std::array<char, 4096> self{};

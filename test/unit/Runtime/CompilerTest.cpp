@@ -1,0 +1,114 @@
+//===- CompilerTest.cpp - The runtime with the real compiler --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Where both halves meet: a kernel linked by ORC and by the loader computes the same bits, on any number of threads; a process whose
+// kernels are cached maps neither the compiler nor LLVM.
+//
+//===----------------------------------------------------------------------===//
+#include "Runtime/TestSupport.h"
+
+#include "Support/Error.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <unistd.h>
+
+namespace quern {
+namespace {
+
+constexpr int64_t columns = 77;
+
+std::string softmaxLine(int64_t rows, const char *alg = "accurate") {
+  return concat("softmax fwd_i alg=", alg, " src=f32:", rows, "x", columns, ":ab dst=f32:", rows, "x", columns, ":ab axis=1");
+}
+
+/// The result of a softmax of a fixed pattern.
+std::vector<float> compute(const engine &device, const std::string &line, quern_primitive_info_t *info = nullptr) {
+  test::Run run(device, line);
+  for (size_t i = 0; i < run.src.size(); ++i)
+    run.src[i] = static_cast<float>(static_cast<int>(i * 7919 % 1000) - 500) * 0.01f;
+  run.execute(stream(device));
+  if (info)
+    *info = run.kernel.info();
+  return run.dst;
+}
+
+class CompilerTest : public testing::Test {
+protected:
+  engine device{engine::kind::cpu, 0};
+  test::TemporaryDirectory directory;
+  test::ScopedCaches caches{directory.path};
+};
+
+TEST_F(CompilerTest, RowsSumToOne) {
+  const std::vector<float> result = compute(device, softmaxLine(13));
+  for (size_t row = 0; row < 13; ++row) {
+    double sum = 0;
+    for (size_t column = 0; column < columns; ++column)
+      sum += result[row * columns + column];
+    EXPECT_NEAR(sum, 1, 1e-5);
+  }
+}
+
+TEST_F(CompilerTest, BothLinkersGiveTheSame) {
+  for (const char *alg : {"accurate", "log", "accurate_inf_as_zero"}) {
+    std::vector<float> results[2];
+    const char *linkers[] = {"orc", "loader"};
+    for (int i = 0; i < 2; ++i) {
+      test::ScopedEnvironment linker("QUERN_LINKER", linkers[i]);
+      test::ScopedCaches::emptyMemory();
+      quern_primitive_info_t info;
+      results[i] = compute(device, softmaxLine(13, alg), &info);
+      EXPECT_STREQ(info.linker, linkers[i]);
+    }
+    EXPECT_EQ(results[0], results[1]) << alg;
+  }
+}
+
+TEST_F(CompilerTest, ThreadsDoNotChangeABit) {
+  const int saved = get_num_threads();
+  set_num_threads(1);
+  const std::vector<float> one = compute(device, softmaxLine(1000));
+  for (int threads : {2, 3, 8}) {
+    set_num_threads(threads);
+    EXPECT_EQ(compute(device, softmaxLine(1000)), one) << threads;
+  }
+  set_num_threads(saved);
+}
+
+TEST_F(CompilerTest, EveryFormIsGiven) {
+  for (quern_code_form_t form :
+       {quern_form_emit, quern_form_schedule, quern_form_lower, quern_form_llvm, quern_form_asm, quern_form_object, quern_form_artifact})
+    EXPECT_FALSE(compile(softmaxLine(4), form, "avx2").empty()) << form;
+  EXPECT_EQ(test::statusOf([] { compile(softmaxLine(4), quern_form_spirv, "avx2"); }), quern_unimplemented);
+}
+
+/// What a child process prints that makes and runs the problem.
+std::string runChild(const std::string &line, const std::string &cache) {
+  std::array<char, 4096> self{};
+  if (readlink("/proc/self/exe", self.data(), self.size() - 1) <= 0)
+    return "no path";
+  FILE *child = popen(concat("QUERN_CACHE_DIR='", cache, "' '", self.data(), "' --child '", line, "'").c_str(), "r");
+  std::string output;
+  for (int c; child && (c = fgetc(child)) != EOF;)
+    output += static_cast<char>(c);
+  if (child)
+    pclose(child);
+  return output;
+}
+
+TEST_F(CompilerTest, WarmProcessMapsNoLlvm) {
+  const std::string cold = runChild(softmaxLine(13), directory.path), warm = runChild(softmaxLine(13), directory.path);
+  EXPECT_EQ(cold.find("origin=0"), 0u) << cold;
+  EXPECT_NE(cold.find("llvm=1"), std::string::npos) << cold;
+  EXPECT_EQ(warm.find("origin=1"), 0u) << warm;
+  EXPECT_NE(warm.find("llvm=0 compiler=0"), std::string::npos) << warm;
+}
+
+} // namespace
+} // namespace quern

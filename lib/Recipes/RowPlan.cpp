@@ -285,6 +285,12 @@ void Planner::chooseColumns() {
     if (padded * 20 <= vectors * 21 || padded <= static_cast<int64_t>(llvm::alignTo(vectors, plan.columns)))
       plan.columns = count;
   }
+  // Without a partial group there are no masks, and every store is of whole lines.
+  for (int64_t count = limit; extent % plan.lanes == 0 && count * 2 > plan.columns; --count)
+    if (vectors % count == 0) {
+      plan.columns = count;
+      break;
+    }
   plan.groups = llvm::divideCeil(vectors, plan.columns);
 }
 

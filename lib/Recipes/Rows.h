@@ -25,7 +25,7 @@ struct RowsStrategy {
   int64_t unroll = 4;         ///< most vectors per iteration along a contiguous row
   int64_t sweepOps = 24;      ///< a sweep is unrolled up to about this many operations: cheap sweeps hide latency, dear ones stay small
   int64_t blockSteps = 32;    ///< steps that a sum takes before its partial result goes to a wider accumulator
-  int64_t maxOps = 160;       ///< budget of operations per step when several vectors go side by side across rows (compile time)
+  int64_t maxOps = 208;       ///< budget of operations per step when several vectors go side by side across rows (compile time)
   int64_t maxColumns = 8;     ///< most vectors side by side across rows
   int64_t recomputeOps = 3;   ///< a value needed in several sweeps is recomputed, not kept, up to this cost
   int64_t narrowestMask = 8;  ///< bits of the narrowest element that masked loads and stores take natively; 0: no masked memory access

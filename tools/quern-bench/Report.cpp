@@ -10,6 +10,7 @@
 
 #include "quern/quern.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>

@@ -103,9 +103,8 @@ private:
   }
   /// Kernels that are lowered already stay as they are.
   LogicalResult lower(ModuleOp module) {
-    if (module.getOps<func::FuncOp>().empty())
-      return success();
-    return quern::compiler::lower(module, options.target);
+    bool isLowered = module.getOps<func::FuncOp>().empty() && !module.getBody()->empty();
+    return isLowered ? success() : quern::compiler::lower(module, options.target);
   }
   LogicalResult print(ModuleOp module) {
     module.print(os);

@@ -1,0 +1,10 @@
+// Atomics take the default code generation, which the short one leaves out.
+// RUN: quern-opt %s --codegen --target=avx2 | FileCheck %s --implicit-check-not=call
+// CHECK: count_kernel:
+// CHECK: lock
+// CHECK: retq
+llvm.func @count_kernel(%args: !llvm.ptr, %begin: i64, %end: i64) attributes {quern.space = 1 : index, quern.arguments = []} {
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %old = llvm.atomicrmw add %args, %one seq_cst : !llvm.ptr, i64
+  llvm.return
+}

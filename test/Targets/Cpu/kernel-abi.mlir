@@ -1,0 +1,33 @@
+// lower: (args, begin, end); buffers and scratch are loaded from the argument block in order; what a replay needs stays on the function.
+// RUN: quern-opt %s --lower --target=avx2 | FileCheck %s --implicit-check-not=noalias --implicit-check-not=unrealized
+// CHECK: llvm.func @copy_kernel(%[[ARGS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
+// CHECK-SAME: quern.arguments = [{name = "src", type = memref<64xbf16>}, {name = "dst", type = memref<64xf32>}]
+// CHECK-SAME: quern.scratch_bytes = 256 : index, quern.space = 8 : index
+// CHECK: %[[BUFFERS:.*]] = llvm.load %[[ARGS]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[SRC:.*]] = llvm.load %[[BUFFERS]] : !llvm.ptr -> !llvm.ptr
+// CHECK: llvm.getelementptr %[[BUFFERS]][1]
+// CHECK: llvm.getelementptr %[[ARGS]][1]
+// The rows' loop is tested in front, since a range may be empty, and then at the bottom alone.
+// CHECK: llvm.icmp "slt" %[[BEGIN]], %[[END]]
+// CHECK: llvm.cond_br
+// CHECK: llvm.load {{.*}} -> vector<8xi16>
+// CHECK: llvm.icmp "slt"
+// CHECK: llvm.cond_br
+// CHECK-NOT: llvm.icmp
+// CHECK: llvm.return
+func.func @copy_kernel(%src: memref<64xbf16> {quern.arg = "src"}, %dst: memref<64xf32> {quern.arg = "dst"},
+                       %scratch: memref<?xi8> {quern.scratch}, %begin: index, %end: index)
+    attributes {quern.space = 8 : index, quern.scratch_bytes = 256 : index} {
+  %one = arith.constant 1 : index
+  %eight = arith.constant 8 : index
+  %zero = arith.constant 0 : index
+  %room = memref.view %scratch[%zero][] : memref<?xi8> to memref<64xf32>
+  scf.for %i = %begin to %end step %one {
+    %at = arith.muli %i, %eight : index
+    %x = vector.load %src[%at] : memref<64xbf16>, vector<8xbf16>
+    %y = arith.extf %x : vector<8xbf16> to vector<8xf32>
+    vector.store %y, %room[%at] : memref<64xf32>, vector<8xf32>
+    vector.store %y, %dst[%at] : memref<64xf32>, vector<8xf32>
+  }
+  return
+}

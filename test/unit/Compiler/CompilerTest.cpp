@@ -1,0 +1,212 @@
+//===- CompilerTest.cpp - Descriptors to artifacts through the bridge -----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Uses the compiler as libquern does: bytes in, bytes out, code linked and called. Determinism, concurrency, errors and the contents of an
+// artifact; the numbers that kernels compute are the conformance program's business.
+//
+//===----------------------------------------------------------------------===//
+#include "Artifact/Artifact.h"
+#include "Desc/Key.h"
+#include "Desc/PrimitiveDesc.h"
+#include "Primitives/Registry.h"
+#include "Targets/Cpu/Codegen.h"
+#include "quern-compiler/Bridge.h"
+#include "quern/kernel_abi.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace quern {
+namespace {
+
+const quern_compiler_api &api() { return *quern_compiler_get_api(QUERN_COMPILER_API_VERSION); }
+
+void append(void *context, const void *bytes, size_t size) { static_cast<std::string *>(context)->append(static_cast<const char *>(bytes), size); }
+
+struct Outcome {
+  int status = 0;
+  std::string result, error;
+};
+
+std::string verifiedBytes(const std::string &line, const std::string &target) {
+  auto desc = PrimitiveDesc::parse(line);
+  auto parsed = Target::parse(target);
+  if (!desc || !parsed)
+    return "";
+  auto problem = verify(*desc, *parsed);
+  return problem ? problem->desc.canonicalBytes() : desc->canonicalBytes();
+}
+
+Outcome compile(const std::string &line, const std::string &target, int form, bool verifyIr = true) {
+  std::string bytes = verifiedBytes(line, target);
+  quern_compile_request request{bytes.data(), bytes.size(), target.c_str(), form, verifyIr};
+  Outcome outcome;
+  quern_byte_sink result{append, &outcome.result}, error{append, &outcome.error};
+  outcome.status = api().compile(&request, &result, &error);
+  return outcome;
+}
+
+const std::string line = "softmax fwd_i alg=accurate src=f32:6x50:ab dst=f32:6x50:ab axis=1";
+
+TEST(Compiler, refusesAnotherVersionOfTheBridge) {
+  EXPECT_EQ(quern_compiler_get_api(QUERN_COMPILER_API_VERSION + 1), nullptr);
+  EXPECT_EQ(api().build_id, compilerBuildId());
+}
+
+TEST(Compiler, describesTheKernelInTheArtifact) {
+  Outcome outcome = compile(line, "avx2", QUERN_COMPILER_ARTIFACT);
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  auto artifact = Artifact::parse(outcome.result);
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  auto target = Target::parse("avx2");
+  auto desc = PrimitiveDesc::parse(line);
+  EXPECT_EQ(artifact->keyBytes, makeKey(verify(*desc, *target)->desc, *target).bytes);
+  EXPECT_EQ(artifact->target, target->text());
+  EXPECT_EQ(artifact->entries, std::vector<std::string>{"softmax_kernel"});
+  ASSERT_EQ(artifact->steps.size(), 1u);
+  EXPECT_EQ(artifact->steps[0].iterations, 6);
+  EXPECT_GT(artifact->steps[0].nsPerIteration, 0);
+  ASSERT_EQ(artifact->arguments.size(), 2u);
+  EXPECT_EQ(artifact->arguments[0].bytes, 6 * 50 * 4);
+  EXPECT_EQ(artifact->arguments[1].isOutput, 1u);
+  EXPECT_FALSE(artifact->plan.empty());
+  EXPECT_TRUE(checkSelfContained(artifact->code));
+}
+
+TEST(Compiler, linksWhatItCompiled) {
+  Outcome outcome = compile(line, "sse42", QUERN_COMPILER_ARTIFACT);
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  void *entry = nullptr, *owner = nullptr;
+  std::string error;
+  quern_byte_sink sink{append, &error};
+  ASSERT_EQ(api().link(outcome.result.data(), outcome.result.size(), &entry, 1, &owner, &sink), 0) << error;
+  std::vector<float> src(300), dst(300);
+  for (size_t i = 0; i < src.size(); ++i)
+    src[i] = static_cast<float>(i % 7);
+  void *buffers[] = {src.data(), dst.data()};
+  std::vector<char> scratch(static_cast<size_t>(Artifact::parse(outcome.result)->scratchBytesPerThread) + 64);
+  quern_kernel_args_t args{buffers, scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64};
+  reinterpret_cast<quern_kernel_fn>(entry)(&args, 0, 6);
+  for (int row = 0; row < 6; ++row) {
+    double sum = 0;
+    for (int column = 0; column < 50; ++column)
+      sum += dst[static_cast<size_t>(row * 50 + column)];
+    EXPECT_NEAR(sum, 1.0, 1e-6);
+  }
+  api().release(owner);
+}
+
+TEST(Compiler, givesTheSameBytesFromEveryContext) {
+  std::string first = compile(line, "avx512_core", QUERN_COMPILER_ARTIFACT, false).result;
+  ASSERT_FALSE(first.empty());
+  std::vector<std::string> results(4);
+  std::vector<std::thread> threads; // more threads than idle contexts: some are made anew
+  for (std::string &result : results)
+    threads.emplace_back([&result] {
+      for (int i = 0; i < 3; ++i)
+        result = compile(line, "avx512_core", QUERN_COMPILER_ARTIFACT, false).result;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::string &result : results)
+    EXPECT_EQ(result, first);
+}
+
+TEST(Compiler, compilesDifferentProblemsAtTheSameTime) {
+  std::vector<std::thread> threads;
+  std::vector<int> failures(4);
+  for (size_t thread = 0; thread < failures.size(); ++thread)
+    threads.emplace_back([thread, &failures] {
+      for (int i = 0; i < 6; ++i) {
+        std::string size = std::to_string(3 + 17 * i + static_cast<int>(thread));
+        std::string type = i % 2 ? "bf16" : "f32", shape = ":5x" + size + ":ab";
+        Outcome outcome = compile("softmax fwd_i alg=log src=" + type + shape + " dst=f32" + shape + " axis=1", i % 3 ? "avx2" : "sse42",
+                                  QUERN_COMPILER_ARTIFACT);
+        failures[thread] += outcome.status != 0;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (int count : failures)
+    EXPECT_EQ(count, 0);
+}
+
+TEST(Compiler, retiresContextsWithoutAChangeInTheCode) {
+  std::string first = compile(line, "avx2", QUERN_COMPILER_OBJECT, false).result;
+  for (int i = 0; i < 600; ++i) // beyond the life of one context
+    ASSERT_EQ(compile(line, "avx2", i % 100 ? QUERN_COMPILER_EMIT : QUERN_COMPILER_OBJECT, false).status, 0);
+  EXPECT_EQ(compile(line, "avx2", QUERN_COMPILER_OBJECT, false).result, first);
+}
+
+TEST(Compiler, showsEveryTextForm) {
+  for (auto [form, expected] : {std::pair(QUERN_COMPILER_EMIT, "linalg.generic"), std::pair(QUERN_COMPILER_SCHEDULE, "scf.for"),
+                                std::pair(QUERN_COMPILER_LOWER, "llvm.func"), std::pair(QUERN_COMPILER_LLVM, "define void @softmax_kernel"),
+                                std::pair(QUERN_COMPILER_ASM, "softmax_kernel:")}) {
+    Outcome outcome = compile(line, "avx2", form);
+    EXPECT_EQ(outcome.status, 0) << outcome.error;
+    EXPECT_NE(outcome.result.find(expected), std::string::npos) << expected;
+    EXPECT_NE(outcome.result.find("src=f32:6x50:ab"), std::string::npos) << "no repro line in the form of " << expected;
+  }
+}
+
+TEST(Compiler, namesWhatItRefuses) {
+  EXPECT_EQ(compile(line, "avx2", QUERN_COMPILER_SPIRV).status, static_cast<int>(Status::Unimplemented));
+  Outcome form = compile(line, "avx2", 99);
+  EXPECT_EQ(form.status, static_cast<int>(Status::InvalidArguments));
+  EXPECT_NE(form.error.find("99"), std::string::npos);
+  Outcome empty = compile("softmax fwd_i src=f32:0x50:ab dst=f32:0x50:ab axis=1", "avx2", QUERN_COMPILER_ARTIFACT);
+  EXPECT_EQ(empty.status, static_cast<int>(Status::NotRequired)) << empty.error;
+  std::string error;
+  quern_byte_sink sink{append, &error};
+  EXPECT_EQ(api().compile(nullptr, &sink, &sink), static_cast<int>(Status::InvalidArguments));
+  quern_compile_request garbage{"garbage", 7, "avx2", QUERN_COMPILER_ARTIFACT, 0};
+  EXPECT_NE(api().compile(&garbage, &sink, &sink), 0);
+  quern_compile_request target{line.data(), line.size(), "z80", QUERN_COMPILER_ARTIFACT, 0};
+  EXPECT_NE(api().compile(&target, nullptr, nullptr), 0);
+}
+
+TEST(Compiler, linksNothingThatIsNotAnArtifactOfItsOwn) {
+  Outcome outcome = compile(line, "sse42", QUERN_COMPILER_ARTIFACT);
+  ASSERT_EQ(outcome.status, 0);
+  void *entry = nullptr, *owner = nullptr;
+  std::string error;
+  quern_byte_sink sink{append, &error};
+  std::string flipped = outcome.result;
+  flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 1);
+  EXPECT_NE(api().link(flipped.data(), flipped.size(), &entry, 1, &owner, &sink), 0);
+  EXPECT_NE(api().link(outcome.result.data(), outcome.result.size() - 1, &entry, 1, &owner, &sink), 0);
+  EXPECT_NE(api().link(outcome.result.data(), outcome.result.size(), &entry, 2, &owner, &sink), 0);
+  auto foreign = Artifact::parse(outcome.result);
+  foreign->buildId = "0.0.0+other";
+  std::string bytes = foreign->serialize();
+  EXPECT_NE(api().link(bytes.data(), bytes.size(), &entry, 1, &owner, &sink), 0);
+  EXPECT_EQ(owner, nullptr);
+  EXPECT_NE(api().link(nullptr, 0, &entry, 1, &owner, &sink), 0);
+}
+
+TEST(Compiler, explainsInOneLine) {
+  std::string bytes = verifiedBytes(line, "avx512_core"), result, error;
+  quern_compile_request request{bytes.data(), bytes.size(), "avx512_core", 0, 0};
+  quern_byte_sink resultSink{append, &result}, errorSink{append, &error};
+  ASSERT_EQ(api().explain(&request, &resultSink, &errorSink), 0) << error;
+  EXPECT_NE(result.find("6 iterations"), std::string::npos) << result;
+  EXPECT_EQ(result.find('\n'), std::string::npos);
+}
+
+TEST(Compiler, tellsTheTimeOfEachStage) {
+  ASSERT_EQ(compile(line, "avx2", QUERN_COMPILER_ARTIFACT, false).status, 0);
+  std::string text;
+  quern_byte_sink sink{append, &text};
+  ASSERT_EQ(api().stage_times(&sink), 0);
+  for (const char *stage : {"context ", "emit ", "schedule ", "lower ", "codegen ", "total ", " ms"})
+    EXPECT_NE(text.find(stage), std::string::npos) << text;
+}
+
+} // namespace
+} // namespace quern

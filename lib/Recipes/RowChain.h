@@ -37,6 +37,8 @@ struct Access {
   bool unread = false; ///< no body reads it: it only pins the extents of loops
   int producer = -1;   ///< the stage that this read is forwarded from; -1: memory as it was before the chain
   unsigned result = 0; ///< of the producer
+  /// It reads an argument.
+  bool isMemoryRead() const { return !unread && producer < 0; }
   bool sameAddress(const Access &other) const { return offset == other.offset && strides == other.strides && row == other.row; }
   /// Same type and layout: the two may be one buffer, if both belong to arguments.
   bool mayAlias(const Access &other) const;

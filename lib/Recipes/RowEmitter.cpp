@@ -207,7 +207,8 @@ void RowEmitter::prefetchNextGroup(int64_t slots) {
       int64_t vectorBytes = plan.lanes * access.elementType().getIntOrFloatBitWidth() / 8, perLine = std::max<int64_t>(64 / vectorBytes, 1);
       for (int64_t slot = 0; slot < slots; slot += perLine) {
         Value next = add(place(access, slot), index(plan.columns * plan.lanes));
-        create<memref::PrefetchOp>(arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+        create<memref::PrefetchOp>(arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false, /*localityHint=*/3,
+                                   /*isDataCache=*/true);
       }
     }
 }

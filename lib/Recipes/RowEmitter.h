@@ -133,7 +133,7 @@ private:
   mlir::scf::ForOp rows;                ///< over the iteration space
   mlir::Operation *sweepLoop = nullptr; ///< over the row; null between loops
   int currentSweep = 0;
-  bool streaming = false;               ///< full vectors go past the caches to streamed destinations
+  bool streaming = false;              ///< full vectors go past the caches to streamed destinations
   int64_t columns = 1;                 ///< vectors side by side in this sweep
   Value position;                      ///< along the row, of the current step
   llvm::SmallVector<Lanes, 8> partial; ///< by slot; a slot beyond has all lanes

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Three questions about an operand: whether a row of it can be swept twice without going back to memory, whether the next one is worth asking
-// for ahead, and whether it is better written past the caches. Large powers of two decide the first: they fold a row onto a few sets.
+// Three questions about an operand: whether a row of it can be swept twice without going back to memory, whether the next one is worth
+// asking for ahead, and whether it is better written past the caches. Large powers of two decide the first: they fold a row onto a few
+// sets.
 //
 //===----------------------------------------------------------------------===//
 #include "Recipes/RowPlan.h"
@@ -16,7 +17,7 @@ using namespace quern::rows;
 
 namespace {
 constexpr int64_t lineBytes = 64;
-constexpr int64_t ways = 8; ///< of L2, at least; half of them are for the other operands
+constexpr int64_t ways = 8;               ///< of L2, at least; half of them are for the other operands
 constexpr int64_t prefetcherReach = 2048; ///< bytes; hardware follows strides within a page
 } // namespace
 

@@ -9,46 +9,18 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/RowPlan.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <limits>
-
 using namespace mlir;
 using namespace quern;
 using namespace quern::rows;
 
 namespace {
 
-constexpr int64_t laneLoopOps = 12;   ///< emitted for an access whose lanes are moved one by one
-constexpr double laneMoveCost = 1.25; ///< of one lane moved so; on 16 lanes it makes rows up to 10 elements go across
-constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector
+constexpr double laneMoveCost = 1.25; ///< of one lane moved alone; on 16 lanes it makes rows up to 10 elements go across
+constexpr int maxSweeps = 60;         ///< they are bits of a word
 
 uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
 
 int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
-
-/// What an op becomes on vectors: transcendental functions and roundings to 16 bits are sequences.
-int64_t opsOf(Operation &op) {
-  auto isNarrow = [](Value v) { return isa<FloatType>(v.getType()) && v.getType().getIntOrFloatBitWidth() < 32; };
-  if (isa<math::MathDialect>(op.getDialect()) && !isa<math::SqrtOp, math::AbsFOp, math::FmaOp>(op))
-    return 18;
-  if (isa<arith::TruncFOp>(op))
-    return isNarrow(op.getResult(0)) ? 8 : 1;
-  if (isa<arith::ExtFOp>(op))
-    return isNarrow(op.getOperand(0)) ? 3 : 1;
-  return 1;
-}
-
-int64_t opsOf(linalg::LinalgOp op) {
-  int64_t ops = 0;
-  for (Operation &inner : op.getBlock()->without_terminator())
-    ops += opsOf(inner);
-  return ops;
-}
-
-bool isMemoryRead(const Access &access) { return !access.unread && access.producer < 0; }
 
 class Planner {
 public:
@@ -118,7 +90,7 @@ void Planner::numberSweeps() {
     for (const Stage &reader : chain.stages)
       for (const Access &in : reader.ins)
         for (const Access &out : stage.outs)
-          aliased |= isMemoryRead(in) && in.mayAlias(out);
+          aliased |= in.isMemoryRead() && in.mayAlias(out);
     if (aliased)
       own.sweep = plan.sweeps - 1;
   }
@@ -136,7 +108,7 @@ double Planner::costAlong(int dim) {
         moves += 1;
     };
     for (const Access &access : stage.ins)
-      if (isMemoryRead(access))
+      if (access.isMemoryRead())
         countMove(access);
     for (const Access &access : stage.outs)
       if (isa<BlockArgument>(access.base))
@@ -192,7 +164,7 @@ bool Planner::isFree(const Access &destination, unsigned kept) {
     if (own.storage == &destination)
       return false;
     for (const Access &in : reader.ins)
-      if (isMemoryRead(in) && in.mayAlias(destination) && (own.usedIn >> (keptIn + 1)))
+      if (in.isMemoryRead() && in.mayAlias(destination) && (own.usedIn >> (keptIn + 1)))
         return false;
   }
   return true;
@@ -210,7 +182,8 @@ const Access *Planner::findDestination(unsigned kept) {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
     const Access &out = stage.outs[0];
     if (stage.isElementwise() && stage.outs.size() == 1 && isa<BlockArgument>(out.base) && own.keptIn >= lastUse &&
-        out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit && !plan.leavesCache(out) && !plan.isStreamed(out) && isFree(out, kept))
+        out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit && !plan.leavesCache(out) &&
+        !plan.isStreamed(out) && isFree(out, kept))
       return &out;
   }
   return nullptr;
@@ -245,7 +218,7 @@ void Planner::keepDearReads() {
   SmallVector<std::pair<const Access *, uint64_t>, 4> reads;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins) {
-      if (!isMemoryRead(in) || stage.perRow || in.row.isStill() || (plan.lanesOf(in) != LaneKind::Strided && !plan.leavesCache(in)))
+      if (!in.isMemoryRead() || stage.perRow || in.row.isStill() || (plan.lanesOf(in) != LaneKind::Strided && !plan.leavesCache(in)))
         continue;
       auto *known = llvm::find_if(reads, [&](auto &read) { return read.first->base == in.base && read.first->sameAddress(in); });
       if (known == reads.end())
@@ -268,7 +241,7 @@ void Planner::chooseColumns() {
   llvm::SmallDenseMap<Value, uint64_t> readIn; // what a later sweep reads again should still be in L1
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins)
-      if (isMemoryRead(in) && !in.row.isStill() && in.strides[plan.vectorDim] && !plan.keptReadOf(in))
+      if (in.isMemoryRead() && !in.row.isStill() && in.strides[plan.vectorDim] && !plan.keptReadOf(in))
         readIn[in.base] |= own.usedIn;
   for (auto [base, sweeps] : readIn)
     if (llvm::popcount(sweeps) > 1)
@@ -332,6 +305,10 @@ LogicalResult Planner::run() {
   if (failed(chooseLanes()))
     return failure();
   numberSweeps();
+  if (plan.sweeps > maxSweeps) {
+    whyNot = std::to_string(plan.sweeps) + " dependent sweeps are more than " + std::to_string(maxSweeps);
+    return failure();
+  }
   chooseVectorDim();
   recomputed.assign(chain.stages.size(), false);
   do
@@ -349,93 +326,5 @@ LogicalResult Planner::run() {
 }
 
 } // namespace
-
-LaneKind RowPlan::lanesOf(const Access &access) const {
-  int64_t stride = alongRow() ? access.row.step : access.strides[vectorDim];
-  if (alongRow() && access.row.block && access.row.block % lanes) // a vector would cross the border of a block
-    return LaneKind::Strided;
-  return stride == 0 ? LaneKind::Same : stride == 1 ? LaneKind::Unit : LaneKind::Strided;
-}
-
-bool RowPlan::takesMask(Type element) const { return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask; }
-
-bool RowPlan::hasPartialVectors() const { return (alongRow() ? chain.rowExtent : chain.extents[vectorDim]) % (columns * lanes) != 0; }
-
-int64_t RowPlan::opsIn(int sweep) const {
-  int64_t ops = 0;
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
-    if (!((own.usedIn >> sweep) & 1) || (stage.perRow && alongRow())) // a per-row op runs once per row there
-      continue;
-    ops += opsOf(stage.op);
-    for (const Access &access : stage.ins)
-      ops += isMemoryRead(access) && lanesOf(access) == LaneKind::Strided ? laneLoopOps : 0;
-    for (const Access &access : stage.outs)
-      ops += own.keptIn == sweep && stage.writesArgument && lanesOf(access) == LaneKind::Strided ? laneLoopOps : 0;
-  }
-  return ops;
-}
-
-int64_t RowPlan::opsPerIteration() const {
-  int64_t perVector = 0, perRow = 0;
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
-    if (stage.perRow)
-      perRow += opsOf(stage.op);
-    perRow += stage.reduces && alongRow() ? horizontalOps : 0;
-    for (const Access &access : stage.ins)
-      perVector += isMemoryRead(access) && !access.row.isStill() ? llvm::popcount(own.usedIn) : 0;
-    perVector += own.keptIn >= 0 ? 2 : 0;
-  }
-  for (int sweep = 0; sweep < sweeps; ++sweep)
-    perVector += opsIn(sweep);
-  int64_t vectors = alongRow() ? llvm::divideCeil(chain.rowExtent, lanes) : chain.rowExtent * columns;
-  return perVector * vectors + perRow * columns;
-}
-
-int64_t RowPlan::columnsIn(int sweep) const {
-  if (!alongRow())
-    return columns;
-  int64_t accumulators = 0;
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
-    accumulators += stage.reduces && own.sweep == sweep ? stage.outs.size() : 0;
-  // Accumulators are chains of dependent operations, which need more of them side by side than stores do.
-  int64_t limit = accumulators ? std::min(strategy.unroll, strategy.registers / 2 / accumulators) : strategy.unroll / 2;
-  limit = std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));
-  int64_t vectors = chain.rowExtent / lanes, best = limit; // the remainder is straight-line code
-  for (int64_t count = limit; count * 4 >= limit * 3; --count)
-    if (vectors >= count && count + vectors % count < best + vectors % best)
-      best = count;
-  return best;
-}
-
-const KeptRead *RowPlan::keptReadOf(const Access &access) const {
-  for (const KeptRead &read : keptReads)
-    if (read.access->base == access.base && read.access->sameAddress(access))
-      return &read;
-  return nullptr;
-}
-
-std::string RowPlan::text() const {
-  std::string line;
-  llvm::raw_string_ostream os(line);
-  os << "rows: " << chain.stages.size() << " ops in " << sweeps << (sweeps == 1 ? " sweep" : " sweeps") << ", space " << space << ", ";
-  if (alongRow()) {
-    os << "along the row, unroll";
-    for (int sweep = 0; sweep < sweeps; ++sweep)
-      os << (sweep ? "+" : " ") << columnsIn(sweep);
-  } else {
-    os << "across rows, " << columns << (columns == 1 ? " vector" : " vectors") << " wide";
-  }
-  os << ", " << lanes << " lanes";
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
-    if (own.keptIn >= 0 && !stage.writesArgument)
-      os << ", sweep " << own.keptIn << " keeps a value in " << (own.storage ? "the destination" : "scratch");
-  for (const KeptRead &read : keptReads)
-    os << ", sweep " << read.keptIn << " keeps an operand in scratch";
-  if (streams)
-    os << ", the last sweep streams if the destination is aligned";
-  if (laneBuffer >= 0)
-    os << ", some lanes move one by one";
-  return line;
-}
 
 LogicalResult quern::rows::planRows(RowPlan &plan, std::string &whyNot) { return Planner(plan, whyNot).run(); }

@@ -71,7 +71,12 @@ struct RowPlan {
   std::string text() const;
 };
 
-/// Makes the plan. Every matched chain has one, unless it computes in a type wider than a vector.
+inline constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector
+
+/// Vector operations that a body becomes.
+int64_t opsOf(mlir::linalg::LinalgOp op);
+
+/// Makes the plan. Every matched chain has one, unless it computes in a type wider than a vector or is absurdly deep.
 mlir::LogicalResult planRows(RowPlan &plan, std::string &whyNot);
 
 } // namespace quern::rows

@@ -204,6 +204,8 @@ RowsStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   strategy.maxColumns = pick(1, 6);
   strategy.recomputeOps = pick(0, 40);
   strategy.scratchBytes = pick(0, 1) ? pick(0, 4000) : strategy.scratchBytes;
+  strategy.l2Bytes = pick(0, 1) ? 1024 : strategy.l2Bytes;
+  strategy.streamBytes = pick(0, 1) ? 0 : strategy.streamBytes;
   return strategy;
 }
 
@@ -236,7 +238,8 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
       SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
       check(kernel, chain, start, want, /*aliased=*/false);
       check(kernel, chain, start, want, /*aliased=*/true);
-      for (const char *feature : {"along the row", "across rows", "destination", "a value in scratch", "operand in scratch", "one by one"})
+      for (const char *feature :
+           {"along the row", "across rows", "destination", "a value in scratch", "operand in scratch", "one by one", "streams"})
         seen[feature] += kernel.plan.find(feature) != std::string::npos;
     }
   }

@@ -1,0 +1,130 @@
+//===- RowCost.cpp - What a plan costs, and its text ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Operation counts rank alternatives, bound the code that a sweep is unrolled to, and tell how many threads a kernel is worth. They need
+// not be exact.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/RowPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+namespace {
+
+constexpr int64_t laneLoopOps = 12; ///< emitted for an access whose lanes are moved one by one
+
+/// What an op becomes on vectors: transcendental functions and roundings to 16 bits are sequences.
+int64_t opsOf(Operation &op) {
+  auto isNarrow = [](Value v) { return isa<FloatType>(v.getType()) && v.getType().getIntOrFloatBitWidth() < 32; };
+  if (isa<math::MathDialect>(op.getDialect()) && !isa<math::SqrtOp, math::AbsFOp, math::FmaOp>(op))
+    return 18;
+  if (isa<arith::TruncFOp>(op))
+    return isNarrow(op.getResult(0)) ? 8 : 1;
+  if (isa<arith::ExtFOp>(op))
+    return isNarrow(op.getOperand(0)) ? 3 : 1;
+  return 1;
+}
+
+} // namespace
+
+int64_t quern::rows::opsOf(linalg::LinalgOp op) {
+  int64_t ops = 0;
+  for (Operation &inner : op.getBlock()->without_terminator())
+    ops += ::opsOf(inner);
+  return ops;
+}
+
+LaneKind RowPlan::lanesOf(const Access &access) const {
+  int64_t stride = alongRow() ? access.row.step : access.strides[vectorDim];
+  if (alongRow() && access.row.block && access.row.block % lanes) // a vector would cross the border of a block
+    return LaneKind::Strided;
+  return stride == 0 ? LaneKind::Same : stride == 1 ? LaneKind::Unit : LaneKind::Strided;
+}
+
+bool RowPlan::takesMask(Type element) const { return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask; }
+
+bool RowPlan::hasPartialVectors() const { return (alongRow() ? chain.rowExtent : chain.extents[vectorDim]) % (columns * lanes) != 0; }
+
+int64_t RowPlan::opsIn(int sweep) const {
+  int64_t ops = 0;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
+    if (!((own.usedIn >> sweep) & 1) || (stage.perRow && alongRow())) // a per-row op runs once per row there
+      continue;
+    ops += opsOf(stage.op);
+    for (const Access &access : stage.ins)
+      ops += access.isMemoryRead() && lanesOf(access) == LaneKind::Strided ? laneLoopOps : 0;
+    for (const Access &access : stage.outs)
+      ops += own.keptIn == sweep && stage.writesArgument && lanesOf(access) == LaneKind::Strided ? laneLoopOps : 0;
+  }
+  return ops;
+}
+
+int64_t RowPlan::opsPerIteration() const {
+  int64_t perVector = 0, perRow = 0;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
+    if (stage.perRow)
+      perRow += opsOf(stage.op);
+    perRow += stage.reduces && alongRow() ? horizontalOps : 0;
+    for (const Access &access : stage.ins)
+      perVector += access.isMemoryRead() && !access.row.isStill() ? llvm::popcount(own.usedIn) : 0;
+    perVector += own.keptIn >= 0 ? 2 : 0;
+  }
+  for (int sweep = 0; sweep < sweeps; ++sweep)
+    perVector += opsIn(sweep);
+  int64_t vectors = alongRow() ? llvm::divideCeil(chain.rowExtent, lanes) : chain.rowExtent * columns;
+  return perVector * vectors + perRow * columns;
+}
+
+int64_t RowPlan::columnsIn(int sweep) const {
+  if (!alongRow())
+    return columns;
+  int64_t accumulators = 0;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
+    accumulators += stage.reduces && own.sweep == sweep ? stage.outs.size() : 0;
+  // Accumulators are chains of dependent operations, which need more of them side by side than stores do.
+  int64_t limit = accumulators ? std::min(strategy.unroll, strategy.registers / 2 / accumulators) : strategy.unroll / 2;
+  limit = std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));
+  int64_t vectors = chain.rowExtent / lanes, best = limit; // the remainder is straight-line code
+  for (int64_t count = limit; count * 4 >= limit * 3; --count)
+    if (vectors >= count && count + vectors % count < best + vectors % best)
+      best = count;
+  return best;
+}
+
+const KeptRead *RowPlan::keptReadOf(const Access &access) const {
+  for (const KeptRead &read : keptReads)
+    if (read.access->base == access.base && read.access->sameAddress(access))
+      return &read;
+  return nullptr;
+}
+
+std::string RowPlan::text() const {
+  std::string line;
+  llvm::raw_string_ostream os(line);
+  os << "rows: " << chain.stages.size() << " ops in " << sweeps << (sweeps == 1 ? " sweep" : " sweeps") << ", space " << space << ", ";
+  if (alongRow()) {
+    os << "along the row, unroll";
+    for (int sweep = 0; sweep < sweeps; ++sweep)
+      os << (sweep ? "+" : " ") << columnsIn(sweep);
+  } else {
+    os << "across rows, " << columns << (columns == 1 ? " vector" : " vectors") << " wide";
+  }
+  os << ", " << lanes << " lanes";
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
+    if (own.keptIn >= 0 && !stage.writesArgument)
+      os << ", sweep " << own.keptIn << " keeps a value in " << (own.storage ? "the destination" : "scratch");
+  for (const KeptRead &read : keptReads)
+    os << ", sweep " << read.keptIn << " keeps an operand in scratch";
+  if (streams)
+    os << ", the last sweep streams if the destination is aligned";
+  if (laneBuffer >= 0)
+    os << ", some lanes move one by one";
+  return line;
+}

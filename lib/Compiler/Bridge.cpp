@@ -42,7 +42,11 @@ struct Request {
 
 Result<Request> readRequest(const quern_compile_request *request) {
   if (!request || !request->descriptor || !request->target)
-    return invalidArguments("compile request: ", !request ? "the request" : !request->descriptor ? "the descriptor" : "the target", " is null");
+    return invalidArguments("compile request: ",
+                            !request               ? "the request"
+                            : !request->descriptor ? "the descriptor"
+                                                   : "the target",
+                            " is null");
   auto desc = PrimitiveDesc::fromBytes({static_cast<const char *>(request->descriptor), request->descriptor_size});
   if (!desc)
     return desc.takeError();
@@ -100,7 +104,7 @@ int stageTimes(const quern_byte_sink *result) noexcept {
 
 extern "C" __attribute__((visibility("default"))) const quern_compiler_api *quern_compiler_get_api(uint32_t version) {
   static const std::string buildId(quern::compilerBuildId());
-  static const quern_compiler_api api = {QUERN_COMPILER_API_VERSION, buildId.c_str(), quern::compile, quern::link,
-                                         quern::release,             quern::explain,  quern::stageTimes};
+  static const quern_compiler_api api = {
+      QUERN_COMPILER_API_VERSION, buildId.c_str(), quern::compile, quern::link, quern::release, quern::explain, quern::stageTimes};
   return version == QUERN_COMPILER_API_VERSION ? &api : nullptr;
 }

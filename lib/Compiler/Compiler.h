@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Runs verify, emit, schedule, lower and codegen on one problem, as far as the wanted form needs. A pure function of its arguments: the same
-// problem, target and build give the same bytes. Diagnostics never reach a stream; they become the error, with stage and repro line.
+// Runs verify, emit, schedule, lower and codegen on one problem, as far as the wanted form needs. A pure function of its arguments: the
+// same problem, target and build give the same bytes. Diagnostics never reach a stream; they become the error, with stage and repro line.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_COMPILER_H

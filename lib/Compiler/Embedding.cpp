@@ -86,7 +86,9 @@ FailureOr<std::string> codegen(ModuleOp module, StringRef target, CodeForm form)
   FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
   if (failed(parsed))
     return failure();
-  CpuCodeForm cpuForm = form == CodeForm::LlvmIr ? CpuCodeForm::LlvmIr : form == CodeForm::Assembly ? CpuCodeForm::Assembly : CpuCodeForm::Object;
+  CpuCodeForm cpuForm = form == CodeForm::LlvmIr     ? CpuCodeForm::LlvmIr
+                        : form == CodeForm::Assembly ? CpuCodeForm::Assembly
+                                                     : CpuCodeForm::Object;
   Result<std::string> code = CpuCodegen().run(module, *parsed, cpuForm, /*verifyIr=*/true);
   if (!code)
     return module.emitError() << code.error().message;

@@ -32,17 +32,26 @@ constexpr double log2OfE = 1.44269504088896340736;
 
 /// What exp needs to know of a float type.
 struct ExpConstants {
-  double lowest, highest;   ///< exp is 0 below and infinite above
-  double ln2High, ln2Low;   ///< n·ln2High is exact for every n
-  ArrayRef<double> series;  ///< (exp(r) − 1 − r) / r², highest power first, then 1, 1
+  double lowest, highest;  ///< exp is 0 below and infinite above
+  double ln2High, ln2Low;  ///< n·ln2High is exact for every n
+  ArrayRef<double> series; ///< (exp(r) − 1 − r) / r², highest power first, then 1, 1
 };
 
 // Relative error 4.2e-9 in exp.
 constexpr double expSeriesF32[] = {0.001381489448f, 0.008368632756f, 0.04166837409f, 0.1666652113f, 0.4999999404f, 1.0, 1.0};
 // Relative error 4.8e-18 in exp.
-constexpr double expSeriesF64[] = {2.49993335235810364e-8,   2.76299471615575523e-7,  2.75575875238028457e-6,  0.0000248014940354749696,
-                                   0.000198412695070934806,  0.00138888889426160662,  0.00833333333349302666,  0.0416666666665345617,
-                                   0.166666666666664187,     0.500000000000000999,    1.0,                     1.0};
+constexpr double expSeriesF64[] = {2.49993335235810364e-8,
+                                   2.76299471615575523e-7,
+                                   2.75575875238028457e-6,
+                                   0.0000248014940354749696,
+                                   0.000198412695070934806,
+                                   0.00138888889426160662,
+                                   0.00833333333349302666,
+                                   0.0416666666665345617,
+                                   0.166666666666664187,
+                                   0.500000000000000999,
+                                   1.0,
+                                   1.0};
 
 ExpConstants expConstants(bool isF32) {
   if (isF32)
@@ -150,8 +159,9 @@ std::pair<Value, Value> splitByBits(VectorMath &math, Value x) {
 /// (log(1 + f) − f + f²/2) / s − f²/2 as a function of z = s², with an error below 2^-58 (f64) or 2^-34 (f32).
 Value logSeries(VectorMath &math, Value z) {
   static constexpr double f32Terms[] = {0.24279078841, 0.28498786688, 0.40000972152, 0.66666662693};
-  static constexpr double f64Terms[] = {1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
-                                        2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01};
+  static constexpr double f64Terms[] = {1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
+                                        2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01,
+                                        6.666666666666735130e-01};
   return math.mul(z, math.polynomial(z, math.isF32() ? ArrayRef<double>(f32Terms) : ArrayRef<double>(f64Terms)));
 }
 
@@ -218,7 +228,8 @@ LogicalResult expandMath(func::FuncOp function, const MathOptions &options) {
       if (failed(expandOne(op, options, pool)))
         return failure();
     } else if (!isInstruction(op, options.isa)) {
-      return op->emitError("expand-math: '") << op->getName() << "' has neither an expansion nor an instruction on " << nameOfVectorIsa(options.isa);
+      return op->emitError("expand-math: '") << op->getName() << "' has neither an expansion nor an instruction on "
+                                             << nameOfVectorIsa(options.isa);
     }
   }
   return success();

@@ -156,9 +156,7 @@ Value Converter::roundToOdd(Value wide) {
   return asReal(select(inexact, make<arith::OrIOp>(bits, word(1)), bits));
 }
 
-bool touchesNarrow(Operation *op) {
-  return llvm::any_of(op->getOperandTypes(), isNarrow) || llvm::any_of(op->getResultTypes(), isNarrow);
-}
+bool touchesNarrow(Operation *op) { return llvm::any_of(op->getOperandTypes(), isNarrow) || llvm::any_of(op->getResultTypes(), isNarrow); }
 
 /// Whether `op` means the same on i16 as on a narrow float: it moves bits.
 LogicalResult checkMovesBits(Operation *op) {

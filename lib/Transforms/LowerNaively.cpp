@@ -71,7 +71,8 @@ private:
     } else if (auto load = dyn_cast<memref::LoadOp>(op); load && load.getType() == f32) {
       builder.setInsertionPointAfter(op);
       extend(builder, load.getResult());
-    } else if (isa<arith::ExtFOp, arith::TruncFOp>(op) && getElementTypeOrSelf(op->getResult(0)) == f32 && op->getOperand(0).getType() == f64) {
+    } else if (isa<arith::ExtFOp, arith::TruncFOp>(op) && getElementTypeOrSelf(op->getResult(0)) == f32 &&
+               op->getOperand(0).getType() == f64) {
       op->getResult(0).replaceAllUsesWith(op->getOperand(0)); // a rounding to f32 inside the chain
       op->erase();
     } else if (isa<arith::ExtFOp>(op) && op->getOperand(0).getType() == f64) {

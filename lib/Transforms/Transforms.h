@@ -25,7 +25,7 @@ enum class VectorIsa {
   Avx512, ///< F, BW, CD, DQ, VL: scalef, getexp, getmant, two-register permutes, masks
 };
 
-llvm::StringRef nameOfVectorIsa(VectorIsa isa);                             ///< "sse42", "avx2", "avx512"
+llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "sse42", "avx2", "avx512"
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
 
 enum class ExpMethod {
@@ -50,8 +50,8 @@ mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &o
 mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
 
 /// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel `@<name>_kernel` that upstream's
-/// linalg-to-loops gives, one scalar at a time. Its iteration space is 1; intermediates lie in scratch at problem size. With `widen`, what the
-/// problem computes in f32 is computed and kept in f64, and only what it writes is rounded.
+/// linalg-to-loops gives, one scalar at a time. Its iteration space is 1; intermediates lie in scratch at problem size. With `widen`, what
+/// the problem computes in f32 is computed and kept in f64, and only what it writes is rounded.
 mlir::LogicalResult lowerNaively(mlir::func::FuncOp problem, bool widen);
 
 std::unique_ptr<mlir::Pass> createExpandMathPass(const MathOptions &options = {});

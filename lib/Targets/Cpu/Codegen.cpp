@@ -156,7 +156,8 @@ bool usesAtomics(const llvm::Module &module) {
 }
 
 /// A pass manager serves one module: reused for another, LLVM's machine passes keep state of the one before.
-bool generate(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind, bool verifyIr) {
+bool generate(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind,
+              bool verifyIr) {
   if (!usesAtomics(module)) {
     llvm::raw_svector_ostream os(bytes);
     llvm::legacy::PassManager passes;

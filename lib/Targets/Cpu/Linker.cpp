@@ -25,9 +25,7 @@ using namespace llvm;
 namespace quern {
 namespace {
 
-Error firstLine(llvm::Error error) {
-  return internalError("load: ", StringRef(llvm::toString(std::move(error))).split('\n').first.str());
-}
+Error firstLine(llvm::Error error) { return internalError("load: ", StringRef(llvm::toString(std::move(error))).split('\n').first.str()); }
 
 bool perfIsWanted() {
   const char *quern = std::getenv("QUERN_PERF");

@@ -49,8 +49,8 @@ MathOptions mathOptionsFor(const Target &target) {
 }
 
 void registerAllStageDialects(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }
@@ -116,7 +116,9 @@ struct KernelSignature {
 };
 
 FailureOr<KernelSignature> readSignature(func::FuncOp function) {
-  auto fail = [&](const Twine &why) -> FailureOr<KernelSignature> { return function.emitError("lower: @") << function.getName() << ' ' << why; };
+  auto fail = [&](const Twine &why) -> FailureOr<KernelSignature> {
+    return function.emitError("lower: @") << function.getName() << ' ' << why;
+  };
   if (!function->hasAttrOfType<IntegerAttr>(kernel_attr::space))
     return fail("is not a kernel: it has no quern.space");
   unsigned count = function.getNumArguments();
@@ -134,8 +136,9 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
       continue;
     }
     Attribute name = function.getArgAttr(i, kernel_attr::arg);
-    signature.arguments.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("name", name ? name : builder.getStringAttr(("arg" + Twine(i)).str())), builder.getNamedAttr("type", TypeAttr::get(type))}));
+    signature.arguments.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr("name", name ? name : builder.getStringAttr(("arg" + Twine(i)).str())),
+                                   builder.getNamedAttr("type", TypeAttr::get(type))}));
   }
   signature.tensors = signature.arguments.size();
   for (StringRef name : {kernel_attr::space, kernel_attr::plan, kernel_attr::scratchBytes, kernel_attr::nsPerIteration})
@@ -156,7 +159,8 @@ void prepareKernel(func::FuncOp function) {
     }
     function.setArgAttrs(argument.getArgNumber(), ArrayRef<NamedAttribute>());
   }
-  function.setFunctionType(FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(), function.getResultTypes()));
+  function.setFunctionType(
+      FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(), function.getResultTypes()));
 }
 
 /// (pointers…, begin, end) becomes (args, begin, end); the pointers are loaded from include/quern/kernel_abi.h's structure.
@@ -185,13 +189,43 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
 
 /// Stores past the caches are not ordered with the ones that tell another thread that the kernel is done: a fence before each return is.
 void fenceStreamedStores(LLVM::LLVMFuncOp function) {
-  bool streams = function.walk([](LLVM::StoreOp store) { return store.getNontemporal() ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+  bool streams = function.walk([](LLVM::StoreOp store) { return store.getNontemporal() ? WalkResult::interrupt() : WalkResult::advance(); })
+                     .wasInterrupted();
   if (!streams)
     return;
   function.walk([](LLVM::ReturnOp end) {
     OpBuilder builder(end);
     LLVM::CallIntrinsicOp::create(builder, end.getLoc(), builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
   });
+}
+
+/// Reads of a memref descriptor's fields become the fields: nothing builds descriptors but the prologue, and every access would otherwise
+/// take its own apart again.
+void forwardDescriptorFields(LLVM::LLVMFuncOp function) {
+  SmallVector<LLVM::InsertValueOp> inserts;
+  function.walk([&](Operation *op) {
+    if (auto insert = dyn_cast<LLVM::InsertValueOp>(op))
+      inserts.push_back(insert);
+    auto extract = dyn_cast<LLVM::ExtractValueOp>(op);
+    if (!extract)
+      return;
+    ArrayRef<int64_t> wanted = extract.getPosition();
+    for (auto insert = extract.getContainer().getDefiningOp<LLVM::InsertValueOp>(); insert;
+         insert = insert.getContainer().getDefiningOp<LLVM::InsertValueOp>()) {
+      ArrayRef<int64_t> written = insert.getPosition();
+      if (written == wanted) {
+        extract.getResult().replaceAllUsesWith(insert.getValue());
+        extract.erase();
+        return;
+      }
+      size_t shared = std::min(written.size(), wanted.size());
+      if (written.take_front(shared) == wanted.take_front(shared))
+        return; // written as part of something larger, or in parts
+    }
+  });
+  for (LLVM::InsertValueOp insert : llvm::reverse(inserts))
+    if (insert->use_empty())
+      insert.erase();
 }
 
 } // namespace
@@ -250,6 +284,7 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
   for (const KernelSignature &signature : signatures) {
     auto function = cast<LLVM::LLVMFuncOp>(module.lookupSymbol(signature.name));
     wrapInKernelAbi(function, signature);
+    forwardDescriptorFields(function);
     fenceStreamedStores(function);
   }
   return verifyIr ? verify(module) : success();

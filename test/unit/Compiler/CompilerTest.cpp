@@ -27,7 +27,9 @@ namespace {
 
 const quern_compiler_api &api() { return *quern_compiler_get_api(QUERN_COMPILER_API_VERSION); }
 
-void append(void *context, const void *bytes, size_t size) { static_cast<std::string *>(context)->append(static_cast<const char *>(bytes), size); }
+void append(void *context, const void *bytes, size_t size) {
+  static_cast<std::string *>(context)->append(static_cast<const char *>(bytes), size);
+}
 
 struct Outcome {
   int status = 0;

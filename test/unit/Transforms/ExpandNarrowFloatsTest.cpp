@@ -29,8 +29,8 @@ constexpr Level levels[] = {{"avx512_core_bf16", 16}, {"avx512_core", 8}, {"avx2
 
 template <typename Wide> void checkWidening(const Level &level, const std::string &narrow, const std::string &wide) {
   std::string lanes = std::to_string(level.lanes);
-  VectorKernel kernel({level.target, "", "%y = arith.extf %x : vector<" + lanes + "x" + narrow + "> to vector<" + lanes + "x" + wide + ">", narrow, wide,
-                       level.lanes});
+  VectorKernel kernel({level.target, "", "%y = arith.extf %x : vector<" + lanes + "x" + narrow + "> to vector<" + lanes + "x" + wide + ">",
+                       narrow, wide, level.lanes});
   ASSERT_TRUE(kernel.ok());
   std::vector<uint16_t> x(VectorKernel::chunk);
   std::vector<Wide> y;
@@ -43,7 +43,8 @@ template <typename Wide> void checkWidening(const Level &level, const std::strin
       if (std::isnan(expected))
         ASSERT_TRUE(std::isnan(y[i])) << level.target << ' ' << narrow << ' ' << x[i];
       else
-        ASSERT_TRUE(y[i] == expected && std::signbit(y[i]) == std::signbit(expected)) << level.target << ' ' << narrow << ' ' << x[i] << ": " << y[i];
+        ASSERT_TRUE(y[i] == expected && std::signbit(y[i]) == std::signbit(expected))
+            << level.target << ' ' << narrow << ' ' << x[i] << ": " << y[i];
     }
   }
 }
@@ -66,15 +67,18 @@ template <typename Wide, typename Bits> std::vector<Wide> narrowingInputs(const 
   return inputs;
 }
 
-template <typename Wide> void checkNarrowing(const Level &level, const std::string &wide, const std::string &narrow, const std::vector<Wide> &inputs) {
+template <typename Wide>
+void checkNarrowing(const Level &level, const std::string &wide, const std::string &narrow, const std::vector<Wide> &inputs) {
   std::string lanes = std::to_string(level.lanes);
-  VectorKernel kernel({level.target, "", "%y = arith.truncf %x : vector<" + lanes + "x" + wide + "> to vector<" + lanes + "x" + narrow + ">", wide, narrow,
+  VectorKernel kernel({level.target, "",
+                       "%y = arith.truncf %x : vector<" + lanes + "x" + wide + "> to vector<" + lanes + "x" + narrow + ">", wide, narrow,
                        level.lanes});
   ASSERT_TRUE(kernel.ok());
   const NarrowFormat &format = formatOf(narrow);
   std::vector<uint16_t> y;
   for (size_t first = 0; first < inputs.size(); first += VectorKernel::chunk) {
-    std::vector<Wide> x(inputs.begin() + static_cast<ptrdiff_t>(first), inputs.begin() + static_cast<ptrdiff_t>(first + VectorKernel::chunk));
+    std::vector<Wide> x(inputs.begin() + static_cast<ptrdiff_t>(first),
+                        inputs.begin() + static_cast<ptrdiff_t>(first + VectorKernel::chunk));
     kernel.run(x, y);
     for (size_t i = 0; i < x.size(); ++i) {
       auto expected = static_cast<uint16_t>(encodeNarrow(x[i], format));

@@ -25,7 +25,8 @@
 
 namespace quern {
 
-/// `pipeline` has the passes that run on the module before it is lowered; `operation` is MLIR that turns %x: vector<LANESxFROM> into %y: vector<LANESxTO>.
+/// `pipeline` has the passes that run on the module before it is lowered; `operation` is MLIR that turns %x: vector<LANESxFROM> into %y:
+/// vector<LANESxTO>.
 struct VectorKernelSpec {
   std::string target, pipeline, operation, from, to;
   int lanes = 16;
@@ -70,7 +71,8 @@ private:
     std::string x = "memref<" + size + "x" + spec.from + ">", y = "memref<" + size + "x" + spec.to + ">";
     return "func.func @map_kernel(%src: " + x + " {quern.arg = \"src\"}, %dst: " + y +
            " {quern.arg = \"dst\"}, %begin: index, %end: index) attributes {quern.space = 1 : index} {\n"
-           "  %zero = arith.constant 0 : index\n  %size = arith.constant " + size + " : index\n  %step = arith.constant " + lanes +
+           "  %zero = arith.constant 0 : index\n  %size = arith.constant " +
+           size + " : index\n  %step = arith.constant " + lanes +
            " : index\n  scf.for %i = %zero to %size step %step {\n    %x = vector.load %src[%i] : " + x + ", " + from + "\n    " +
            spec.operation + "\n    vector.store %y, %dst[%i] : " + y + ", " + to + "\n  }\n  return\n}\n";
   }

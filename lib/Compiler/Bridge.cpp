@@ -60,8 +60,7 @@ int compile(const quern_compile_request *request, const quern_byte_sink *result,
   Result<Request> read = readRequest(request);
   if (!read)
     return report(read.error(), error);
-  return deliver(compileProblem(read->desc, read->target, static_cast<quern_compiler_form>(request->form), request->verify_ir != 0), result,
-                 error);
+  return deliver(compileProblem(read->desc, read->target, request->form, request->verify_ir != 0), result, error);
 }
 
 int explain(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error) noexcept {

@@ -238,18 +238,18 @@ std::string StageTimes::text() const {
 
 const StageTimes &lastStageTimes() { return threadStageTimes; }
 
-Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, quern_compiler_form form, bool verifyIr) {
+Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, int32_t form, bool verifyIr) {
   threadStageTimes = {};
   if (form < QUERN_COMPILER_EMIT || form > QUERN_COMPILER_ARTIFACT)
-    return invalidArguments("code form ", static_cast<int>(form), " is unknown; the forms are ", static_cast<int>(QUERN_COMPILER_EMIT),
-                            " to ", static_cast<int>(QUERN_COMPILER_ARTIFACT));
+    return invalidArguments("code form ", form, " is unknown; the forms are ", static_cast<int>(QUERN_COMPILER_EMIT), " to ",
+                            static_cast<int>(QUERN_COMPILER_ARTIFACT));
   if (form == QUERN_COMPILER_SPIRV)
     return unimplemented("target '", target.text(), "' is a CPU: it has no SPIR-V form");
   Result<VerifiedProblem> problem = verifyForCode(desc, target);
   if (!problem)
     return problem.takeError();
   Compilation run(std::move(*problem), target, verifyIr || checksEnabled(), threadStageTimes);
-  return runStages(run, form);
+  return runStages(run, static_cast<quern_compiler_form>(form));
 }
 
 Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &target) {

@@ -28,10 +28,10 @@ struct StageTimes {
   std::string text() const;
 };
 
-/// The text, object or artifact of a problem. Thread-safe; threads do not wait for each other.
-/// Errors: whatever verification returns; `unimplemented` when no recipe matches or the form does not apply to the target;
+/// The text, object or artifact of a problem; `form` is a quern_compiler_form, from outside and unchecked. Thread-safe; threads do not wait
+/// for each other. Errors: whatever verification returns; `unimplemented` when no recipe matches or the form does not apply to the target;
 /// `not_required` for a problem without elements; `internal` for our bugs.
-Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, quern_compiler_form form, bool verifyIr);
+Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, int32_t form, bool verifyIr);
 
 /// One line: the implementation, the plan, the iteration space and the scratch.
 Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &target);

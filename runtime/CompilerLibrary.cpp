@@ -114,6 +114,12 @@ Result<std::string> CompilerLibrary::explain(std::string_view descriptor, const 
   return finish(api->explain(&request, &result.sink, &error.sink), result, error);
 }
 
+std::string CompilerLibrary::stageTimes() const {
+  StringSink result;
+  api->stage_times(&result.sink);
+  return std::move(result.text);
+}
+
 Result<CompilerLibrary::Linked> CompilerLibrary::link(std::string_view artifact, size_t entryCount) const {
   StringSink none, error;
   Linked linked;

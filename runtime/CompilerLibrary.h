@@ -30,6 +30,9 @@ public:
   Result<std::string> compile(std::string_view descriptor, const std::string &target, int form) const;
   Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
 
+  /// One line: the wall time of each stage of this thread's last compile().
+  std::string stageTimes() const;
+
   struct Linked {
     std::vector<void *> entries;
     std::shared_ptr<void> owner;

@@ -16,12 +16,11 @@
 namespace quern {
 namespace {
 
-void printLine(const char *event, const char *detail, const Primitive &primitive, int64_t ns) {
+void printLine(const char *event, const std::string &detail, const VerifiedProblem &verified, const std::string &text, int64_t ns) {
   char time[32];
   std::snprintf(time, sizeof(time), "%.6g", static_cast<double>(ns) * 1e-6);
-  const VerifiedProblem &verified = primitive.problem().verified();
-  const std::string line = concat("quern,", event, ",", detail, ",", nameOf(verified.desc.kind()), ",", verified.implementation, ",",
-                                  primitive.problem().text(), ",", time, "\n");
+  const std::string line =
+      concat("quern,", event, ",", detail, ",", nameOf(verified.desc.kind()), ",", verified.implementation, ",", text, ",", time, "\n");
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
 }
@@ -43,9 +42,15 @@ int detail::readVerbose() {
 
 void printCreated(const Primitive &primitive) {
   const quern_primitive_info_t info = primitive.info();
-  printLine("create", nameOfOrigin(info.origin), primitive, info.create_ns);
+  printLine("create", nameOfOrigin(info.origin), primitive.problem().verified(), primitive.problem().text(), info.create_ns);
 }
 
-void printExecuted(const Primitive &primitive, int64_t ns) { printLine("exec", "cpu", primitive, ns); }
+void printCompiled(const VerifiedProblem &problem, const std::string &stages, int64_t ns) {
+  printLine("compile", stages, problem, problem.desc.text(), ns);
+}
+
+void printExecuted(const Primitive &primitive, int64_t ns) {
+  printLine("exec", "cpu", primitive.problem().verified(), primitive.problem().text(), ns);
+}
 
 } // namespace quern

@@ -12,10 +12,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 namespace quern {
 
 class Primitive;
+struct VerifiedProblem;
 
 namespace detail {
 /// -1: not read from the environment.
@@ -29,6 +31,8 @@ inline int verboseLevel() {
 }
 inline void setVerboseLevel(int level) { detail::verbose.store(level, std::memory_order_relaxed); }
 
+/// `stages` says how long each took; `ns` is their sum and what lies between them.
+void printCompiled(const VerifiedProblem &problem, const std::string &stages, int64_t ns);
 void printCreated(const Primitive &primitive);
 void printExecuted(const Primitive &primitive, int64_t ns);
 

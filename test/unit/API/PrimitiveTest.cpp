@@ -171,7 +171,8 @@ TEST(Settings, VerboseLines) {
   quern_set_verbose(0);
   run.execute(order);
   const std::string output = testing::internal::GetCapturedStdout();
-  EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 2) << output;
+  EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 3) << output;
+  EXPECT_NE(output.find("quern,compile,"), std::string::npos);
   EXPECT_NE(output.find("quern,create,"), std::string::npos);
   EXPECT_NE(output.find("quern,exec,cpu,softmax,"), std::string::npos);
   EXPECT_NE(output.find(run.desc.text()), std::string::npos);

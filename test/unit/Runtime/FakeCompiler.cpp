@@ -77,9 +77,11 @@ int explain(const quern_compile_request *, const quern_byte_sink *result, const 
   return answer(result, "a test kernel", 0);
 }
 
+int stageTimes(const quern_byte_sink *result) { return answer(result, "emit 0.1 codegen 2", 0); }
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const quern_compiler_api *quern_compiler_get_api(uint32_t version) {
-  static const quern_compiler_api api{QUERN_COMPILER_API_VERSION, compilerBuildId().data(), compile, link, release, explain};
+  static const quern_compiler_api api{QUERN_COMPILER_API_VERSION, compilerBuildId().data(), compile, link, release, explain, stageTimes};
   return version == QUERN_COMPILER_API_VERSION ? &api : nullptr;
 }

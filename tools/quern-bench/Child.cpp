@@ -94,6 +94,7 @@ Child::~Child() {
   close(output);
   if (process < 0)
     return;
+  resume();
   // The end of its input ends it; one that does not heed that within a second is killed.
   for (int tries = 0; tries < 1000; ++tries) {
     if (waitpid(process, nullptr, WNOHANG) != 0)
@@ -103,6 +104,10 @@ Child::~Child() {
   kill(process, SIGKILL);
   waitpid(process, nullptr, 0);
 }
+
+void Child::suspend() { kill(process, SIGSTOP); }
+
+void Child::resume() { kill(process, SIGCONT); }
 
 std::string Child::readLine() {
   for (size_t end; (end = pending.find('\n')) == std::string::npos;) {

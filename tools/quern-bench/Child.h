@@ -29,6 +29,9 @@ public:
   std::string ask(const std::string &request);
   /// The next line of its output.
   std::string readLine();
+  /// Stops all of its threads, those of a runtime that spins while idle included.
+  void suspend();
+  void resume();
 
 private:
   pid_t process = -1;

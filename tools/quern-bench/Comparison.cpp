@@ -11,11 +11,9 @@
 #include "Child.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
 
 namespace quern::bench {
 
@@ -37,7 +35,8 @@ Start startOf(const std::string &name, const Settings &settings) {
   std::string threads = std::to_string(settings.threads), home = settings.peersFolder + "/" + name;
   std::vector<std::string> self = {"/proc/self/exe", "--threads=" + threads};
   Start start;
-  start.environment = {{"OMP_NUM_THREADS", threads}, {"DPCPP_CPU_NUM_CUS", threads}, {"QUERN_NUM_THREADS", threads}};
+  start.environment = {
+      {"OMP_NUM_THREADS", threads}, {"OMP_PROC_BIND", "true"}, {"DPCPP_CPU_NUM_CUS", threads}, {"QUERN_NUM_THREADS", threads}};
   if (name == quernName || name == copyName) {
     self.push_back("--serve=" + name);
     start.command = self;
@@ -65,9 +64,6 @@ std::vector<double> parseTimes(const std::string &reply) {
   return times;
 }
 
-/// Idle worker threads of the contestant before may still be spinning.
-void letOthersSleep() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
-
 } // namespace
 
 double Measurement::minimum() const { return *std::min_element(ns.begin(), ns.end()); }
@@ -86,7 +82,7 @@ Comparison::Comparison(const Settings &settings) : settings(settings), order({qu
     Start start = startOf(name, settings);
     try {
       children[name] = std::make_unique<Child>(start.command, settings.cpus, start.environment);
-      children[name]->ask("hello"); // refused, by one that runs
+      ask(name, "hello"); // refused, by one that runs
     } catch (const std::exception &error) {
       throw std::runtime_error(name + " does not start (" + error.what() + "); tools/peers.sh " + name + " installs a peer");
     }
@@ -95,15 +91,23 @@ Comparison::Comparison(const Settings &settings) : settings(settings), order({qu
 
 Comparison::~Comparison() = default;
 
-Measurement Comparison::prepare(Child &child, const Problem &problem) {
-  std::string reply = child.ask(problem.encode());
+std::string Comparison::ask(const std::string &name, const std::string &request) {
+  Child &child = *children.at(name);
+  child.resume();
+  std::string reply = child.ask(request);
+  child.suspend();
+  return reply;
+}
+
+Measurement Comparison::prepare(const std::string &name, const Problem &problem) {
+  std::string reply = ask(name, problem.encode());
   return reply == "ok" ? Measurement() : Measurement{{}, reply.substr(std::min<size_t>(3, reply.size()))};
 }
 
-bool Comparison::sameBits(Child &child) {
-  std::string first = child.ask("bits 1");
+bool Comparison::sameBits() {
+  std::string first = ask(quernName, "bits 1");
   for (int threads : {2, 3, 5, 8})
-    if (child.ask("bits " + std::to_string(threads)) != first)
+    if (ask(quernName, "bits " + std::to_string(threads)) != first)
       return false;
   return true;
 }
@@ -117,23 +121,21 @@ Row Comparison::measure(const Problem &problem) {
   };
   std::map<std::string, Plan> plans;
   for (const std::string &name : order) {
-    Measurement &result = row.results[name] = prepare(*children[name], problem);
+    Measurement &result = row.results[name] = prepare(name, problem);
     if (!result.refusal.empty())
       continue;
-    letOthersSleep();
-    double once = parseTimes(children[name]->ask("run 1 1")).front();
+    double once = parseTimes(ask(name, "run 1 1")).front();
     int runs = once > slowNs ? slowRuns : settings.runs;
     plans[name] = {std::clamp<int64_t>(std::llround(std::ceil(sampleNs / once)), 1, 1000), (runs + turns - 1) / turns};
   }
   for (int turn = 0; turn < turns; ++turn)
     for (const auto &[name, plan] : plans) {
-      letOthersSleep();
       std::string request = "run " + std::to_string(plan.samples) + " " + std::to_string(plan.calls);
-      std::vector<double> times = parseTimes(children[name]->ask(request));
+      std::vector<double> times = parseTimes(ask(name, request));
       row.results[name].ns.insert(row.results[name].ns.end(), times.begin(), times.end());
     }
   if (row.results[quernName].done())
-    row.sameBits = sameBits(*children[quernName]);
+    row.sameBits = sameBits();
   return row;
 }
 

@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Every contestant has a process of its own on the same CPUs, and they take turns several times, so that a drift of the machine meets all
-// of them. Ratios are only ever taken between numbers of one comparison.
+// of them. Whose turn it is not is stopped: some runtimes spin while they wait. Ratios are only ever taken between numbers of one
+// comparison.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_COMPARISON_H
@@ -56,8 +57,10 @@ public:
   Row measure(const Problem &problem);
 
 private:
-  Measurement prepare(Child &child, const Problem &problem);
-  bool sameBits(Child &child);
+  /// Asks one contestant while the others are stopped.
+  std::string ask(const std::string &name, const std::string &request);
+  Measurement prepare(const std::string &name, const Problem &problem);
+  bool sameBits();
 
   Settings settings;
   std::vector<std::string> order;

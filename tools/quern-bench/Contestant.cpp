@@ -20,14 +20,22 @@ namespace quern::bench {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+/// Long enough for the scheduler to give each thread a CPU of its own, and for the caches to be this contestant's.
+constexpr std::chrono::milliseconds warmUp{20};
+
 std::string timeRuns(Contestant &contestant, int samples, int64_t calls) {
+  Clock::time_point warm = Clock::now() + warmUp;
+  do {
+    contestant.run(calls);
+  } while (Clock::now() < warm);
   std::ostringstream out;
   out << "ns";
-  contestant.run(calls); // the caches were another contestant's
   for (int sample = 0; sample < samples; ++sample) {
-    auto start = std::chrono::steady_clock::now();
+    Clock::time_point start = Clock::now();
     contestant.run(calls);
-    std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
+    std::chrono::duration<double, std::nano> elapsed = Clock::now() - start;
     out << ' ' << elapsed.count() / static_cast<double>(calls);
   }
   return out.str();

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// memcpy of as many bytes as a problem reads and writes, each thread its share. Helpers spin while a measurement runs, so that the
-// hand-over costs well under a microsecond, and sleep between measurements.
+// memcpy of as many bytes as a problem reads and writes, each thread its share, on a CPU of its own. Helpers spin, so that the hand-over
+// costs well under a microsecond; the process is stopped while others are measured.
 //
 //===----------------------------------------------------------------------===//
+#include "Child.h"
 #include "Contestant.h"
 
 #include <atomic>
@@ -20,7 +21,19 @@ namespace {
 
 class Copy : public Contestant {
 public:
-  explicit Copy(int threads) : threads(threads) {}
+  explicit Copy(int threads) : threads(threads) {
+    std::vector<int> cpus = availableCpus();
+    auto cpuOf = [&](int thread) { return std::vector<int>{cpus[static_cast<size_t>(thread) % cpus.size()]}; };
+    for (int thread = 1; thread < threads; ++thread)
+      helpers.emplace_back([this, thread, cpu = cpuOf(thread)] { help(thread, cpu); });
+    pinned = std::make_unique<Affinity>(cpuOf(0));
+  }
+  ~Copy() override {
+    isOver = true;
+    started.fetch_add(1, std::memory_order_release);
+    for (std::thread &helper : helpers)
+      helper.join();
+  }
 
   void prepare(const Problem &problem) override {
     bytes = problem.trafficBytes() / 2;
@@ -30,27 +43,26 @@ public:
   }
 
   void run(int64_t calls) override {
-    std::atomic<int64_t> started = 0, finished = 0;
-    auto help = [&](int thread) {
-      for (int64_t call = 1; call <= calls; ++call) {
-        while (started.load(std::memory_order_acquire) < call) {}
-        copyShare(thread);
-        finished.fetch_add(1, std::memory_order_acq_rel);
-      }
-    };
-    std::vector<std::thread> helpers;
-    for (int thread = 1; thread < threads; ++thread)
-      helpers.emplace_back(help, thread);
-    for (int64_t call = 1; call <= calls; ++call) {
-      started.store(call, std::memory_order_release);
+    for (int64_t call = 0; call < calls; ++call) {
+      finished.store(0, std::memory_order_relaxed);
+      started.fetch_add(1, std::memory_order_release);
       copyShare(0);
-      while (finished.load(std::memory_order_acquire) < call * (threads - 1)) {}
+      while (finished.load(std::memory_order_acquire) < threads - 1) {}
     }
-    for (std::thread &helper : helpers)
-      helper.join();
   }
 
 private:
+  void help(int thread, const std::vector<int> &cpu) {
+    Affinity pinnedHelper(cpu);
+    for (int64_t call = 1;; ++call) {
+      while (started.load(std::memory_order_acquire) < call) {}
+      if (isOver)
+        return;
+      copyShare(thread);
+      finished.fetch_add(1, std::memory_order_acq_rel);
+    }
+  }
+
   void copyShare(int thread) {
     int64_t begin = bytes * thread / threads, end = bytes * (thread + 1) / threads;
     std::memcpy(dst.get() + begin, src.get() + begin, static_cast<size_t>(end - begin));
@@ -60,6 +72,10 @@ private:
   int threads;
   int64_t bytes = 0;
   Buffer src, dst;
+  std::atomic<int64_t> started = 0, finished = 0;
+  std::atomic<bool> isOver = false;
+  std::vector<std::thread> helpers;
+  std::unique_ptr<Affinity> pinned;
 };
 
 } // namespace

@@ -26,17 +26,14 @@ const std::map<std::string, quern_code_form_t> forms = {
 };
 
 int compile(const CompileOptions &options) {
-  Result<Target> target = Target::parse(options.target);
-  if (!target)
-    return reportError(target.error());
-  Result<Problem> problem = readProblem(options.line, *target);
+  Result<Problem> problem = readProblem(options.line, options.target);
   if (!problem)
     return reportError(problem.error());
   quern_code_form_t form = forms.at(options.form);
   bool isBinary = form == quern_form_object || form == quern_form_spirv || form == quern_form_artifact;
   if (isBinary && options.output == "-" && isatty(STDOUT_FILENO))
     return reportError(invalidArguments("--emit=", options.form, " is binary and standard output is a terminal: give -o FILE"));
-  Result<std::string> bytes = compileTo(problem->text, target->text(), form);
+  Result<std::string> bytes = compileTo(problem->text, problem->target.text(), form);
   if (!bytes)
     return reportError(bytes.error());
   Result<void> written = writeOutput(options.output, *bytes);

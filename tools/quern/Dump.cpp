@@ -59,10 +59,7 @@ bool isWanted(const StageOutput &output, const DumpOptions &options) {
 }
 
 int dump(const DumpOptions &options) {
-  Result<Target> target = Target::parse(options.target);
-  if (!target)
-    return reportError(target.error());
-  Result<Problem> problem = readProblem(options.line, *target);
+  Result<Problem> problem = readProblem(options.line, options.target);
   if (!problem)
     return reportError(problem.error());
   if (problem->verified.isNoop)
@@ -72,13 +69,13 @@ int dump(const DumpOptions &options) {
     std::filesystem::create_directories(options.directory, failure);
     if (failure)
       return reportError(runtimeError("cannot make directory '", options.directory, "': ", failure.message()));
-    std::string about = concat(problem->text, "\n# target ", target->text(), "\n");
+    std::string about = concat(problem->text, "\n# target ", problem->target.text(), "\n");
     if (Result<void> written = writeOutput((std::filesystem::path(options.directory) / "problem.desc").string(), about); !written)
       return reportError(written.error());
   }
   for (const StageOutput &output : stageOutputs)
     if (isWanted(output, options))
-      if (Result<void> done = dumpOne(output, options, *problem, target->text()); !done)
+      if (Result<void> done = dumpOne(output, options, *problem, problem->target.text()); !done)
         return reportError(done.error());
   return exitOk;
 }

@@ -68,20 +68,17 @@ void printAsJson(const Problem &problem, const std::string &target, const std::s
 }
 
 int explainProblem(const ExplainOptions &options) {
-  Result<Target> target = Target::parse(options.target);
-  if (!target)
-    return reportError(target.error());
-  Result<Problem> problem = readProblem(options.line, *target);
+  Result<Problem> problem = readProblem(options.line, options.target);
   if (!problem)
     return reportError(problem.error());
   Result<std::string> plan = std::string("nothing to run: the tensors are empty");
   if (!problem->verified.isNoop)
-    plan = explain(problem->text, target->text());
+    plan = explain(problem->text, problem->target.text());
   if (!plan)
     return reportError(plan.error());
   while (plan->ends_with('\n'))
     plan->pop_back();
-  options.json ? printAsJson(*problem, target->text(), *plan) : printAsText(*problem, target->text(), *plan);
+  options.json ? printAsJson(*problem, problem->target.text(), *plan) : printAsText(*problem, problem->target.text(), *plan);
   return exitOk;
 }
 

@@ -111,9 +111,14 @@ Result<Problem> readProblem(std::string_view line, const Target &target) {
   Result<VerifiedProblem> verified = verify(*desc, target);
   if (!verified)
     return Error{verified.error().status, withCaret(verified.error().message, line)};
-  Problem problem{std::move(*desc), std::move(*verified), {}};
+  Problem problem{target, std::move(*desc), std::move(*verified), {}};
   problem.text = problem.desc().text();
   return problem;
+}
+
+Result<Problem> readProblem(std::string_view line, const std::string &target) {
+  Result<Target> parsed = Target::parse(target);
+  return parsed ? readProblem(line, *parsed) : Result<Problem>(parsed.takeError());
 }
 
 Result<std::vector<std::string>> readProblemFile(const std::string &path) {

@@ -17,6 +17,7 @@
 namespace quern {
 
 struct Problem {
+  Target target;       ///< what it is verified for
   PrimitiveDesc given; ///< as parsed
   VerifiedProblem verified;
   std::string text; ///< of the verified descriptor: nothing is left to `any`
@@ -29,6 +30,8 @@ struct Problem {
 };
 
 Result<Problem> readProblem(std::string_view line, const Target &target);
+/// For a target in text form.
+Result<Problem> readProblem(std::string_view line, const std::string &target);
 
 /// The problems of a file, one a line. `#` begins a comment; blank lines are skipped.
 Result<std::vector<std::string>> readProblemFile(const std::string &path);

@@ -1,0 +1,188 @@
+//===- EltwiseMath.cpp - Builder of scalar arithmetic ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// gelu and swish are x times a sigmoid of x, which is written with exp(-|z|) on both sides: on the positive side it is 1 / (1 + e), on the
+// negative one e / (1 + e), so that neither overflows nor cancels. Far out on the negative side e alone would be denormal where the product
+// is not; there e carries a power of two that the last multiplication takes back.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emission/EltwiseMath.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using arith::CmpFPredicate;
+
+namespace quern {
+
+Value EltwiseMath::constant(double value) {
+  FloatAttr attr = builder.getFloatAttr(type, value);
+  Value &made = constants[attr];
+  if (!made)
+    made = arith::ConstantOp::create(builder, loc, attr);
+  return made;
+}
+
+Value EltwiseMath::add(Value x, Value y) { return arith::AddFOp::create(builder, loc, x, y); }
+Value EltwiseMath::sub(Value x, Value y) { return arith::SubFOp::create(builder, loc, x, y); }
+Value EltwiseMath::mul(Value x, Value y) { return arith::MulFOp::create(builder, loc, x, y); }
+Value EltwiseMath::div(Value x, Value y) { return arith::DivFOp::create(builder, loc, x, y); }
+Value EltwiseMath::abs(Value x) { return math::AbsFOp::create(builder, loc, x); }
+Value EltwiseMath::negate(Value x) { return arith::NegFOp::create(builder, loc, x); }
+Value EltwiseMath::fma(Value x, Value y, Value z) { return math::FmaOp::create(builder, loc, x, y, z); }
+
+Value EltwiseMath::mulAdd(Value x, Value y, Value z) {
+  Value xy = arith::MulFOp::create(builder, loc, x, y, arith::FastMathFlags::contract);
+  return arith::AddFOp::create(builder, loc, xy, z, arith::FastMathFlags::contract);
+}
+
+Value EltwiseMath::polynomial(Value x, ArrayRef<double> coefficients) {
+  Value sum = constant(coefficients.front());
+  for (double coefficient : coefficients.drop_front())
+    sum = mulAdd(sum, x, constant(coefficient));
+  return sum;
+}
+
+Value EltwiseMath::compare(CmpFPredicate predicate, Value x, double limit) {
+  return arith::CmpFOp::create(builder, loc, predicate, x, constant(limit));
+}
+Value EltwiseMath::select(Value condition, Value whenTrue, Value whenFalse) {
+  return arith::SelectOp::create(builder, loc, condition, whenTrue, whenFalse);
+}
+// limit < x ? limit : x is one instruction, which gives x if a comparison with NaN fails.
+Value EltwiseMath::atMost(Value x, double limit) {
+  Value bound = constant(limit);
+  return select(arith::CmpFOp::create(builder, loc, CmpFPredicate::OLT, bound, x), bound, x);
+}
+Value EltwiseMath::atLeast(Value x, double limit) {
+  Value bound = constant(limit);
+  return select(arith::CmpFOp::create(builder, loc, CmpFPredicate::OGT, bound, x), bound, x);
+}
+
+Value EltwiseMath::expOfNonpositive(Value x) {
+  auto exp = math::ExpOp::create(builder, loc, x);
+  exp->setAttr("quern.nonpositive", builder.getUnitAttr());
+  return exp;
+}
+
+Value EltwiseMath::log1p(Value x) { return math::Log1pOp::create(builder, loc, x); }
+
+TwoTerms EltwiseMath::product(Value x, Value y) {
+  Value high = mul(x, y);
+  return {high, fma(x, y, negate(high))};
+}
+
+ScaledExp EltwiseMath::scaledExp(TwoTerms z, Value tail) {
+  // shift·ln 2 in two terms, the first of so few digits that adding it to any z of the tail is exact.
+  double shift = tailStart();
+  double high = isF32() ? 44.361419677734375 : 354.891356446692043391522, low = isF32() ? -1.2189787519729714e-7 : -4.4969899173914961e-14;
+  z.high = select(tail, add(z.high, constant(high)), z.high);
+  z.low = select(tail, z.low ? add(z.low, constant(low)) : constant(low), z.low ? z.low : constant(0));
+  Value exp = expOfNonpositive(z.high);
+  Value scaled = mulAdd(exp, z.low, exp), factor = select(tail, constant(std::ldexp(1.0, -static_cast<int>(shift))), constant(1));
+  return {scaled, factor, mul(scaled, factor)};
+}
+
+TwoTerms EltwiseMath::minusMagnitude(Value x, double factor) {
+  double magnitude = std::fabs(factor), reach = isF32() ? 200 : 1400;
+  double largest = isF32() ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
+  Value clamped = atMost(abs(x), magnitude * largest > reach ? reach / magnitude : largest);
+  if (magnitude == 1)
+    return {negate(clamped), Value()};
+  return product(clamped, constant(-magnitude));
+}
+
+/// x / (1 + exp(-|z|)) where z has the sign of x, and x·exp(-|z|) / (1 + exp(-|z|)) where not; `tail` as in scaledExp().
+static Value timesSigmoid(EltwiseMath &math, Value x, TwoTerms minusZ, Value negative, Value tail) {
+  ScaledExp e = math.scaledExp(minusZ, tail);
+  Value one = math.constant(1);
+  Value numerator = math.mul(x, math.select(negative, e.scaled, one));
+  return math.mul(math.div(numerator, math.add(e.plain, one)), e.factor);
+}
+
+/// Whether factor·x is negative, and whether it is below -start.
+static std::pair<Value, Value> negativeAndTail(EltwiseMath &math, Value x, double factor, double start) {
+  auto below = factor > 0 ? CmpFPredicate::OLT : CmpFPredicate::OGT;
+  return {math.compare(below, x, 0), math.compare(below, x, -start / factor)};
+}
+
+Value emitSwish(EltwiseMath &math, Value x, double alpha) {
+  if (alpha == 0)
+    return math.mul(x, math.constant(0.5));
+  auto [negative, tail] = negativeAndTail(math, x, alpha, math.tailStart());
+  return timesSigmoid(math, x, math.minusMagnitude(x, alpha), negative, tail);
+}
+
+/// ½x·(1 + tanh y) = x·sigmoid(2y), 2y = x·(a + b·x²). The bracket is summed exactly but for its last product.
+Value emitGeluTanh(EltwiseMath &math, Value x) {
+  bool isF32 = math.isF32();
+  Value a = math.constant(isF32 ? 1.5957691669464111 : 1.5957691216057308),
+        aLow = math.constant(isF32 ? -4.53406804e-8 : -9.96930880911e-17);
+  Value b = math.constant(isF32 ? 0.07135481387376785 : 0.07135481627260025), bLow = math.constant(isF32 ? 2.398832396e-9 : -6.1751499e-19);
+  // Beyond these 2y is far below the least argument of exp, and nothing overflows.
+  Value magnitude = math.atMost(math.abs(x), isF32 ? 16 : 32);
+  TwoTerms square = math.product(magnitude, magnitude), bSquare = math.product(square.high, b);
+  bSquare.low = math.add(bSquare.low, math.mulAdd(square.high, bLow, math.mul(square.low, b)));
+  Value sum = math.add(a, bSquare.high), added = math.sub(sum, a);
+  Value lost = math.add(math.sub(a, math.sub(sum, added)), math.sub(bSquare.high, added));
+  lost = math.add(lost, math.add(bSquare.low, aLow));
+  Value minus = math.negate(magnitude);
+  TwoTerms z = math.product(minus, sum);
+  z.low = math.mulAdd(minus, lost, z.low);
+  auto tail = math.compare(CmpFPredicate::OLT, x, isF32 ? -9 : -19.5); // 2y is -66 and -560
+  return timesSigmoid(math, x, z, math.compare(CmpFPredicate::OLT, x, 0), tail);
+}
+
+/// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K); p is the Chebyshev approximation over [0, 16] (f32, K
+/// = 4, relative error below 4.4e-9) or [0, 40] (f64, K = 5, 1.6e-17), beyond which exp is 0. tools/remez.py mills prints them.
+Value emitGeluErf(EltwiseMath &math, Value x) {
+  static constexpr double f32Terms[] = {-0.0000494693657526237039, -0.000226556233596103849, 0.000173861831104506425, 0.00164283098161845,
+                                        -0.00349162387771466864,   -0.00754511329866122546,  0.0603980155919442253,   -0.186521249004209031,
+                                        0.387137336890824759,      -0.607896661202373678,    0.755285130934580606};
+  static constexpr double f64Terms[] = {
+      -1.80732120781460434e-10, 1.68910576651537808e-9,    7.66723610720265331e-9,    -9.14450208128917386e-9, -6.58488684007973972e-8,
+      4.20918333388691458e-8,   4.32983703741560941e-7,    -3.3651220434990695e-7,    -2.76914578228227786e-6, 3.98087128566697249e-6,
+      0.0000166811603645866454, -0.0000497628103779030353, -0.0000593757138164713118, 0.000544899065037323011, -0.000797869400739248787,
+      -0.00299337677064926812,  0.0207950668000914596,     -0.0691186387062946795,    0.165020366170375025,    -0.313533156671305171,
+      0.495305615969976589,     -0.665382502890056694,     0.769193049750062958};
+  bool isF32 = math.isF32();
+  double bound = isF32 ? 16 : 40;
+  Value bounded = math.atMost(x, bound), magnitude = math.atMost(math.abs(bounded), bound), k = math.constant(isF32 ? 4 : 5);
+  Value inverse = math.div(math.constant(1), math.add(magnitude, k));
+  Value series =
+      math.polynomial(math.mul(math.sub(magnitude, k), inverse), isF32 ? ArrayRef<double>(f32Terms) : ArrayRef<double>(f64Terms));
+  TwoTerms square = math.product(magnitude, magnitude);
+  Value minusHalf = math.constant(-0.5), exp = math.expOfNonpositive(math.mul(square.high, minusHalf));
+  exp = math.mulAdd(exp, math.mul(square.low, minusHalf), exp);
+  // exp comes last: of the factors, only it can be denormal, and the others bring it down.
+  Value tail = math.mul(math.mul(math.mul(series, inverse), bounded), exp);
+  return math.select(math.compare(CmpFPredicate::OGT, x, 0), math.sub(x, tail), tail);
+}
+
+/// x·tanh(log(1 + exp x)) = x·n / (n + 2q²), n = p·(p + 2q), where p : q = exp x : 1 and the larger of them is 1.
+Value emitMish(EltwiseMath &math, Value x) {
+  auto [negative, tail] = negativeAndTail(math, x, 1, math.tailStart());
+  ScaledExp e = math.scaledExp(math.minusMagnitude(x, 1), tail);
+  Value one = math.constant(1);
+  Value p = math.select(negative, e.plain, one), q = math.select(negative, one, e.plain), twiceQ = math.add(q, q);
+  Value sum = math.add(p, twiceQ), denominator = math.mulAdd(p, sum, math.mul(twiceQ, q));
+  Value numerator = math.mul(math.mul(x, math.select(negative, e.scaled, one)), sum);
+  return math.mul(math.div(numerator, denominator), e.factor);
+}
+
+/// log(1 + exp(αx)) / α = [x if αx > 0] + log(1 + exp(-|αx|)) / α.
+Value emitSoftRelu(EltwiseMath &math, Value x, double alpha) {
+  auto [negative, tail] = negativeAndTail(math, x, alpha, math.tailStart());
+  ScaledExp e = math.scaledExp(math.minusMagnitude(x, alpha), tail);
+  Value log = math.log1p(e.plain);
+  // Far out log(1 + e) is e.
+  log = math.mul(math.div(math.select(tail, e.scaled, log), math.constant(alpha)), e.factor);
+  return math.add(math.select(negative, math.constant(0), x), log);
+}
+
+} // namespace quern

@@ -22,6 +22,7 @@ struct BenchOptions {
   std::vector<std::string> lines;
   std::string file;
   std::vector<int> threads;
+  std::vector<int64_t> sizes;
   double seconds = 0.3;
   uint64_t seed = 1;
   bool json = false;
@@ -35,15 +36,21 @@ struct Measurement {
 };
 
 Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Device &device, const std::string &line) {
-  Result<Problem> problem = readProblem(line, Target::host());
+  Result<Problem> given = readProblem(line, Target::host());
+  if (!given)
+    return given.takeError();
+  Result<std::string> sizedLine = options.sizes.empty() ? Result<std::string>(given->text) : withSizes(line, options.sizes);
+  Result<Problem> problem = sizedLine ? readProblem(*sizedLine, Target::host()) : Result<Problem>(sizedLine.takeError());
   if (!problem)
     return problem.takeError();
-  Result<Kernel> kernel = Kernel::create(device, problem->text);
+  Result<Kernel> kernel = Kernel::create(device, given->text);
   if (!kernel)
     return kernel.takeError();
   Result<ProblemData> data = ProblemData::create(*problem, {FillKind::Dense, options.seed, false, 0});
   if (!data)
     return data.takeError();
+  if (Result<void> given = data->addScratchpad(*kernel); !given)
+    return given.takeError();
   if (Result<void> bound = kernel->bind(data->buffers()); !bound)
     return bound.takeError();
   std::vector<Measurement> measurements;
@@ -52,7 +59,7 @@ Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Dev
       return set.takeError();
     if (Result<void> warm = kernel->execute(); !warm)
       return warm.takeError();
-    Measurement measurement{problem->text, threads, problem->bytesMoved(), kernel->info().compile_ns, {}};
+    Measurement measurement{given->text, threads, problem->bytesMoved(), kernel->info().compile_ns, {}};
     constexpr int64_t minRuns = 10;
     if (Result<void> done = measure([&] { return kernel->execute(); }, minRuns, options.seconds, measurement.timing); !done)
       return done.takeError();
@@ -128,6 +135,7 @@ void addBenchCommand(CLI::App &app, int &exitCode) {
   command->add_option("--threads", options->threads, "Numbers of threads, as in 1,2; default: QUERN_NUM_THREADS or all")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096));
+  command->add_option("--sizes", options->sizes, "For each `?` of a line its value, as in 8,1000; one value serves all")->delimiter(',');
   command->add_option("--seconds", options->seconds, "Time for each measurement")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
   command->add_option("--seed", options->seed, "Of the values")->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");

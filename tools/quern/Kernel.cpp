@@ -21,6 +21,13 @@ Result<std::string> takeBlob(OwnedBlob blob) {
   return std::string(static_cast<const char *>(data), size);
 }
 
+/// Whether the size of a tensor is left to execution.
+bool hasRuntimeDims(const_quern_memory_desc_t md) {
+  TensorDesc desc;
+  size_t size = sizeof(desc);
+  return quern_memory_desc_get_blob(reinterpret_cast<uint8_t *>(&desc), &size, md) == quern_success && desc.hasRuntimeDims();
+}
+
 } // namespace
 
 Result<void> checked(quern_status_t status) {
@@ -61,20 +68,31 @@ Result<Kernel> Kernel::create(const Device &device, const std::string &line) {
   return kernel;
 }
 
-Result<void> Kernel::bind(const std::map<int32_t, void *> &buffers) {
+Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
   memories.clear();
   arguments.clear();
   for (const auto &[argument, buffer] : buffers) {
-    const_quern_memory_desc_t md = quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, argument);
-    if (!md)
+    quern_memory_desc_t made = nullptr;
+    if (Result<void> done = checked(quern_memory_desc_create_with_blob(&made, reinterpret_cast<const uint8_t *>(buffer.desc))); !done)
+      return done;
+    Owned<quern_memory_desc_t, quern_memory_desc_destroy> md(made);
+    const_quern_memory_desc_t known = quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, argument);
+    if (!known)
       return internalError("the primitive does not know its argument ", argument);
+    if (!hasRuntimeDims(known) && !quern_memory_desc_equal(known, made))
+      return internalError("the primitive has another descriptor for its argument ", argument);
     quern_memory_t memory = nullptr;
-    if (Result<void> made = checked(quern_memory_create(&memory, md, device->engine(), buffer)); !made)
-      return made;
+    if (Result<void> done = checked(quern_memory_create(&memory, made, device->engine(), buffer.data)); !done)
+      return done;
     memories.emplace_back(memory);
     arguments.push_back({argument, memory});
   }
   return {};
+}
+
+Result<int64_t> Kernel::scratchpadBytes() const {
+  const_quern_memory_desc_t md = quern_primitive_desc_query_md(desc.get(), quern_query_scratchpad_md, 0);
+  return md ? static_cast<int64_t>(quern_memory_desc_get_size(md)) : Result<int64_t>(internalError("there is no scratchpad descriptor"));
 }
 
 Result<void> Kernel::execute() const {

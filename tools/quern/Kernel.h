@@ -9,6 +9,7 @@
 #ifndef QUERN_TOOLS_KERNEL_H
 #define QUERN_TOOLS_KERNEL_H
 
+#include "Desc/TensorDesc.h"
 #include "Support/Error.h"
 #include "quern/quern.h"
 
@@ -42,12 +43,20 @@ private:
   Owned<quern_stream_t, quern_stream_destroy> ownedStream;
 };
 
+/// A buffer of the caller's with the layout that it has at execution: all sizes known. `desc` is needed only while binding.
+struct BoundBuffer {
+  const TensorDesc *desc;
+  void *data;
+};
+
 /// A compiled problem on a device, which must outlive it.
 class Kernel {
 public:
   static Result<Kernel> create(const Device &device, const std::string &line);
   /// Buffers by execution argument. They stay bound until the next bind().
-  Result<void> bind(const std::map<int32_t, void *> &buffers);
+  Result<void> bind(const std::map<int32_t, BoundBuffer> &buffers);
+  /// What the caller has to give beside the tensors; 0 but in user mode.
+  Result<int64_t> scratchpadBytes() const;
   Result<void> execute() const;
   const quern_primitive_info_t &info() const { return details; }
 

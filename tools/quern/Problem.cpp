@@ -121,6 +121,20 @@ Result<Problem> readProblem(std::string_view line, const std::string &target) {
   return parsed ? readProblem(line, *parsed) : Result<Problem>(parsed.takeError());
 }
 
+Result<std::string> withSizes(std::string_view line, const std::vector<int64_t> &sizes) {
+  size_t wanted = static_cast<size_t>(std::count(line.begin(), line.end(), '?')), used = 0;
+  if (wanted == 0 || (sizes.size() != 1 && sizes.size() != wanted))
+    return invalidArguments("the line has ", wanted, " sizes that are left open; ", sizes.size(), " are given");
+  std::string result;
+  for (char c : line) {
+    if (c == '?')
+      result += std::to_string(sizes[sizes.size() == 1 ? 0 : used++]);
+    else
+      result += c;
+  }
+  return result;
+}
+
 Result<std::vector<std::string>> readProblemFile(const std::string &path) {
   Result<std::string> bytes = readFile(path);
   if (!bytes)

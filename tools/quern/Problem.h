@@ -33,6 +33,10 @@ Result<Problem> readProblem(std::string_view line, const Target &target);
 /// For a target in text form.
 Result<Problem> readProblem(std::string_view line, const std::string &target);
 
+/// The line with its `?` replaced by sizes, from left to right; one size serves all of them. `invalid_arguments` for another number of
+/// sizes.
+Result<std::string> withSizes(std::string_view line, const std::vector<int64_t> &sizes);
+
 /// The problems of a file, one a line. `#` begins a comment; blank lines are skipped.
 Result<std::vector<std::string>> readProblemFile(const std::string &path);
 

@@ -11,6 +11,7 @@
 #include "Primitives/Elements.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <unistd.h>
 
@@ -55,28 +56,51 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
   ProblemData data;
   data.problem = &problem;
   data.options = options;
-  const TensorDesc *shared = nullptr;
   for (const ArgumentInfo &info : problem.verified.arguments) {
     if (info.desc.bytes() < 0)
-      return unimplemented("the size of ", info.name, " is known only at execution");
-    bool sharesBuffer = options.inPlace && info.isOutput;
-    if (sharesBuffer && (!shared || !(*shared == info.desc)))
-      return invalidArguments("in place needs the same type and layout on both sides; ", info.name, " differs");
-    data.slots.push_back({info, sharesBuffer ? 0 : data.storage.size()});
-    if (!sharesBuffer)
+      return unimplemented("the size of ", info.name, " is known only at execution; give it (--sizes)");
+    size_t buffer = data.storage.size();
+    if (options.inPlace && info.isOutput) {
+      auto partner = std::find_if(data.slots.begin(), data.slots.end(), [&](const Slot &slot) {
+        return slot.info.index == (info.index == QUERN_ARG_DST ? QUERN_ARG_SRC : QUERN_ARG_DIFF_DST);
+      });
+      if (partner == data.slots.end() || !(partner->info.desc == info.desc))
+        return invalidArguments("in place needs the same type and layout on both sides; ", info.name, " differs");
+      buffer = partner->buffer;
+    }
+    data.slots.push_back({info, buffer, info.isOutput ? placesOf(info.desc) : std::vector<Place>()});
+    if (buffer == data.storage.size())
       data.storage.emplace_back(info.desc.bytes(), options.misalignment * elementBytes(info.desc));
-    if (!info.isOutput && !shared)
-      shared = &info.desc;
   }
-  data.refill();
+  for (const Slot &slot : data.slots)
+    if (!slot.info.isOutput)
+      fillInput(problem.desc(), slot.info.index, slot.info.desc, options.fill, options.seed, data.storage[slot.buffer].data());
+  data.keepInputs();
   return data;
 }
 
-std::map<int32_t, void *> ProblemData::buffers() {
-  std::map<int32_t, void *> result;
+std::map<int32_t, BoundBuffer> ProblemData::buffers() {
+  std::map<int32_t, BoundBuffer> result;
   for (const Slot &slot : slots)
-    result[slot.info.index] = storage[slot.buffer].data();
+    result[slot.info.index] = {&slot.info.desc, storage[slot.buffer].data()};
+  if (scratchpad)
+    result[QUERN_ARG_SCRATCHPAD] = {&scratchpadDesc, scratchpad->data()};
   return result;
+}
+
+Result<void> ProblemData::addScratchpad(const Kernel &kernel) {
+  Result<int64_t> bytes = kernel.scratchpadBytes();
+  if (!bytes)
+    return bytes.takeError();
+  scratchpad.reset();
+  if (*bytes == 0)
+    return {};
+  Result<TensorDesc> desc = TensorDesc::dense(std::array{*bytes}, DataType::U8);
+  if (!desc)
+    return desc.takeError();
+  scratchpadDesc = *desc;
+  scratchpad.emplace(*bytes, 0);
+  return {};
 }
 
 void *ProblemData::buffer(int32_t argument) {
@@ -93,12 +117,29 @@ const TensorDesc *ProblemData::descOf(int32_t argument) const {
   return nullptr;
 }
 
-void ProblemData::refill() {
-  for (GuardedBuffer &buffer : storage)
-    buffer.fillAll(static_cast<unsigned char>(prefill));
+const ArgumentInfo *ProblemData::find(std::string_view name) const {
   for (const Slot &slot : slots)
-    if (!slot.info.isOutput)
-      fillInput(problem->desc(), slot.info.index, slot.info.desc, options.fill, options.seed, storage[slot.buffer].data());
+    if (slot.info.name == name)
+      return &slot.info;
+  return nullptr;
+}
+
+void ProblemData::keepInputs() {
+  kept.assign(storage.size(), {});
+  for (const Slot &slot : slots)
+    if (const GuardedBuffer &buffer = storage[slot.buffer]; !slot.info.isOutput)
+      kept[slot.buffer].assign(buffer.data(), static_cast<size_t>(buffer.size()));
+}
+
+void ProblemData::refill() {
+  for (size_t i = 0; i < storage.size(); ++i) {
+    if (kept[i].empty())
+      storage[i].fillAll(static_cast<unsigned char>(prefill));
+    else
+      std::memcpy(storage[i].data(), kept[i].data(), kept[i].size());
+  }
+  if (scratchpad)
+    scratchpad->fillAll(static_cast<unsigned char>(prefill));
 }
 
 Result<void> ProblemData::computeExpected() {
@@ -113,39 +154,69 @@ Result<void> ProblemData::computeExpected() {
   return {};
 }
 
-Verdict ProblemData::judgeOutputs() const {
+Verdict ProblemData::judgeOutputs(const ArgumentInfo **argument) const {
   Verdict worst;
   for (const ReferenceOutput &output : expected) {
     auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot &s) { return s.info.index == output.argument; });
     if (slot == slots.end())
       continue;
     Verdict verdict = judge(problem->desc(), output, storage[slot->buffer].data(), judgedAs(options.fill));
-    if (worst.position < 0 || verdict.worst > worst.worst)
-      worst = verdict;
+    if (worst.position >= 0 && verdict.worst <= worst.worst)
+      continue;
+    worst = verdict;
+    if (argument)
+      *argument = &slot->info;
   }
   return worst;
 }
 
-bool ProblemData::gapsIntact(const Slot &slot) const {
-  const GuardedBuffer &buffer = storage[slot.buffer];
+std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
+  std::vector<Place> places(static_cast<size_t>(desc.bytes() / elementBytes(desc)), Place::Gap);
+  if (desc.hasPadding()) {
+    TensorDesc padded = desc;
+    std::copy(desc.paddedDims, desc.paddedDims + desc.ndims, padded.dims);
+    std::fill(padded.paddedOffsets, padded.paddedOffsets + desc.ndims, 0);
+    forEachElement(padded, [&](int64_t, int64_t offset) { places[static_cast<size_t>(offset)] = Place::Padding; });
+  }
+  forEachElement(desc, [&](int64_t, int64_t offset) { places[static_cast<size_t>(offset)] = Place::Element; });
+  return places;
+}
+
+std::string ProblemData::strayWritesInto(const Slot &slot) const {
+  // In place the bytes around the elements are those of the input.
+  const char *data = storage[slot.buffer].data(), *before = kept[slot.buffer].empty() ? nullptr : kept[slot.buffer].data();
   int64_t size = elementBytes(slot.info.desc);
-  std::vector<bool> isElement(static_cast<size_t>(buffer.size() / size));
-  forEachElement(slot.info.desc, [&](int64_t, int64_t offset) { isElement[static_cast<size_t>(offset)] = true; });
-  for (size_t i = 0; i < isElement.size(); ++i)
-    for (int64_t byte = 0; !isElement[i] && byte < size; ++byte)
-      if (buffer.data()[static_cast<int64_t>(i) * size + byte] != prefill)
-        return false;
-  return true;
+  for (size_t i = 0; i < slot.places.size(); ++i) {
+    if (slot.places[i] == Place::Element)
+      continue;
+    for (int64_t byte = static_cast<int64_t>(i) * size; byte < (static_cast<int64_t>(i) + 1) * size; ++byte) {
+      if (slot.places[i] == Place::Padding && data[byte] != 0)
+        return concat("the padding of ", slot.info.name, " is not zero at element ", i, " of the buffer");
+      if (slot.places[i] == Place::Gap && data[byte] != (before ? before[byte] : prefill))
+        return concat("a gap between the elements of ", slot.info.name, " was overwritten at element ", i, " of the buffer");
+    }
+  }
+  return {};
+}
+
+bool ProblemData::isOverwritten(const Slot &input) const {
+  for (const Slot &slot : slots)
+    if (slot.info.isOutput && slot.buffer == input.buffer)
+      return false;
+  const std::string &before = kept[input.buffer];
+  return std::memcmp(before.data(), storage[input.buffer].data(), before.size()) != 0;
 }
 
 std::string ProblemData::strayWrites() const {
   for (const Slot &slot : slots) {
     if (!storage[slot.buffer].guardsIntact())
       return concat("bytes beside the buffer of ", slot.info.name, " were overwritten");
-    if (slot.info.isOutput && !slot.info.desc.hasPadding() && !gapsIntact(slot))
-      return concat("a gap between the elements of ", slot.info.name, " was overwritten");
+    if (!slot.info.isOutput && isOverwritten(slot))
+      return concat("the input ", slot.info.name, " was overwritten");
+    if (std::string stray = slot.info.isOutput ? strayWritesInto(slot) : std::string(); !stray.empty())
+      return stray;
   }
-  return {};
+  return scratchpad && !scratchpad->guardsIntact() ? "bytes beside the scratchpad were overwritten" : std::string();
 }
 
 std::string ProblemData::outputBytes() const {

@@ -10,10 +10,12 @@
 #ifndef QUERN_TOOLS_PROBLEMDATA_H
 #define QUERN_TOOLS_PROBLEMDATA_H
 
+#include "Kernel.h"
 #include "Primitives/TestData.h"
 #include "Problem.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,44 +40,58 @@ private:
 struct DataOptions {
   FillKind fill = FillKind::Dense;
   uint64_t seed = 1;
-  bool inPlace = false;     ///< the output shares the first input's buffer
+  bool inPlace = false;     ///< the output shares its input's buffer: dst that of src, diff_src that of diff_dst
   int64_t misalignment = 0; ///< of every buffer, in elements of its type
 };
 
 class ProblemData {
 public:
   /// `invalid_arguments` if the data is to be in place and input and output differ in type or layout; `out_of_memory` if the tensors are
-  /// larger than the machine's memory.
+  /// larger than the machine's memory; `unimplemented` for sizes that are known only at execution.
   static Result<ProblemData> create(const Problem &problem, const DataOptions &options);
 
-  /// For Kernel::bind.
-  std::map<int32_t, void *> buffers();
+  /// For Kernel::bind: the arguments, and the scratchpad if there is one.
+  std::map<int32_t, BoundBuffer> buffers();
+  /// Gives the kernel a scratchpad of exactly what it asks for, if it does.
+  Result<void> addScratchpad(const Kernel &kernel);
   /// Null for an argument that the problem does not have.
   void *buffer(int32_t argument);
   const TensorDesc *descOf(int32_t argument) const;
+  /// Null if the problem has none of this name.
+  const ArgumentInfo *find(std::string_view name) const;
 
-  /// Fills everything anew: inputs from the seed, outputs and gaps with 0xFF.
+  /// Fills everything anew: inputs from the seed or from where keepInputs() found them, the rest with 0xFF.
   void refill();
+  /// Makes the inputs as they are now those that refill() restores.
+  void keepInputs();
   /// Computes what must come out of the inputs as they are now. To be called before executing in place.
   Result<void> computeExpected();
-  /// The worst verdict over the outputs.
-  Verdict judgeOutputs() const;
-  /// Empty, or what was written that must not be: canaries, inputs' neighbours, gaps between the elements of outputs.
+  /// The worst verdict over the outputs; `argument` is the output that it is about.
+  Verdict judgeOutputs(const ArgumentInfo **argument = nullptr) const;
+  /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs), or padding that is not zero.
   std::string strayWrites() const;
   /// The bytes of all outputs, to compare executions with.
   std::string outputBytes() const;
 
 private:
+  /// What a byte position holds, by element of the type.
+  enum class Place : uint8_t { Gap, Element, Padding };
   struct Slot {
     ArgumentInfo info;
-    size_t buffer; ///< index into `storage`
+    size_t buffer;             ///< index into `storage`
+    std::vector<Place> places; ///< of an output
   };
-  bool gapsIntact(const Slot &slot) const;
+  static std::vector<Place> placesOf(const TensorDesc &desc);
+  std::string strayWritesInto(const Slot &slot) const;
+  bool isOverwritten(const Slot &input) const;
 
   const Problem *problem = nullptr;
   DataOptions options;
   std::vector<Slot> slots;
   std::vector<GuardedBuffer> storage;
+  std::vector<std::string> kept; ///< what `storage` is refilled with; empty for outputs
+  std::optional<GuardedBuffer> scratchpad;
+  TensorDesc scratchpadDesc;
   std::vector<ReferenceOutput> expected;
 };
 

@@ -23,6 +23,8 @@ namespace {
 
 struct RunOptions {
   std::vector<std::string> lines;
+  std::vector<std::string> inputs, outputs; ///< "argument=file.npy"
+  std::vector<int64_t> sizes;
   std::string file, engine = "cpu", src, dst, data = "dense";
   uint64_t seed = 1;
   int64_t repeat = 10;
@@ -70,66 +72,91 @@ public:
 
 private:
   Result<void> run(const std::string &line, RunReport &report) {
-    Result<Problem> problem = readProblem(line, Target::host());
-    if (!problem)
-      return problem.takeError();
-    report.problem = problem->text;
-    report.bytes = problem->bytesMoved();
-    Result<Kernel> kernel = Kernel::create(device, problem->text);
+    Result<Problem> given = readProblem(line, Target::host());
+    if (!given)
+      return given.takeError();
+    report.problem = given->text;
+    // One kernel serves every size; buffers and the reference are of the sizes that are given.
+    Result<Problem> sized = Result<Problem>(*given);
+    if (!options.sizes.empty()) {
+      Result<std::string> sizedLine = withSizes(line, options.sizes);
+      sized = sizedLine ? readProblem(*sizedLine, Target::host()) : Result<Problem>(sizedLine.takeError());
+    }
+    if (!sized)
+      return sized.takeError();
+    report.bytes = sized->bytesMoved();
+    Result<Kernel> kernel = Kernel::create(device, given->text);
     if (!kernel)
       return kernel.takeError();
     report.info = kernel->info();
     DataOptions dataOptions{*fillFromName(options.data), options.seed, options.inPlace, options.misalignment};
-    Result<ProblemData> data = ProblemData::create(*problem, dataOptions);
+    Result<ProblemData> data = ProblemData::create(*sized, dataOptions);
     if (!data)
       return data.takeError();
-    if (Result<void> loaded = loadSource(*data); !loaded)
+    if (Result<void> loaded = loadInputs(*data); !loaded)
       return loaded;
     if (Result<void> expected = options.check ? data->computeExpected() : Result<void>(); !expected)
       return expected;
-    if (Result<void> bound = kernel->bind(data->buffers()); !bound)
+    return execute(*kernel, *data, report);
+  }
+
+  Result<void> execute(Kernel &kernel, ProblemData &data, RunReport &report) const {
+    if (Result<void> given = data.addScratchpad(kernel); !given)
+      return given;
+    if (Result<void> bound = kernel.bind(data.buffers()); !bound)
       return bound;
     // The first execution is the one that is checked and written; it also touches every page before anything is timed.
-    if (Result<void> executed = kernel->execute(); !executed)
+    if (Result<void> executed = kernel.execute(); !executed)
       return executed;
     if (options.check)
-      checkOutputs(*data, *problem, report);
-    if (Result<void> stored = storeDestination(*data); !stored)
+      checkOutputs(data, report);
+    if (Result<void> stored = storeOutputs(data); !stored)
       return stored;
-    return measure([&] { return kernel->execute(); }, options.repeat, 0, report.timing);
+    return measure([&] { return kernel.execute(); }, options.repeat, 0, report.timing);
   }
 
-  static void checkOutputs(const ProblemData &data, const Problem &problem, RunReport &report) {
+  static void checkOutputs(const ProblemData &data, RunReport &report) {
     report.wasChecked = true;
-    report.verdict = data.judgeOutputs();
+    const ArgumentInfo *worst = nullptr;
+    report.verdict = data.judgeOutputs(&worst);
     report.strayWrites = data.strayWrites();
-    for (const ArgumentInfo &argument : problem.verified.arguments)
+    report.verdictText = worst ? report.verdict.describe(worst->desc) : std::string("there is no output");
+  }
+
+  /// Calls `visit(argument, file)` for each "argument=file".
+  template <typename Visit> static Result<void> forEachFile(const ProblemData &data, const std::vector<std::string> &pairs, Visit visit) {
+    for (const std::string &pair : pairs) {
+      size_t equals = std::min(pair.find('='), pair.size());
+      const ArgumentInfo *argument = data.find(std::string_view(pair).substr(0, equals));
+      if (!argument || equals == pair.size())
+        return invalidArguments(equals == pair.size() ? concat("'", pair, "' is not of the form ARGUMENT=FILE")
+                                                      : concat("this problem has no argument ", pair.substr(0, equals)));
+      std::string file = pair.substr(equals + 1);
+      if (Result<void> done = visit(*argument, file); !done)
+        return done.error().message.starts_with(file) ? done : Error{done.error().status, concat(file, ": ", done.error().message)};
+    }
+    return {};
+  }
+
+  Result<void> loadInputs(ProblemData &data) const {
+    Result<void> loaded = forEachFile(data, options.inputs, [&](const ArgumentInfo &argument, const std::string &file) -> Result<void> {
       if (argument.isOutput)
-        report.verdictText = report.verdict.describe(argument.desc);
+        return invalidArguments(argument.name, " is written, not read");
+      Result<std::string> bytes = readFile(file);
+      if (!bytes)
+        return bytes.takeError();
+      Result<NpyArray> array = parseNpy(*bytes);
+      return array ? copyNpyTo(*array, argument.desc, data.buffer(argument.index)) : Result<void>(array.takeError());
+    });
+    data.keepInputs();
+    return loaded;
   }
 
-  Result<void> loadSource(ProblemData &data) const {
-    if (options.src.empty())
-      return {};
-    const TensorDesc *desc = data.descOf(QUERN_ARG_SRC);
-    if (!desc)
-      return invalidArguments("--src: this problem has no src");
-    Result<std::string> bytes = readFile(options.src);
-    if (!bytes)
-      return bytes.takeError();
-    Result<NpyArray> array = parseNpy(*bytes);
-    Result<void> copied = array ? copyNpyTo(*array, *desc, data.buffer(QUERN_ARG_SRC)) : Result<void>(array.takeError());
-    return copied ? copied : invalidArguments(options.src, ": ", copied.error().message);
-  }
-
-  Result<void> storeDestination(ProblemData &data) const {
-    if (options.dst.empty())
-      return {};
-    const TensorDesc *desc = data.descOf(QUERN_ARG_DST);
-    if (!desc)
-      return invalidArguments("--dst: this problem has no dst");
-    Result<std::string> bytes = writeNpy(*desc, data.buffer(QUERN_ARG_DST));
-    return bytes ? writeOutput(options.dst, *bytes) : Result<void>(bytes.takeError());
+  Result<void> storeOutputs(ProblemData &data) const {
+    return forEachFile(data, options.outputs, [&](const ArgumentInfo &argument, const std::string &file) -> Result<void> {
+      Result<std::string> bytes = writeNpy(argument.desc, data.buffer(argument.index));
+      return bytes ? writeOutput(file, *bytes) : Result<void>(bytes.takeError());
+    });
   }
 
   const RunOptions &options;
@@ -185,7 +212,12 @@ void print(const RunReport &report, const RunOptions &options) {
     std::string why = report.strayWrites.empty() ? report.verdictText : report.strayWrites;
     std::cout.flush();
     std::cerr << "quern: check failed: " << why << "\n  quern run '" << report.problem << "' --check --data=" << options.data
-              << " --seed=" << options.seed << (options.inPlace ? " --in-place" : "") << '\n';
+              << " --seed=" << options.seed << (options.inPlace ? " --in-place" : "");
+    if (options.misalignment)
+      std::cerr << " --misalign=" << options.misalignment;
+    for (size_t i = 0; i < options.sizes.size(); ++i)
+      std::cerr << (i ? "," : " --sizes=") << options.sizes[i];
+    std::cerr << '\n';
   }
 }
 
@@ -199,8 +231,8 @@ int runAll(const RunOptions &options) {
   }
   if (lines.empty())
     return reportError(invalidArguments("nothing to run: give a line, or -f FILE with one a line"));
-  if (lines.size() > 1 && (!options.src.empty() || !options.dst.empty()))
-    return reportError(invalidArguments("--src and --dst go with one problem; there are ", lines.size()));
+  if (lines.size() > 1 && (!options.inputs.empty() || !options.outputs.empty()))
+    return reportError(invalidArguments("files of arguments go with one problem; there are ", lines.size()));
   Runner runner(options);
   if (Result<void> opened = runner.open(); !opened)
     return reportError(opened.error());
@@ -228,19 +260,30 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   command->add_option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
   command->add_flag("--check", options->check, "Compare with the double-precision reference; exit 1 if wrong");
   command->add_option("--engine", options->engine, "cpu or gpu")->check(CLI::IsMember({"cpu", "gpu"}))->capture_default_str();
-  command->add_option("--src", options->src, "Take src from a .npy file (bf16 and f8 as raw words)");
-  command->add_option("--dst", options->dst, "Write dst to a .npy file");
-  command->add_option("--data", options->data, "Without --src: dense, designed or special values")
+  command->add_option("--arg", options->inputs, "ARGUMENT=FILE: take an input from a .npy file (bf16 and f8 as raw words)");
+  command->add_option("--out", options->outputs, "ARGUMENT=FILE: write an output to a .npy file");
+  command->add_option("--src", options->src, "Short for --arg src=FILE");
+  command->add_option("--dst", options->dst, "Short for --out dst=FILE");
+  command->add_option("--sizes", options->sizes, "For each `?` of the line its value in this run, as in 8,1000; one value serves all")
+      ->delimiter(',')
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--data", options->data, "Where no file is given: dense, designed or special values")
       ->check(CLI::IsMember({"dense", "designed", "special"}))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Of the values")->capture_default_str();
-  command->add_flag("--in-place", options->inPlace, "The output overwrites the input");
+  command->add_flag("--in-place", options->inPlace, "The output overwrites the input (diff_src: diff_dst)");
   command->add_option("--misalign", options->misalignment, "Elements by which buffers miss a multiple of 64 bytes")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
   command->add_option("--repeat", options->repeat, "Timed executions")->check(CLI::Range(1, 1000000))->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options, &exitCode] { exitCode = runAll(*options); });
+  command->callback([options, &exitCode] {
+    if (!options->src.empty())
+      options->inputs.push_back("src=" + options->src);
+    if (!options->dst.empty())
+      options->outputs.push_back("dst=" + options->dst);
+    exitCode = runAll(*options);
+  });
 }
 
 } // namespace quern

@@ -54,10 +54,28 @@ TEST(ProblemData, CatchesStrayWrites) {
   dst[0] = 1;
   EXPECT_EQ(data->strayWrites(), "");
   dst[3] = 1;
-  EXPECT_EQ(data->strayWrites(), "a gap between the elements of dst was overwritten");
+  EXPECT_EQ(data->strayWrites(), "a gap between the elements of dst was overwritten at element 3 of the buffer");
   data->refill();
   dst[-1] = 1;
   EXPECT_EQ(data->strayWrites(), "bytes beside the buffer of dst were overwritten");
+}
+
+TEST(ProblemData, InputsStayAsTheyAre) {
+  Result<Problem> problem = readProblem(line, Target::host());
+  ASSERT_TRUE(problem);
+  Result<ProblemData> data = ProblemData::create(*problem, {});
+  ASSERT_TRUE(data);
+  static_cast<float *>(data->buffer(1))[0] += 1;
+  EXPECT_EQ(data->strayWrites(), "the input src was overwritten");
+  data->refill();
+  EXPECT_EQ(data->strayWrites(), "");
+}
+
+TEST(Problem, SizesAreFilledInFromLeftToRight) {
+  EXPECT_EQ(*withSizes("src=f32:?x3x?:abc dst=f32:?x3x?:s?x1x4:off?", {1, 2, 3, 4, 5, 6}), "src=f32:1x3x2:abc dst=f32:3x3x4:s5x1x4:off6");
+  EXPECT_EQ(*withSizes("src=f32:?x3:ab dst=f32:?x3:ab", {7}), "src=f32:7x3:ab dst=f32:7x3:ab");
+  EXPECT_FALSE(withSizes("src=f32:?x?:ab dst=f32:?x?:ab", {7, 8}));
+  EXPECT_FALSE(withSizes("src=f32:2x3:ab", {7}));
 }
 
 TEST(ProblemData, InPlaceNeedsEqualSides) {

@@ -170,13 +170,17 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
   const SoftmaxDesc &op = std::get<SoftmaxDesc>(problem.desc().op);
   std::vector<double> ours = gather(op.dst, data.buffer(QUERN_ARG_DST));
   data.refill();
-  Result<void> ran = peer->run(problem.desc(), data.buffer(QUERN_ARG_SRC), data.buffer(QUERN_ARG_DST));
-  if (!ran && ran.error().status == Status::Unimplemented) {
+  Result<std::unique_ptr<OneDnnPrimitive>> theirPrimitive = peer->create(problem.verified);
+  if (!theirPrimitive && theirPrimitive.error().status == Status::Unimplemented) {
     ++peerRefused;
     refusedPairs.insert({drawn.cell.src, drawn.cell.dst});
     return {};
   }
-  if (!ran)
+  if (!theirPrimitive)
+    return theirPrimitive.takeError();
+  if (Result<void> bound = (*theirPrimitive)->bind(data.buffers()); !bound)
+    return bound;
+  if (Result<void> ran = (*theirPrimitive)->execute(); !ran)
     return ran;
   ++peerCompared;
   counts[drawn.cell] += 1;

@@ -3,58 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Creation of objects, and a problem's shape as the library's own queries give it.
+// Creation of objects.
 //
 //===----------------------------------------------------------------------===//
 #include "Api.h"
 
+#include "Contestant.h"
+
 namespace quern::bench {
-
-namespace {
-
-std::string nameOf(quern_data_type_t type) {
-  switch (type) {
-  case quern_f16:
-    return "f16";
-  case quern_bf16:
-    return "bf16";
-  case quern_f32:
-    return "f32";
-  case quern_f64:
-    return "f64";
-  default:
-    throw std::runtime_error("data type " + std::to_string(type) + " is not measured");
-  }
-}
-
-std::string nameOf(quern_alg_kind_t algorithm) {
-  switch (algorithm) {
-  case quern_softmax_accurate:
-    return "softmax_accurate";
-  case quern_softmax_log:
-    return "softmax_log";
-  case quern_softmax_accurate_inf_as_zero:
-    return "softmax_accurate_inf_as_zero";
-  default:
-    throw std::runtime_error("algorithm " + std::to_string(algorithm) + " is not measured");
-  }
-}
-
-std::vector<int64_t> queryDims(const_quern_memory_desc_t desc, quern_query_t what) {
-  int ndims = 0;
-  const quern_dims_t *dims = nullptr;
-  check(quern_memory_desc_query(desc, quern_query_ndims_s32, &ndims));
-  check(quern_memory_desc_query(desc, what, &dims));
-  return {*dims, *dims + ndims};
-}
-
-Tensor tensorOf(const_quern_memory_desc_t desc) {
-  quern_data_type_t type;
-  check(quern_memory_desc_query(desc, quern_query_data_type, &type));
-  return {nameOf(type), queryDims(desc, quern_query_strides)};
-}
-
-} // namespace
 
 Engine createEngine() {
   quern_engine_t engine;
@@ -92,30 +48,18 @@ char *dataOf(const Memory &memory) {
   return static_cast<char *>(data);
 }
 
-Problem parseProblem(const Engine &engine, const std::string &line) {
-  PrimitiveDesc desc = createPrimitiveDesc(engine, line);
-  const_quern_memory_desc_t src = quern_primitive_desc_query_md(desc.get(), quern_query_src_md, 0);
-  const_quern_memory_desc_t dst = quern_primitive_desc_query_md(desc.get(), quern_query_dst_md, 0);
-  quern_alg_kind_t algorithm;
-  check(quern_primitive_desc_query(desc.get(), quern_query_alg_kind, 0, &algorithm));
-  Problem problem;
-  problem.line = line;
-  problem.algorithm = nameOf(algorithm);
-  problem.axis = quern_primitive_desc_query_s32(desc.get(), quern_query_axis_s32, 0);
-  problem.dims = queryDims(src, quern_query_dims);
-  problem.src = tensorOf(src);
-  problem.dst = tensorOf(dst);
-  return problem;
+Kernel::Kernel(const Engine &engine, const Problem &problem)
+    : desc(createPrimitiveDesc(engine, problem.line)), primitive(createPrimitive(desc)) {
+  for (const ArgumentInfo &argument : problem.verified.arguments) {
+    memories.push_back(createMemory(engine, quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, argument.index)));
+    args.push_back({argument.index, memories.back().get()});
+    if (!argument.isOutput)
+      fillArgument(dataOf(memories.back()), argument);
+  }
 }
 
-Kernel::Kernel(const Engine &engine, const std::string &line)
-    : desc(createPrimitiveDesc(engine, line)), primitive(createPrimitive(desc)),
-      src(createMemory(engine, quern_primitive_desc_query_md(desc.get(), quern_query_src_md, 0))),
-      dst(createMemory(engine, quern_primitive_desc_query_md(desc.get(), quern_query_dst_md, 0))) {}
-
 void Kernel::run(const Stream &stream) const {
-  const quern_exec_arg_t args[] = {{QUERN_ARG_SRC, src.get()}, {QUERN_ARG_DST, dst.get()}};
-  check(quern_primitive_execute(primitive.get(), stream.get(), 2, args));
+  check(quern_primitive_execute(primitive.get(), stream.get(), static_cast<int>(args.size()), args.data()));
 }
 
 } // namespace quern::bench

@@ -43,17 +43,18 @@ Primitive createPrimitive(const PrimitiveDesc &desc);
 Memory createMemory(const Engine &engine, const_quern_memory_desc_t desc);
 char *dataOf(const Memory &memory);
 
-/// Reads a line of text with Quern's own parser.
-Problem parseProblem(const Engine &engine, const std::string &line);
-
 /// A primitive with its buffers, ready to run.
 struct Kernel {
-  Kernel(const Engine &engine, const std::string &line);
+  /// Inputs are filled, outputs zero.
+  Kernel(const Engine &engine, const Problem &problem);
   void run(const Stream &stream) const;
 
   PrimitiveDesc desc;
   Primitive primitive;
-  Memory src, dst;
+  std::vector<Memory> memories; ///< in the order of the problem's arguments
+
+private:
+  std::vector<quern_exec_arg_t> args;
 };
 
 } // namespace quern::bench

@@ -101,7 +101,8 @@ std::string Comparison::ask(const std::string &name, const std::string &request)
 
 Measurement Comparison::prepare(const std::string &name, const Problem &problem) {
   std::string reply = ask(name, problem.encode());
-  return reply == "ok" ? Measurement() : Measurement{{}, reply.substr(std::min<size_t>(3, reply.size()))};
+  std::string rest = reply.substr(std::min<size_t>(3, reply.size()));
+  return reply.starts_with("ok") ? Measurement{{}, "", rest} : Measurement{{}, rest, ""};
 }
 
 bool Comparison::sameBits() {

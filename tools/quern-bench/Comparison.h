@@ -25,10 +25,13 @@ class Child;
 struct Measurement {
   std::vector<double> ns; ///< of each sample, in order; empty if refused
   std::string refusal;    ///< why, where `ns` is empty
+  std::string kernel;     ///< what the implementation calls what it ran
 
   bool done() const { return !ns.empty(); }
   double minimum() const;
   double median() const;
+  /// oneDNN's reference code: right, and never meant to be fast.
+  bool isReference() const { return kernel.starts_with("ref") || kernel.starts_with("simple"); }
 };
 
 struct Row {

@@ -8,6 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "Contestant.h"
 
+#include "Primitives/Elements.h"
+#include "quern/quern_query.h"
+
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -56,9 +59,9 @@ std::string answer(Contestant &contestant, const std::string &request) {
   std::string verb;
   in >> verb;
   if (verb == "problem") {
-    contestant.prepare(Problem::decode(request));
+    std::string kernel = contestant.prepare(Problem::decode(request));
     contestant.run(1);
-    return "ok";
+    return "ok " + kernel;
   }
   if (verb == "run") {
     int samples = 1;
@@ -72,24 +75,6 @@ std::string answer(Contestant &contestant, const std::string &request) {
     return "bits " + hashOf(contestant.result(threads));
   }
   return "no unknown request";
-}
-
-template <typename T, typename Convert> void fillAs(char *data, int64_t bytes, Convert convert) {
-  std::minstd_rand generator(1);
-  std::normal_distribution<float> normal(0.0f, 2.0f);
-  // A period of 64 Ki values is cheap to make and longer than any row that would notice.
-  std::vector<T> period(65536);
-  for (T &value : period)
-    value = convert(normal(generator));
-  int64_t periodBytes = static_cast<int64_t>(period.size() * sizeof(T));
-  for (int64_t at = 0; at < bytes; at += periodBytes)
-    std::memcpy(data + at, period.data(), static_cast<size_t>(std::min(periodBytes, bytes - at)));
-}
-
-uint16_t toBf16(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return static_cast<uint16_t>(bits >> 16);
 }
 
 } // namespace
@@ -116,17 +101,20 @@ Buffer makeBuffer(int64_t bytes) {
   return buffer;
 }
 
-void fillTensor(char *data, int64_t bytes, const std::string &type) {
-  if (type == "f64")
-    fillAs<double>(data, bytes, [](float value) { return static_cast<double>(value); });
-  else if (type == "f32")
-    fillAs<float>(data, bytes, [](float value) { return value; });
-  else if (type == "bf16")
-    fillAs<uint16_t>(data, bytes, toBf16);
-  else if (type == "f16")
-    fillAs<_Float16>(data, bytes, [](float value) { return static_cast<_Float16>(value); });
-  else
-    throw std::runtime_error("no data of type " + type);
+void fillArgument(char *data, const ArgumentInfo &argument) {
+  // A period of 64 Ki values is cheap to make and longer than any row that would notice.
+  constexpr int64_t periodLength = 65536;
+  DataType type = argument.desc.dataType;
+  std::minstd_rand generator(1);
+  std::normal_distribution<double> normal(0, bitsOf(type) == 8 && !isFloating(type) ? 30 : 2);
+  std::uniform_real_distribution<double> probability(0.001, 0.01), nearOne(0.5, 2);
+  bool isResult = argument.index == QUERN_ARG_DST, isScale = argument.name.starts_with("scales.");
+  std::vector<char> period(static_cast<size_t>(periodLength * bitsOf(type) / 8));
+  for (int64_t i = 0; i < periodLength; ++i)
+    storeElement(type, period.data(), i, isResult ? probability(generator) : isScale ? nearOne(generator) : normal(generator));
+  int64_t bytes = argument.desc.bytes(), periodBytes = static_cast<int64_t>(period.size());
+  for (int64_t at = 0; at < bytes; at += periodBytes)
+    std::memcpy(data + at, period.data(), static_cast<size_t>(std::min(periodBytes, bytes - at)));
 }
 
 } // namespace quern::bench

@@ -6,7 +6,7 @@
 // Each contestant runs in a process of its own, so that runtimes, thread pools and allocators do not meet, and answers lines on standard
 // input with lines on standard output:
 //
-//   problem …            ok | no <reason>          prepare: buffers filled, kernel made, one run done
+//   problem <json>       ok <kernel> | no <reason> prepare: buffers filled, kernel made, one run done
 //   run <samples> <n>    ns <t> <t> …              each the mean of n calls, in nanoseconds
 //   bits <threads>       bits <hex> | no <reason>  hash of the result computed with that many threads
 //   quit
@@ -29,8 +29,8 @@ namespace quern::bench {
 class Contestant {
 public:
   virtual ~Contestant() = default;
-  /// Makes the problem ready to run, replacing the one before.
-  virtual void prepare(const Problem &problem) = 0;
+  /// Makes the problem ready to run, replacing the one before. Returns what the implementation calls its kernel.
+  virtual std::string prepare(const Problem &problem) = 0;
   /// Runs it `calls` times and returns when the last result is there.
   virtual void run(int64_t calls) = 0;
   /// The destination after a run with that many threads.
@@ -52,8 +52,9 @@ struct FreeDeleter {
 };
 using Buffer = std::unique_ptr<char, FreeDeleter>;
 Buffer makeBuffer(int64_t bytes);
-/// Normally distributed values, the same for every contestant.
-void fillTensor(char *data, int64_t bytes, const std::string &type);
+/// Values as such a tensor has them, the same for every contestant: probabilities for the dst of a backward problem, scales near 1,
+/// otherwise normally distributed. `data` has argument.desc.bytes() bytes.
+void fillArgument(char *data, const ArgumentInfo &argument);
 
 } // namespace quern::bench
 

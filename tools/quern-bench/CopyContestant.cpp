@@ -35,11 +35,12 @@ public:
       helper.join();
   }
 
-  void prepare(const Problem &problem) override {
+  std::string prepare(const Problem &problem) override {
     bytes = problem.trafficBytes() / 2;
     src = makeBuffer(bytes);
     dst = makeBuffer(bytes);
     std::memset(src.get(), 1, static_cast<size_t>(bytes));
+    return "memcpy";
   }
 
   void run(int64_t calls) override {

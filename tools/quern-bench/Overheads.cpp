@@ -105,7 +105,7 @@ std::vector<Overhead> timeCompilation(const Engine &engine, const std::vector<st
   std::vector<Overhead> rows;
   for (const std::string &line : lines) {
     Samples samples = timeCreation(createPrimitiveDesc(engine, line), quern_origin_compiled, 7);
-    rows.push_back(summarize("cold compile, " + parseProblem(engine, line).title(), "ms", samples, compileBoundMs));
+    rows.push_back(summarize("cold compile, " + Problem::parse(line).title(), "ms", samples, compileBoundMs));
     medians.push_back(rows.back().median * 1e6);
   }
   rows.insert(rows.begin(), summarize("cold compile, compiler warm, over the problems", "ms", medians, compileBoundMs));
@@ -146,14 +146,14 @@ Samples timeDescriptorAndMemoryHits(const Engine &engine) {
 Samples timeExecution(const Engine &engine) {
   check(quern_set_num_threads(1));
   Stream stream = createStream(engine);
-  Kernel kernel(engine, tinyProblem);
+  Kernel kernel(engine, Problem::parse(tinyProblem));
   quern_entry_t entry;
   check(quern_primitive_get_entry(kernel.primitive.get(), &entry));
   if (entry.step_count != 1 || entry.scratch_bytes != 0)
     throw std::runtime_error("the tiny problem was expected to be one step without scratch");
   void *buffers[2];
   for (int i = 0; i < 2; ++i)
-    buffers[i] = dataOf(entry.arguments[i].arg == QUERN_ARG_SRC ? kernel.src : kernel.dst);
+    buffers[i] = dataOf(kernel.memories[i]);
   quern_kernel_args_t args = {buffers, nullptr};
   Samples direct = timeCalls([&] { entry.steps[0].function(&args, 0, entry.steps[0].iterations); });
   Samples executed = timeCalls([&] { kernel.run(stream); });
@@ -219,7 +219,7 @@ int serveFirstResult() {
   try {
     Engine engine = createEngine();
     Stream stream = createStream(engine);
-    Kernel(engine, firstProblem).run(stream);
+    Kernel(engine, Problem::parse(firstProblem)).run(stream);
     std::puts("ok");
   } catch (const std::exception &error) {
     std::puts(error.what());

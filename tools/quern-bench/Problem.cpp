@@ -8,92 +8,149 @@
 //===----------------------------------------------------------------------===//
 #include "Problem.h"
 
+#include "Desc/Target.h"
+
+#include <algorithm>
 #include <fstream>
-#include <numeric>
-#include <sstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace quern::bench {
 
 namespace {
 
-std::string join(const std::vector<int64_t> &values) {
+constexpr std::string_view prefix = "problem ";
+constexpr int64_t longestShortAxis = 64;
+
+/// The tensors of the operation itself, in the order of the arguments.
+std::vector<const TensorDesc *> tensorsOf(const SoftmaxDesc &softmax) {
+  if (isForward(softmax.prop))
+    return {&softmax.src, &softmax.dst};
+  return {&softmax.dst, &softmax.diffDst, &softmax.diffSrc};
+}
+
+bool isDense(const TensorDesc &tensor) {
+  Result<TensorDesc> dense = TensorDesc::dense(tensor.shape(), tensor.dataType);
+  return dense && tensor == *dense;
+}
+
+std::string join(std::span<const int64_t> values, const char *separator = "x") {
   std::string text;
   for (int64_t value : values)
-    text += (text.empty() ? "" : "x") + std::to_string(value);
+    text += (text.empty() ? "" : separator) + std::to_string(value);
   return text;
 }
 
-std::vector<int64_t> split(const std::string &text) {
-  std::vector<int64_t> values;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, 'x');)
-    values.push_back(std::stoll(part));
-  return values;
+std::string layoutName(const TensorDesc &tensor) {
+  std::string tag = tensor.tag();
+  return !tag.empty() ? tag : "s" + join(tensor.outerStrides());
 }
 
-std::vector<int64_t> denseStrides(const std::vector<int64_t> &dims) {
-  std::vector<int64_t> strides(dims.size(), 1);
-  for (size_t d = dims.size(); d-- > 1;)
-    strides[d - 1] = strides[d] * dims[d];
-  return strides;
+/// "relu", "add", "scales", in order.
+std::string describeAttributes(const Attributes &attributes) {
+  std::string text = attributes.scales.empty() ? "" : "scales";
+  for (const PostOp &post : attributes.postOps) {
+    std::string_view name = nameOf(post.alg);
+    name.remove_prefix(name.find('_') + 1);
+    text.append(text.empty() ? "" : ", ").append(name);
+  }
+  return text;
+}
+
+nlohmann::json describePostOp(const PostOp &post) {
+  nlohmann::json json = {{"kind", nameOf(post.kind)}, {"alg", nameOf(post.alg)}, {"alpha", post.alpha}, {"beta", post.beta}};
+  if (post.kind == PostOp::Kind::Binary)
+    json["src1"] = {{"type", nameOf(post.src1.dataType)}, {"dims", post.src1.shape()}};
+  return json;
 }
 
 } // namespace
 
-int64_t Tensor::elementBytes() const { return type == "f64" ? 8 : type == "f32" ? 4 : 2; }
+Problem Problem::parse(const std::string &line) {
+  Result<quern::PrimitiveDesc> desc = quern::PrimitiveDesc::parse(line);
+  if (!desc)
+    throw std::runtime_error(desc.error().message);
+  Result<VerifiedProblem> verified = verify(*desc, Target::host());
+  if (!verified)
+    throw std::runtime_error(verified.error().message);
+  if (!std::holds_alternative<SoftmaxDesc>(verified->desc.op))
+    throw std::runtime_error("only softmax is measured");
+  return {line, std::move(*verified)};
+}
 
-int64_t Problem::elements() const { return std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<>()); }
-
-int64_t Problem::bytesOf(const Tensor &tensor) const {
-  int64_t last = 0;
-  for (size_t d = 0; d < dims.size(); ++d)
-    last += (dims[d] - 1) * tensor.strides[d];
-  return (last + 1) * tensor.elementBytes();
+int64_t Problem::trafficBytes() const {
+  int64_t bytes = 0;
+  for (const ArgumentInfo &argument : verified.arguments)
+    bytes += argument.desc.elements() * bitsOf(argument.desc.dataType) / 8;
+  return bytes;
 }
 
 std::string Problem::family() const {
-  if (src.elementBytes() < 4 || dst.elementBytes() < 4)
-    return "narrow types";
-  if (algorithm == "softmax_log")
+  std::vector<const TensorDesc *> tensors = tensorsOf(softmax());
+  auto any = [&](auto holds) { return std::any_of(tensors.begin(), tensors.end(), [&](const TensorDesc *t) { return holds(*t); }); };
+  const TensorDesc &first = *tensors.front();
+  if (isBackward())
+    return "backward";
+  if (!verified.desc.attr.scales.empty() || !verified.desc.attr.postOps.empty())
+    return "attributes";
+  if (any([&](const TensorDesc &t) { return !t.isPlain() || !t.sameLayout(first); }))
+    return "layouts";
+  if (any([](const TensorDesc &t) { return bitsOf(t.dataType) < 32; }))
+    return "types";
+  if (softmax().alg == Alg::SoftmaxLog)
     return "log";
-  return src.strides[axis] == 1 ? "last axis" : "strided axis";
+  if (first.strides[softmax().axis] != 1)
+    return "strided axis";
+  return first.dims[softmax().axis] <= longestShortAxis ? "short axis" : "last axis";
 }
 
 std::string Problem::title() const {
-  std::string text = src.type;
-  if (src.type != dst.type)
-    text += "→" + dst.type;
-  if (algorithm != "softmax_accurate")
-    text += " " + algorithm.substr(sizeof("softmax_") - 1);
-  text += " " + join(dims);
-  if (axis + 1 != static_cast<int>(dims.size()))
-    text += " axis " + std::to_string(axis);
-  std::vector<int64_t> dense = denseStrides(dims);
-  if (src.strides != dense)
-    text += " src " + join(src.strides);
-  if (dst.strides != dense)
-    text += " dst " + join(dst.strides);
-  return text;
+  std::vector<const TensorDesc *> tensors = tensorsOf(softmax());
+  const TensorDesc &first = *tensors.front(), &last = *tensors.back();
+  std::string text = isBackward() ? "bwd " : "";
+  text += nameOf(first.dataType);
+  if (first.dataType != last.dataType)
+    text.append("→").append(nameOf(last.dataType));
+  if (softmax().alg != Alg::SoftmaxAccurate)
+    text.append(" ").append(nameOf(softmax().alg).substr(sizeof("softmax_") - 1));
+  text += " " + join(first.shape());
+  if (softmax().axis + 1 != first.ndims)
+    text += " axis " + std::to_string(softmax().axis);
+  if (!isDense(first))
+    text += " " + layoutName(first);
+  if (!last.sameLayout(first))
+    text += "→" + layoutName(last);
+  std::string attributes = describeAttributes(verified.desc.attr);
+  return attributes.empty() ? text : text + " + " + attributes;
 }
 
 std::string Problem::encode() const {
-  return "problem " + algorithm + " " + std::to_string(axis) + " " + join(dims) + " " + src.type + " " + join(src.strides) + " " +
-         dst.type + " " + join(dst.strides) + " " + line;
+  nlohmann::json tensors, postOps = nlohmann::json::array(), scales = nlohmann::json::array();
+  for (const ArgumentInfo &argument : verified.arguments)
+    tensors[argument.name] = {{"type", nameOf(argument.desc.dataType)}, {"dense", isDense(argument.desc)}};
+  for (const PostOp &post : verified.desc.attr.postOps)
+    postOps.push_back(describePostOp(post));
+  for (const ArgumentInfo &argument : verified.arguments)
+    if (argument.name.starts_with("scales."))
+      scales.push_back(argument.name);
+  nlohmann::json json = {{"line", line},
+                         {"backward", isBackward()},
+                         {"algorithm", nameOf(softmax().alg)},
+                         {"axis", softmax().axis},
+                         {"dims", tensorsOf(softmax()).front()->shape()},
+                         {"tensors", tensors},
+                         {"scales", scales},
+                         {"post_ops", postOps}};
+  return std::string(prefix) + json.dump();
 }
 
 Problem Problem::decode(const std::string &text) {
-  std::istringstream in(text);
-  Problem problem;
-  std::string word, dims, srcStrides, dstStrides;
-  in >> word >> problem.algorithm >> problem.axis >> dims >> problem.src.type >> srcStrides >> problem.dst.type >> dstStrides >> std::ws;
-  std::getline(in, problem.line);
-  if (!in || word != "problem")
+  nlohmann::json json;
+  if (text.starts_with(prefix))
+    json = nlohmann::json::parse(text.begin() + prefix.size(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("line") || !json["line"].is_string())
     throw std::runtime_error("not a problem: " + text);
-  problem.dims = split(dims);
-  problem.src.strides = split(srcStrides);
-  problem.dst.strides = split(dstStrides);
-  return problem;
+  return parse(json["line"]);
 }
 
 std::vector<std::string> readProblemFile(const std::string &path) {

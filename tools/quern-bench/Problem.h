@@ -3,11 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A softmax problem as every contestant understands it, whatever its own API. It travels to the contestants' processes as one line.
+// A verified problem with what tables say of it. It travels to the contestants' processes as one line of JSON: those written in C++ read
+// the text form in it, those in Python the fields beside.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_PROBLEM_H
 #define QUERN_BENCH_PROBLEM_H
+
+#include "Primitives/Registry.h"
 
 #include <cstdint>
 #include <string>
@@ -15,31 +18,25 @@
 
 namespace quern::bench {
 
-struct Tensor {
-  std::string type; ///< f32, bf16, f16 or f64
-  std::vector<int64_t> strides;
-
-  int64_t elementBytes() const;
-};
-
 struct Problem {
-  std::string line;      ///< Quern's text form
-  std::string algorithm; ///< softmax_accurate, softmax_log or softmax_accurate_inf_as_zero
-  int axis = 0;
-  std::vector<int64_t> dims;
-  Tensor src, dst;
+  std::string line; ///< Quern's text form
+  VerifiedProblem verified;
 
-  int64_t elements() const;
-  /// Bytes from the first to the last element.
-  int64_t bytesOf(const Tensor &tensor) const;
-  /// What has to move at least: every element read once and written once.
-  int64_t trafficBytes() const { return elements() * (src.elementBytes() + dst.elementBytes()); }
-  /// "narrow types", "log", "strided axis" or "last axis": the first that applies.
+  /// Reads a line and verifies it for this machine. Throws std::runtime_error.
+  static Problem parse(const std::string &line);
+
+  const SoftmaxDesc &softmax() const { return std::get<SoftmaxDesc>(verified.desc.op); }
+  bool isBackward() const { return !isForward(softmax().prop); }
+  /// What has to move at least: every element of every tensor read or written once.
+  int64_t trafficBytes() const;
+  /// The first of "backward", "attributes", "layouts" (blocked, or not the same on all sides), "types" (under 32 bits), "log", "short axis"
+  /// (2 to 64), "last axis" and "strided axis" that applies.
   std::string family() const;
-  /// "f32 1024x1000", "bf16→f32 log 16x50257", "f32 1x21x512x512 axis 1"; more where the layout is not dense.
+  /// "f32 1024x1000", "bf16→f32 log 16x50257", "f32 1x21x512x512 axis 1", "bwd f32 …", "… aBcd16b", "… + relu, add"; layouts where they are
+  /// not dense row-major.
   std::string title() const;
 
-  /// `problem <algorithm> <axis> <dims> <type> <strides> <type> <strides> <line>`.
+  /// `problem <json>`.
   std::string encode() const;
   /// The inverse. Throws std::runtime_error.
   static Problem decode(const std::string &text);

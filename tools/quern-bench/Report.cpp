@@ -32,7 +32,9 @@ template <typename... Args> std::string format(const char *pattern, Args... args
 std::string showTime(double ns) { return format(ns < 1e3 ? "%.3f" : ns < 100e3 ? "%.2f" : ns < 1e6 ? "%.1f" : "%.0f", ns / 1e3); }
 
 std::string showTimes(const Measurement &measurement) {
-  return measurement.done() ? showTime(measurement.minimum()) + " / " + showTime(measurement.median()) : "refused";
+  if (!measurement.done())
+    return "refused";
+  return showTime(measurement.minimum()) + " / " + showTime(measurement.median()) + (measurement.isReference() ? " (ref)" : "");
 }
 
 std::string showRatio(const std::optional<Ratio> &ratio) { return ratio ? format("%.2f / %.2f", ratio->minimum, ratio->median) : "–"; }
@@ -62,32 +64,59 @@ const Measurement *find(const Row &row, const std::string &name) {
   return found != row.results.end() && found->second.done() ? &found->second : nullptr;
 }
 
+/// One line of the table of means: the rows that `belongs` takes, against each peer that ran.
+template <typename Belongs> std::string describeMeans(const Report &report, const std::string &title, Belongs belongs) {
+  int count = 0;
+  GeometricMean best;
+  std::vector<GeometricMean> means(report.settings.peers.size());
+  std::optional<Ratio> lowest;
+  for (const Row &row : report.rows) {
+    if (!belongs(row))
+      continue;
+    ++count;
+    for (size_t peer = 0; peer < means.size(); ++peer)
+      means[peer].add(ratioTo(row, report.settings.peers[peer]));
+    std::optional<Ratio> ratio = ratioToBestOneDnn(row, report.settings);
+    best.add(ratio);
+    if (ratio && (!lowest || ratio->minimum < lowest->minimum))
+      lowest = ratio;
+  }
+  if (count == 0)
+    return "";
+  std::string text = "| " + title + " | " + std::to_string(count) + " |";
+  for (const GeometricMean &mean : means)
+    text += " " + showRatio(mean.value()) + " |";
+  return text + " " + showRatio(best.value()) + " | " + showRatio(lowest) + " |\n";
+}
+
+/// Whether every oneDNN that took the problem ran its reference code.
+bool isLeftToReference(const Row &row, const Settings &settings) {
+  bool any = false;
+  for (const std::string &peer : settings.peers)
+    if (const Measurement *theirs = peer.starts_with("onednn") ? find(row, peer) : nullptr) {
+      any = true;
+      if (!theirs->isReference())
+        return false;
+    }
+  return any;
+}
+
 std::string describeFamilies(const Report &report) {
+  std::string text = "| geometric mean of | problems |", rule = "|---|---|";
+  for (const std::string &peer : report.settings.peers)
+    text += " vs " + peer + " |", rule += "---|";
+  text += " vs the better oneDNN | lowest |\n" + rule + "---|---|\n";
   std::vector<std::string> families;
   for (const Row &row : report.rows)
     if (std::find(families.begin(), families.end(), row.problem.family()) == families.end())
       families.push_back(row.problem.family());
-  std::string text = "| family, geometric mean | problems |", rule = "|---|---|";
-  for (const std::string &peer : report.settings.peers)
-    text += " vs " + peer + " |", rule += "---|";
-  text += " vs the better oneDNN |\n" + rule + "---|\n";
-  for (const std::string &family : families) {
-    int count = 0;
-    GeometricMean best;
-    std::vector<GeometricMean> means(report.settings.peers.size());
-    for (const Row &row : report.rows) {
-      if (row.problem.family() != family)
-        continue;
-      ++count;
-      for (size_t peer = 0; peer < means.size(); ++peer)
-        means[peer].add(ratioTo(row, report.settings.peers[peer]));
-      best.add(ratioToBestOneDnn(row, report.settings));
-    }
-    text += "| " + family + " | " + std::to_string(count) + " |";
-    for (const GeometricMean &mean : means)
-      text += " " + showRatio(mean.value()) + " |";
-    text += " " + showRatio(best.value()) + " |\n";
-  }
+  for (const std::string &family : families)
+    text += describeMeans(report, family, [&](const Row &row) { return row.problem.family() == family; });
+  for (bool backward : {false, true})
+    for (bool reference : {false, true})
+      text += describeMeans(
+          report, std::string(backward ? "backward" : "forward") + (reference ? ", left to oneDNN's reference code" : ", all others"),
+          [&](const Row &row) { return row.problem.isBackward() == backward && isLeftToReference(row, report.settings) == reference; });
   return text;
 }
 
@@ -181,7 +210,10 @@ nlohmann::json toJson(const Report &report) {
     nlohmann::json results;
     for (const auto &[name, measurement] : row.results) {
       if (measurement.done())
-        results[name] = {{"min_ns", measurement.minimum()}, {"median_ns", measurement.median()}, {"samples", measurement.ns.size()}};
+        results[name] = {{"min_ns", measurement.minimum()},
+                         {"median_ns", measurement.median()},
+                         {"samples", measurement.ns.size()},
+                         {"kernel", measurement.kernel}};
       else
         results[name] = {{"refused", measurement.refusal}};
     }

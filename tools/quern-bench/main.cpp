@@ -124,10 +124,9 @@ int runOverheads(const Options &options) {
 }
 
 int runComparison(const Options &options) {
-  Engine engine = createEngine();
   std::vector<Problem> problems;
   for (const std::string &line : selectedLines(options))
-    problems.push_back(parseProblem(engine, line));
+    problems.push_back(Problem::parse(line));
   std::vector<Report> reports;
   for (int threads : options.threads)
     reports.push_back(compare(settingsFor(options, threads), problems));

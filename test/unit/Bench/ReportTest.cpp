@@ -16,7 +16,7 @@
 namespace quern::bench {
 namespace {
 
-Problem makeProblem() { return {"the line", "softmax_accurate", 1, {8, 16}, {"f32", {16, 1}}, {"f32", {16, 1}}}; }
+Problem makeProblem() { return Problem::parse("softmax fwd_i alg=accurate src=f32:8x160:ab dst=f32:8x160:ab axis=1"); }
 
 Row makeRow(double ours, double onednn313, double onednn32) {
   Row row;
@@ -38,40 +38,36 @@ Settings makeSettings() {
 }
 
 TEST(BenchProblem, EncodingLeadsBack) {
-  Problem problem = makeProblem();
-  problem.dst = {"bf16", {1, 8}};
+  Problem problem = Problem::parse("softmax fwd_i alg=log src=f32:8x16:ab dst=bf16:8x16:ba axis=1");
   Problem again = Problem::decode(problem.encode());
   EXPECT_EQ(again.encode(), problem.encode());
-  EXPECT_EQ(again.line, "the line");
-  EXPECT_EQ(again.dst.strides, (std::vector<int64_t>{1, 8}));
+  EXPECT_EQ(again.line, problem.line);
+  EXPECT_EQ(again.softmax().dst.dataType, DataType::BF16);
   EXPECT_THROW(Problem::decode("run 1 1"), std::runtime_error);
+  EXPECT_THROW(Problem::decode("problem {}"), std::runtime_error);
+  EXPECT_THROW(Problem::decode("problem {\"line\": \"softmax\"}"), std::runtime_error);
 }
 
 TEST(BenchProblem, Families) {
-  Problem problem = makeProblem();
-  EXPECT_EQ(problem.family(), "last axis");
-  problem.axis = 0;
-  EXPECT_EQ(problem.family(), "strided axis");
-  problem.algorithm = "softmax_log";
-  EXPECT_EQ(problem.family(), "log");
-  problem.src.type = "bf16";
-  EXPECT_EQ(problem.family(), "narrow types");
+  auto family = [](const char *line) { return Problem::parse(line).family(); };
+  EXPECT_EQ(family("softmax fwd_i alg=accurate src=f32:8x160:ab dst=f32:8x160:ab axis=1"), "last axis");
+  EXPECT_EQ(family("softmax fwd_i alg=accurate src=f32:8x16:ab dst=f32:8x16:ab axis=1"), "short axis");
+  EXPECT_EQ(family("softmax fwd_i alg=accurate src=f32:8x160:ab dst=f32:8x160:ab axis=0"), "strided axis");
+  EXPECT_EQ(family("softmax fwd_i alg=log src=f32:8x160:ab dst=f32:8x160:ab axis=0"), "log");
+  EXPECT_EQ(family("softmax fwd_i alg=log src=bf16:8x160:ab dst=f32:8x160:ab axis=0"), "types");
+  EXPECT_EQ(family("softmax fwd_i alg=log src=bf16:8x160:ab dst=f32:8x160:ba axis=0"), "layouts");
 }
 
 TEST(BenchProblem, TitleNamesWhatIsUnusual) {
-  Problem problem = makeProblem();
-  EXPECT_EQ(problem.title(), "f32 8x16");
-  problem.axis = 0;
-  problem.algorithm = "softmax_log";
-  problem.dst = {"bf16", {1, 8}};
-  EXPECT_EQ(problem.title(), "f32→bf16 log 8x16 axis 0 dst 1x8");
+  auto title = [](const char *line) { return Problem::parse(line).title(); };
+  EXPECT_EQ(title("softmax fwd_i alg=accurate src=f32:8x16:ab dst=f32:8x16:ab axis=1"), "f32 8x16");
+  EXPECT_EQ(title("softmax fwd_i alg=log src=f32:8x16:ab dst=bf16:8x16:ba axis=0"), "f32→bf16 log 8x16 axis 0→ba");
+  EXPECT_EQ(title("softmax fwd_i alg=accurate src=f32:8x16:s32x1 dst=f32:8x16:ab axis=1"), "f32 8x16 s32x1→ab");
 }
 
-TEST(BenchProblem, BytesCountElementsAndGaps) {
-  Problem problem = makeProblem();
-  problem.src.strides = {32, 1};
-  EXPECT_EQ(problem.trafficBytes(), 8 * 16 * 8);
-  EXPECT_EQ(problem.bytesOf(problem.src), (7 * 32 + 16) * 4);
+TEST(BenchProblem, TrafficCountsElementsAndNotGaps) {
+  Problem problem = Problem::parse("softmax fwd_i alg=accurate src=f32:8x16:s32x1 dst=bf16:8x16:ab axis=1");
+  EXPECT_EQ(problem.trafficBytes(), 8 * 16 * 6);
 }
 
 TEST(BenchReport, RatioIsThePeersTimeOverOurs) {
@@ -92,14 +88,22 @@ TEST(BenchReport, WhoRefusedHasNoRatio) {
   EXPECT_FALSE(ratioTo(row, "jax"));
   EXPECT_TRUE(ratioToBestOneDnn(row, makeSettings()));
   Report report{makeSettings(), {row}};
-  EXPECT_EQ(describeRefusals(report), "onednn-3.13 refused f32 8x16: no such thing\n");
+  EXPECT_EQ(describeRefusals(report), "onednn-3.13 refused f32 8x160: no such thing\n");
 }
 
 TEST(BenchReport, FamiliesHaveGeometricMeans) {
   Report report{makeSettings(), {makeRow(100, 200, 400), makeRow(100, 800, 400)}};
   std::string text = describeComparison(report);
-  EXPECT_NE(text.find("| last axis | 2 | 4.00 / 4.00 | 4.00 / 2.00 |"), std::string::npos) << text;
-  EXPECT_NE(text.find("| f32 8x16 | 0.100 / 0.200 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| last axis | 2 | 4.00 / 4.00 | 4.00 / 2.00 | 2.83 / 2.00 | 2.00 / 1.00 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| f32 8x160 | 0.100 / 0.200 |"), std::string::npos) << text;
+}
+
+TEST(BenchReport, ReferenceCodeOfThePeersIsCountedApart) {
+  Row own = makeRow(100, 200, 400), left = makeRow(100, 3000, 4000);
+  left.results["onednn-3.13"].kernel = left.results["onednn-3.2"].kernel = "ref:any";
+  std::string text = describeComparison({makeSettings(), {own, left}});
+  EXPECT_NE(text.find("| forward, all others | 1 | 2.00 / 2.00 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| forward, left to oneDNN's reference code | 1 | 30.00 / 30.00 |"), std::string::npos) << text;
 }
 
 TEST(BenchReport, JsonHasEveryResult) {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The serving side of quern-bench's protocol (Contestant.h) for contestants written in Python."""
 
+import json
 import os
 import sys
 import time
@@ -10,40 +11,35 @@ import numpy
 
 
 class Problem:
-    """`problem <algorithm> <axis> <dims> <type> <strides> <type> <strides> <line>`."""
+    """`problem <json>`, as Problem.cpp writes it."""
 
     def __init__(self, text):
-        words = text.split(" ", 8)
-        self.algorithm, self.axis = words[1], int(words[2])
-        self.dims = [int(dim) for dim in words[3].split("x")]
-        self.srcType, self.srcStrides = words[4], [int(stride) for stride in words[5].split("x")]
-        self.dstType, self.dstStrides = words[6], [int(stride) for stride in words[7].split("x")]
+        fields = json.loads(text.split(" ", 1)[1])
+        self.backward, self.algorithm, self.axis = fields["backward"], fields["algorithm"], fields["axis"]
+        self.dims, self.tensors = fields["dims"], fields["tensors"]
+        self.scales, self.postOps = fields["scales"], fields["post_ops"]
 
 
 class Contestant:
     """prepare(problem) makes it ready or raises with a reason; run(calls) returns when the last result is there."""
 
 
-def pick(problem, **choices):
-    if problem.algorithm not in choices:
-        raise ValueError("no " + problem.algorithm)
-    return choices[problem.algorithm]
+def pick(choices, name):
+    if name not in choices:
+        raise ValueError("no " + name)
+    return choices[name]
 
 
 def requireDense(problem, types):
     """Refuses what a library of dense arrays has no name for."""
-    dense = [1] * len(problem.dims)
-    for d in range(len(dense) - 1, 0, -1):
-        dense[d - 1] = dense[d] * problem.dims[d]
-    if problem.srcStrides != dense or problem.dstStrides != dense:
-        raise ValueError("dense row-major tensors only")
-    for name in (problem.srcType, problem.dstType):
-        if name not in types:
-            raise ValueError("no type " + name)
+    for name, tensor in problem.tensors.items():
+        if not tensor["dense"]:
+            raise ValueError("dense row-major tensors only, not " + name)
+        pick(types, tensor["type"])
 
 
-def normalValues(problem):
-    return numpy.random.default_rng(1).normal(0, 2, problem.dims).astype(numpy.float32)
+def normalValues(dims):
+    return numpy.random.default_rng(1).normal(0, 2, dims).astype(numpy.float32)
 
 
 # Long enough for the scheduler to give each thread a CPU of its own, and for the caches to be this contestant's.
@@ -68,7 +64,7 @@ def answer(contestant, request):
     if words[0] == "problem":
         contestant.prepare(Problem(request))
         contestant.run(1)
-        return "ok"
+        return "ok " + type(contestant).__name__
     if words[0] == "run":
         return timeRuns(contestant, int(words[1]), int(words[2]))
     return "no unknown request"

@@ -18,14 +18,16 @@ class OnnxRuntime(driver.Contestant):
         self.options.inter_op_num_threads = 1
 
     def prepare(self, problem):
-        driver.requireDense(problem, {"f32"})
-        operator = driver.pick(problem, softmax_accurate="Softmax", softmax_log="LogSoftmax")
+        driver.requireDense(problem, {"f32": None})
+        if problem.backward or problem.scales or problem.postOps:
+            raise ValueError("no backward propagation, scales or post-ops in one operator")
+        operator = driver.pick({"softmax_accurate": "Softmax", "softmax_log": "LogSoftmax"}, problem.algorithm)
         tensors = [helper.make_tensor_value_info(name, TensorProto.FLOAT, problem.dims) for name in ("x", "y")]
         node = helper.make_node(operator, ["x"], ["y"], axis=problem.axis)
         graph = helper.make_graph([node], "softmax", tensors[:1], tensors[1:])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
         self.session = onnxruntime.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
-        source = driver.normalValues(problem)
+        source = driver.normalValues(problem.dims)
         self.binding = self.session.io_binding()
         self.source = onnxruntime.OrtValue.ortvalue_from_numpy(source)
         self.result = onnxruntime.OrtValue.ortvalue_from_numpy(numpy.zeros_like(source))

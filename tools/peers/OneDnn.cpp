@@ -1,0 +1,313 @@
+//===- OneDnn.cpp - Genuine oneDNN, opened at run time --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See OneDnn.h. The library stays open until the process ends: its thread pools do not survive a dlclose. Descriptors with an offset cannot
+// be created, so the pointer is moved instead; blocked layouts are named by their tags.
+//
+//===----------------------------------------------------------------------===//
+#include "OneDnn.h"
+
+#include "quern/quern_query.h"
+
+#include <dlfcn.h>
+#include <filesystem>
+
+namespace quern {
+namespace {
+
+struct ExecArg {
+  int arg;
+  void *memory;
+};
+struct Version {
+  int major, minor, patch;
+};
+
+constexpr int cpuEngine = 1, defaultStreamFlags = 1, unimplementedStatus = 3;
+void *const allocateMemory = reinterpret_cast<void *>(~uintptr_t(0)); ///< DNNL_MEMORY_ALLOCATE
+
+Result<void> explained(int status, const char *what) {
+  if (status == 0)
+    return {};
+  if (status == unimplementedStatus)
+    return unimplemented("oneDNN: ", what, " is not supported");
+  return runtimeError("oneDNN: ", what, " failed with status ", status);
+}
+
+int64_t offsetBytes(const TensorDesc &tensor) { return tensor.offset0 * bitsOf(tensor.dataType) / 8; }
+
+} // namespace
+
+struct OneDnn::Functions {
+  const Version *(*version)();
+  int (*engineCreate)(void **, int, size_t);
+  int (*engineDestroy)(void *);
+  int (*streamCreate)(void **, void *, unsigned);
+  int (*streamDestroy)(void *);
+  int (*streamWait)(void *);
+  int (*mdCreate)(void **, int, const int64_t *, int, const int64_t *);
+  int (*mdCreateByTag)(void **, int, const int64_t *, int, const char *);
+  int (*mdDestroy)(void *);
+  int (*attrCreate)(void **);
+  int (*attrDestroy)(void *);
+  int (*setScales)(void *, int, int);
+  int (*setZeroPoints)(void *, int, int);
+  int (*postOpsCreate)(void **);
+  int (*postOpsDestroy)(void *);
+  int (*setPostOps)(void *, const void *);
+  int (*appendEltwise)(void *, int, float, float);
+  int (*appendBinary)(void *, int, const void *);
+  int (*softmaxForward)(void **, void *, int, int, const void *, const void *, int, const void *);
+  int (*softmaxBackward)(void **, void *, int, const void *, const void *, const void *, int, const void *, const void *);
+  int (*pdQuery)(const void *, int, int, void *);
+  int (*pdDestroy)(void *);
+  int (*primitiveCreate)(void **, const void *);
+  int (*primitiveDestroy)(void *);
+  int (*memoryCreate)(void **, const void *, void *, void *);
+  int (*memoryMap)(const void *, void **);
+  int (*memoryUnmap)(const void *, void *);
+  int (*memoryDestroy)(void *);
+  int (*execute)(const void *, void *, int, const ExecArg *);
+
+  /// The first symbol that is missing, or null.
+  const char *load(void *library) {
+    const char *missing = nullptr;
+    auto get = [&](auto &function, const char *name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+      if (!function && !missing)
+        missing = name;
+    };
+    get(version, "dnnl_version");
+    get(engineCreate, "dnnl_engine_create");
+    get(engineDestroy, "dnnl_engine_destroy");
+    get(streamCreate, "dnnl_stream_create");
+    get(streamDestroy, "dnnl_stream_destroy");
+    get(streamWait, "dnnl_stream_wait");
+    get(mdCreate, "dnnl_memory_desc_create_with_strides");
+    get(mdCreateByTag, "dnnl_memory_desc_create_with_string_tag");
+    get(mdDestroy, "dnnl_memory_desc_destroy");
+    get(attrCreate, "dnnl_primitive_attr_create");
+    get(attrDestroy, "dnnl_primitive_attr_destroy");
+    get(setScales, "dnnl_primitive_attr_set_scales_mask");
+    get(setZeroPoints, "dnnl_primitive_attr_set_zero_points_mask");
+    get(postOpsCreate, "dnnl_post_ops_create");
+    get(postOpsDestroy, "dnnl_post_ops_destroy");
+    get(setPostOps, "dnnl_primitive_attr_set_post_ops");
+    get(appendEltwise, "dnnl_post_ops_append_eltwise");
+    get(appendBinary, "dnnl_post_ops_append_binary");
+    get(softmaxForward, "dnnl_softmax_forward_primitive_desc_create");
+    get(softmaxBackward, "dnnl_softmax_backward_primitive_desc_create");
+    get(pdQuery, "dnnl_primitive_desc_query");
+    get(pdDestroy, "dnnl_primitive_desc_destroy");
+    get(primitiveCreate, "dnnl_primitive_create");
+    get(primitiveDestroy, "dnnl_primitive_destroy");
+    get(memoryCreate, "dnnl_memory_create");
+    get(memoryMap, "dnnl_memory_map_data");
+    get(memoryUnmap, "dnnl_memory_unmap_data");
+    get(memoryDestroy, "dnnl_memory_destroy");
+    get(execute, "dnnl_primitive_execute");
+    return missing;
+  }
+};
+
+Result<std::unique_ptr<OneDnn>> OneDnn::open(const std::string &root) {
+  std::string path = std::filesystem::is_directory(root) ? root + "/lib/libdnnl.so.3" : root;
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return runtimeError("cannot open oneDNN: ", dlerror());
+  std::unique_ptr<OneDnn> oneDnn(new OneDnn);
+  oneDnn->api = std::make_unique<Functions>();
+  if (const char *missing = oneDnn->api->load(library))
+    return runtimeError(path, " has no ", missing);
+  if (Result<void> made = explained(oneDnn->api->engineCreate(&oneDnn->engine, cpuEngine, 0), "engine creation"); !made)
+    return made.takeError();
+  int status = oneDnn->api->streamCreate(&oneDnn->stream, oneDnn->engine, defaultStreamFlags);
+  if (Result<void> made = explained(status, "stream creation"); !made)
+    return made.takeError();
+  return oneDnn;
+}
+
+OneDnn::~OneDnn() {
+  if (stream)
+    api->streamDestroy(stream);
+  if (engine)
+    api->engineDestroy(engine);
+}
+
+std::string OneDnn::version() const {
+  const Version *version = api->version();
+  return concat("oneDNN ", version->major, '.', version->minor, '.', version->patch);
+}
+
+Result<std::unique_ptr<OneDnnPrimitive>> OneDnn::create(const VerifiedProblem &problem) const {
+  std::unique_ptr<OneDnnPrimitive> primitive(new OneDnnPrimitive(*this, problem));
+  if (Result<void> created = primitive->create(); !created)
+    return created.takeError();
+  return primitive;
+}
+
+OneDnnPrimitive::~OneDnnPrimitive() {
+  releaseMemories();
+  if (primitive)
+    library.api->primitiveDestroy(primitive);
+  if (attributes)
+    library.api->attrDestroy(attributes);
+  for (void *desc : descs)
+    library.api->mdDestroy(desc);
+}
+
+/// A descriptor that this object owns.
+Result<void *> OneDnnPrimitive::describe(const TensorDesc &tensor) {
+  void *desc = nullptr;
+  int type = static_cast<int>(tensor.dataType), status;
+  if (tensor.isPlain()) {
+    status = library.api->mdCreate(&desc, tensor.ndims, tensor.dims, type, tensor.strides);
+  } else {
+    TensorDesc atStart = tensor;
+    atStart.offset0 = 0;
+    std::string tag = atStart.tag();
+    if (tag.empty())
+      return unimplemented("oneDNN: the layout has no tag");
+    status = library.api->mdCreateByTag(&desc, tensor.ndims, tensor.dims, type, tag.c_str());
+  }
+  // Releases differ in what they call a layout or a type that they do not know.
+  if (status != 0)
+    return unimplemented("oneDNN: refused a tensor with status ", status);
+  descs.push_back(desc);
+  return desc;
+}
+
+Result<void> OneDnnPrimitive::appendPostOp(void *postOps, const PostOp &post) {
+  if (post.kind == PostOp::Kind::Eltwise)
+    return explained(library.api->appendEltwise(postOps, static_cast<int>(post.alg), post.alpha, post.beta), "the eltwise post-op");
+  if (post.kind != PostOp::Kind::Binary || post.alg == Alg::BinarySelect)
+    return unimplemented("oneDNN: no post-op ", nameOf(post.alg), " in every 3.x");
+  Result<void *> desc = describe(post.src1);
+  if (!desc)
+    return desc.takeError();
+  return explained(library.api->appendBinary(postOps, static_cast<int>(post.alg), *desc), "the binary post-op");
+}
+
+/// Permissions (fpmath, accumulation mode, determinism) are not passed on: the peer is to compute as exactly as it does by default.
+Result<void> OneDnnPrimitive::describeAttributes() {
+  const Attributes &attr = problem.desc.attr;
+  if (Result<void> made = explained(library.api->attrCreate(&attributes), "attributes"); !made)
+    return made;
+  for (const auto &[argument, scales] : attr.scales)
+    if (scales.dataType != DataType::F32 || library.api->setScales(attributes, argument, scales.mask) != 0)
+      return unimplemented("oneDNN: no such scales of argument ", argument);
+  for (const auto &[argument, zeroPoints] : attr.zeroPoints)
+    if (zeroPoints.dataType != DataType::S32 || library.api->setZeroPoints(attributes, argument, zeroPoints.mask) != 0)
+      return unimplemented("oneDNN: no such zero points of argument ", argument);
+  void *postOps = nullptr;
+  if (Result<void> made = explained(library.api->postOpsCreate(&postOps), "post-ops"); !made)
+    return made;
+  Result<void> done;
+  for (const PostOp &post : attr.postOps)
+    if (done = appendPostOp(postOps, post); !done)
+      break;
+  if (done)
+    done = explained(library.api->setPostOps(attributes, postOps), "post-ops");
+  library.api->postOpsDestroy(postOps);
+  return done;
+}
+
+/// The primitive descriptor, to be destroyed by the caller.
+Result<void *> OneDnnPrimitive::createDesc() {
+  const SoftmaxDesc &op = std::get<SoftmaxDesc>(problem.desc.op);
+  // On finite data both kinds of accurate are the same, and oneDNN's public headers have only one of them.
+  int alg = static_cast<int>(op.alg == Alg::SoftmaxAccurateInfAsZero ? Alg::SoftmaxAccurate : op.alg);
+  bool forward = isForward(op.prop);
+  Result<void *> first = describe(forward ? op.src : op.diffSrc), dst = describe(op.dst);
+  if (!first || !dst)
+    return first ? dst.takeError() : first.takeError();
+  int prop = static_cast<int>(forward ? op.prop : PropKind::ForwardTraining);
+  void *desc = nullptr;
+  const void *forwardAttributes = forward ? attributes : nullptr;
+  int status = library.api->softmaxForward(&desc, library.engine, prop, alg, *first, *dst, op.axis, forwardAttributes);
+  if (status == 0 && !forward) {
+    void *hint = desc;
+    Result<void *> diffDst = describe(op.diffDst);
+    status = diffDst ? library.api->softmaxBackward(&desc, library.engine, alg, *first, *diffDst, *dst, op.axis, hint, attributes)
+                     : unimplementedStatus;
+    library.api->pdDestroy(hint);
+  }
+  if (status != 0)
+    return unimplemented("oneDNN: refused with status ", status);
+  return desc;
+}
+
+Result<void> OneDnnPrimitive::create() {
+  if (Result<void> described = describeAttributes(); !described)
+    return described;
+  Result<void *> desc = createDesc();
+  if (!desc)
+    return desc.takeError();
+  const char *name = nullptr;
+  if (library.api->pdQuery(*desc, quern_query_impl_info_str, 0, static_cast<void *>(&name)) == 0 && name)
+    kernel = name;
+  int status = library.api->primitiveCreate(&primitive, *desc);
+  library.api->pdDestroy(*desc);
+  return explained(status, "primitive creation");
+}
+
+void OneDnnPrimitive::releaseMemories() {
+  for (const Memory &memory : memories)
+    library.api->memoryDestroy(memory.handle);
+  memories.clear();
+}
+
+Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data) {
+  Result<void *> desc = describe(argument.desc);
+  if (!desc)
+    return desc.takeError();
+  void *memory = nullptr;
+  if (Result<void> made = explained(library.api->memoryCreate(&memory, *desc, library.engine, data), "memory"); !made)
+    return made;
+  memories.push_back({argument.index, memory});
+  return {};
+}
+
+Result<void> OneDnnPrimitive::bind(const std::map<int32_t, void *> &buffers) {
+  releaseMemories();
+  for (const ArgumentInfo &argument : problem.arguments) {
+    auto found = buffers.find(argument.index);
+    if (found == buffers.end())
+      return invalidArguments("no buffer for argument ", argument.index, " (", argument.name, ")");
+    if (Result<void> added = addMemory(argument, static_cast<char *>(found->second) + offsetBytes(argument.desc)); !added)
+      return added;
+  }
+  return {};
+}
+
+Result<void> OneDnnPrimitive::allocate(const std::function<void(const ArgumentInfo &, char *)> &fill) {
+  releaseMemories();
+  for (ArgumentInfo argument : problem.arguments) {
+    if (Result<void> added = addMemory(argument, allocateMemory); !added)
+      return added;
+    void *data = nullptr;
+    if (Result<void> mapped = explained(library.api->memoryMap(memories.back().handle, &data), "mapping"); !mapped)
+      return mapped;
+    argument.desc.offset0 = 0;
+    fill(argument, static_cast<char *>(data));
+    if (Result<void> unmapped = explained(library.api->memoryUnmap(memories.back().handle, data), "unmapping"); !unmapped)
+      return unmapped;
+  }
+  return {};
+}
+
+Result<void> OneDnnPrimitive::execute(int64_t calls) {
+  std::vector<ExecArg> args;
+  for (const Memory &memory : memories)
+    args.push_back({memory.argument, memory.handle});
+  for (int64_t call = 0; call < calls; ++call)
+    if (Result<void> done =
+            explained(library.api->execute(primitive, library.stream, static_cast<int>(args.size()), args.data()), "execution");
+        !done)
+      return done;
+  return explained(library.api->streamWait(library.stream), "waiting");
+}
+
+} // namespace quern

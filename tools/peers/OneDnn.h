@@ -1,0 +1,80 @@
+//===- OneDnn.h - Genuine oneDNN, opened at run time ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Any oneDNN 3.x through dlopen and the few functions of its C API that are needed, so that one program serves every version and none is
+// needed to build. Enumerations have Quern's values, which are oneDNN's. What the differential tests and the benchmarks compare with.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PEERS_ONEDNN_H
+#define QUERN_PEERS_ONEDNN_H
+
+#include "Primitives/Registry.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace quern {
+
+class OneDnnPrimitive;
+
+/// An engine with a stream of one library. Must outlive its primitives. Not thread-safe.
+class OneDnn {
+public:
+  /// `root` is the library, or a directory with lib/libdnnl.so.3 as tools/peers.sh makes it.
+  static Result<std::unique_ptr<OneDnn>> open(const std::string &root);
+  ~OneDnn();
+
+  /// The same softmax. `unimplemented` where oneDNN refuses the problem or its API has no word for it.
+  Result<std::unique_ptr<OneDnnPrimitive>> create(const VerifiedProblem &problem) const;
+  std::string version() const;
+
+private:
+  friend class OneDnnPrimitive;
+  struct Functions;
+  OneDnn() = default;
+  std::unique_ptr<Functions> api;
+  void *engine = nullptr, *stream = nullptr;
+};
+
+class OneDnnPrimitive {
+public:
+  ~OneDnnPrimitive();
+
+  /// What oneDNN calls its kernel: "jit:avx512_core", "ref:any".
+  const std::string &implementation() const { return kernel; }
+  /// Uses the caller's buffers, by argument, laid out as the problem's descriptors say.
+  Result<void> bind(const std::map<int32_t, void *> &buffers);
+  /// Uses buffers of oneDNN's own; `fill` is called once for each, with the argument and its start.
+  Result<void> allocate(const std::function<void(const ArgumentInfo &, char *)> &fill);
+  /// Executes `calls` times and waits once.
+  Result<void> execute(int64_t calls = 1);
+
+private:
+  friend class OneDnn;
+  struct Memory {
+    int32_t argument;
+    void *handle;
+  };
+  OneDnnPrimitive(const OneDnn &library, const VerifiedProblem &problem) : library(library), problem(problem) {}
+  Result<void *> describe(const TensorDesc &tensor);
+  Result<void> describeAttributes();
+  Result<void> appendPostOp(void *postOps, const PostOp &post);
+  Result<void> create();
+  Result<void *> createDesc();
+  Result<void> addMemory(const ArgumentInfo &argument, void *data);
+  void releaseMemories();
+
+  const OneDnn &library;
+  VerifiedProblem problem;
+  std::string kernel;
+  void *attributes = nullptr, *primitive = nullptr;
+  std::vector<void *> descs; ///< owned
+  std::vector<Memory> memories;
+};
+
+} // namespace quern
+
+#endif // QUERN_PEERS_ONEDNN_H

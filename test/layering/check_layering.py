@@ -47,7 +47,8 @@ LAYERS = [
     ("api", ["runtime/API/*", "runtime/Dnnl/*"], FREE + ["runtime", "runtime-threads", "runtime-levelzero", "bridge", "public"]),
     ("runtime", ["runtime/*"], FREE + ["runtime-threads", "runtime-levelzero", "bridge", "public"]),
     ("tool-opt", ["tools/quern-opt/*"], FREE + ["emit", "recipes", "transforms", "targets", "compiler", "embedder", "public", "mlir"]),
-    ("tool-bench", ["tools/quern-bench/*"], ["public"]),
+    ("peers", ["tools/peers/*"], FREE + ["public"]),
+    ("tool-bench", ["tools/quern-bench/*"], FREE + ["reference", "peers", "public"]),
     ("tool-quern", ["tools/quern/*"], FREE + ["reference", "layout", "public", "runtime/Cache/Disk.h"]),
     ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
     ("test-compiler",
@@ -55,11 +56,11 @@ LAYERS = [
      FREE + ["reference", "emit", "recipes", "transforms", "targets", "compiler", "bridge", "embedder", "public", "mlir"]),
     ("test", ["test/*"],
      FREE + ["reference", "layout", "bridge", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "tool-quern",
-             "tool-bench"]),
+             "tool-bench", "peers"]),
 ]
 ALLOWED = {layer: set(allowed) for layer, _, allowed in LAYERS}
 # Where an #include is looked up, after the including file's own folder.
-SEARCH = ["lib", "include", "runtime", "tools/quern", "tools/quern-bench", "test/conformance", "test", ""]
+SEARCH = ["lib", "include", "runtime", "tools/quern", "tools/quern-bench", "tools/peers", "test/conformance", "test", ""]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

@@ -33,7 +33,7 @@ LAYERS = [
     ("reference",
      ["lib/Primitives/*Reference*", "lib/Primitives/Judge*", "lib/Primitives/Elements*", "lib/Primitives/TestData*"],
      ["support", "desc"]),
-    ("emit", ["lib/Primitives/Emit*", "lib/Primitives/*/Emit*"], ["support", "desc", "registry", "mlir"]),
+    ("emit", ["lib/Primitives/Emit*", "lib/Primitives/Emission/*", "lib/Primitives/*/Emit*"], ["support", "desc", "registry", "mlir"]),
     ("registry", ["lib/Primitives/*"], ["support", "desc"]),
     ("transforms", ["lib/Transforms/*"], ["support", "mlir"]),
     ("recipes", ["lib/Recipes/*"], ["support", "transforms", "lib/Desc/Target.h", "mlir"]),

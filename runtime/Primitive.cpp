@@ -66,12 +66,16 @@ Result<void> Primitive::addSlots() {
     return unimplemented("the primitive takes ", arguments.size(), " arguments; the limit is ", maxArguments - 2);
   slots.reserve(arguments.size() + 1);
   for (const ArgumentInfo &argument : arguments)
-    slots.push_back({argument.index, argument.desc.bytes(), &argument.desc, &argument.name});
+    slots.push_back({argument.index, argument.desc.bytes(), &argument.desc, &argument.name, countRuntimeSizes(argument.desc)});
+  for (const Slot &slot : slots)
+    sizeCount += slot.sizeCount;
+  if (sizeCount > maxRuntimeSizes)
+    return unimplemented("the primitive has ", sizeCount, " runtime dims, strides and offsets; the limit is ", maxRuntimeSizes);
   if (problem().usesCallerScratchpad() && kernel && kernel->scratchBytesPerThread() > 0) {
     Result<const TensorDesc *> scratchpad = problem().scratchpadDesc();
     if (!scratchpad)
       return scratchpad.takeError();
-    slots.push_back({QUERN_ARG_SCRATCHPAD, (*scratchpad)->bytes(), *scratchpad, &scratchpadName});
+    slots.push_back({QUERN_ARG_SCRATCHPAD, (*scratchpad)->bytes(), *scratchpad, &scratchpadName, 0});
   }
   allGiven = (uint64_t(1) << slots.size()) - 1;
   return {};
@@ -84,42 +88,63 @@ Error Primitive::missing(uint64_t given) const {
   return internalError("no argument is missing");
 }
 
-Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, void **buffers) const {
-  uint64_t given = 0;
+Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, Given &given) const {
+  uint64_t present = 0;
   for (const quern_exec_arg_t &argument : arguments) {
     const auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot &slot) { return slot.index == argument.arg; });
     if (slot == slots.end())
       continue;
     const size_t position = static_cast<size_t>(slot - slots.begin());
     const auto *memory = reinterpret_cast<const Memory *>(argument.memory);
-    if (given >> position & 1)
+    if (present >> position & 1)
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is given twice");
     if (!memory)
       return invalidArguments("the memory of argument ", slot->index, " (", *slot->name, ") is null");
-    if (!sameDesc(memory->desc, *slot->desc))
+    if (slot->sizeCount == 0 && !sameDesc(memory->desc, *slot->desc))
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", describe(memory->desc), "; the primitive takes ",
                               describe(*slot->desc));
     if (memory->engine->kind != stream.engine->kind)
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is on another kind of engine than the stream");
-    if (!memory->data && slot->bytes > 0)
-      return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", slot->bytes, " bytes");
-    given |= uint64_t(1) << position;
-    buffers[position] = memory->data;
+    if (!memory->data && memory->bytes > 0)
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", memory->bytes, " bytes");
+    present |= uint64_t(1) << position;
+    given.buffers[position] = memory->data;
+    given.descs[position] = &memory->desc;
   }
-  return given == allGiven ? Result<void>() : Result<void>(missing(given));
+  if (present != allGiven)
+    return missing(present);
+  return sizeCount == 0 ? Result<void>() : collectSizes(given);
+}
+
+Result<void> Primitive::collectSizes(Given &given) const {
+  const std::vector<ArgumentInfo> &arguments = problem().verified().arguments;
+  std::span<int64_t> left(given.sizes, sizeCount);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (slots[i].sizeCount == 0)
+      continue;
+    if (Result<void> taken = takeRuntimeSizes(arguments[i], *given.descs[i], left); !taken)
+      return taken;
+    left = left.subspan(slots[i].sizeCount);
+  }
+  return checkSharedDims(arguments, {given.descs, arguments.size()});
+}
+
+/// Whether a runtime dim of this execution is 0.
+bool Primitive::isEmpty(const Given &given) const {
+  return sizeCount > 0 && std::any_of(given.descs, given.descs + slots.size(), [](const TensorDesc *desc) { return desc->hasZeroDim(); });
 }
 
 Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments) const {
   if (stream.engine.get() != problem().engine().get())
     return invalidArguments("the stream is of another engine than the primitive");
-  void *buffers[maxArguments];
-  if (Result<void> collected = collect(stream, arguments, buffers); !collected)
+  Given given;
+  if (Result<void> collected = collect(stream, arguments, given); !collected)
     return collected;
-  if (!kernel)
+  if (!kernel || isEmpty(given))
     return {};
   const bool isTimed = stream.profiling || verboseLevel() >= 1;
   const int64_t start = isTimed ? nowNs() : 0;
-  Result<void> done = run(stream, buffers);
+  Result<void> done = run(stream, given);
   if (isTimed && done) {
     const int64_t ns = nowNs() - start;
     if (stream.profiling)
@@ -130,7 +155,7 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
   return done;
 }
 
-Result<void> Primitive::run(const Stream &stream, void *const *buffers) const {
+Result<void> Primitive::run(const Stream &stream, const Given &given) const {
   ExecutionContext context;
   context.pool = stream.pool;
   if (!stream.ownThreads)
@@ -138,10 +163,10 @@ Result<void> Primitive::run(const Stream &stream, void *const *buffers) const {
   else if (stream.pool && !stream.pool->get_in_parallel())
     context.threads = std::clamp(stream.pool->get_num_threads(), 1, maxThreadCount);
   if (slots.size() > problem().verified().arguments.size()) {
-    context.scratchpad = buffers[slots.size() - 1];
+    context.scratchpad = given.buffers[slots.size() - 1];
     context.threads = std::min(context.threads, problem().scratchpadThreads());
   }
-  return runSteps(*kernel, buffers, context);
+  return runSteps(*kernel, given.buffers, context);
 }
 
 quern_primitive_info_t Primitive::info() const {

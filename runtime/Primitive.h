@@ -11,6 +11,7 @@
 #define QUERN_RUNTIME_PRIMITIVE_H
 
 #include "Problem.h"
+#include "RuntimeSizes.h"
 
 #include "quern/quern_primitive.h"
 
@@ -44,19 +45,29 @@ private:
     int64_t bytes;
     const TensorDesc *desc; ///< into the problem, or `scratchpad`
     const std::string *name;
+    size_t sizeCount; ///< runtime sizes that its memory brings
+  };
+  /// What the memories of one execution bring, in the order of `slots`.
+  struct Given {
+    void *buffers[maxArguments];
+    const TensorDesc *descs[maxArguments];
+    int64_t sizes[maxRuntimeSizes]; ///< as quern_kernel_args::sizes
   };
 
   static Result<std::unique_ptr<Primitive>> make(std::shared_ptr<const Problem> problem, Result<AcquiredKernel> acquired, int64_t start);
   Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired);
   Result<void> addSlots();
-  Result<void> collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, void **buffers) const;
+  Result<void> collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, Given &given) const;
+  Result<void> collectSizes(Given &given) const;
+  bool isEmpty(const Given &given) const;
   Error missing(uint64_t given) const;
-  Result<void> run(const Stream &stream, void *const *buffers) const;
+  Result<void> run(const Stream &stream, const Given &given) const;
 
   PrimitiveDescObject desc;
   std::shared_ptr<const Executable> kernel;
   std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
   uint64_t allGiven = 0;   ///< a bit for each slot
+  size_t sizeCount = 0;    ///< of all slots
   AcquiredKernel origin;
   int64_t createNs = 0;
 };

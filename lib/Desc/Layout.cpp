@@ -38,6 +38,8 @@ void orderOfDims(const TensorDesc &desc, int (&outermostFirst)[maxDims]) {
     int64_t strideA = rank(desc.strides[a], 0), strideB = rank(desc.strides[b], 0);
     if (strideA != strideB)
       return strideA > strideB;
+    if (strideA == INT64_MAX) // nothing tells them apart: row-major
+      return a < b;
     int64_t extentA = rank(extents[a], 1), extentB = rank(extents[b], 1);
     return extentA != extentB ? extentA > extentB : a < b;
   });

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
 #include "API/Handles.h"
+#include "Desc/TextForm.h"
 
 #include <cstring>
 
@@ -73,6 +74,8 @@ Result<void> setHandle(Memory &memory, void *handle) {
 Result<void> createMemory(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine, void *handle) {
   if (unwrap(desc)->isAny())
     return invalidArguments("memory needs a layout, not `any`: ask the primitive descriptor for its descriptor");
+  if (unwrap(desc)->hasRuntimeDims())
+    return invalidArguments("memory cannot be made of a descriptor with runtime dims, strides or offset; it is ", textOf(*unwrap(desc)));
   auto created = std::make_unique<Memory>(unwrap(engine), *unwrap(desc));
   if (Result<void> set = setHandle(*created, handle); !set)
     return set;

@@ -148,6 +148,7 @@ TEST(TensorDesc, RuntimeDimsAreNotKnown) {
   EXPECT_EQ(stridesOf(desc), (Dims{30, 6, 1}));
   EXPECT_EQ(stridesOf(tagged({4, runtimeDim, 6}, "abc")), (Dims{runtimeDim, 6, 1}));
   EXPECT_EQ(tagged({4, runtimeDim, 6}, "abc").tag(), "abc");
+  EXPECT_EQ(tagged({8, runtimeDim, runtimeDim}, "abc").tag(), "abc") << "strides that are not known tell nothing about the order";
 }
 
 TEST(TensorDesc, FloatsOfTheExtrasCompareByBits) {

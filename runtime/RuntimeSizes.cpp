@@ -1,0 +1,85 @@
+//===- RuntimeSizes.cpp - Sizes that an execution brings ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Descriptors of memories have been validated when they were made, so that elements of one tensor lie apart unless a stride is 0.
+//
+//===----------------------------------------------------------------------===//
+#include "RuntimeSizes.h"
+
+namespace quern {
+namespace {
+
+std::string textOf(int64_t value) { return value == runtimeDim ? "?" : std::to_string(value); }
+
+/// What a runtime value does not cover.
+Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &given) {
+  const TensorDesc &wanted = declared.desc;
+  if (given.dataType != wanted.dataType)
+    return invalidArguments(declared.name, " is of type ", nameOf(given.dataType), "; the primitive takes ", nameOf(wanted.dataType));
+  if (given.ndims != wanted.ndims)
+    return invalidArguments(declared.name, " is of rank ", given.ndims, "; the primitive takes ", wanted.ndims);
+  if (!given.isPlain() || given.extras.flags != 0)
+    return invalidArguments(declared.name, " is not plain; an argument with runtime dims must be");
+  for (int d = 0; d < given.ndims; ++d)
+    if (given.paddedDims[d] != given.dims[d] || given.paddedOffsets[d] != 0)
+      return invalidArguments("dim ", d, " of ", declared.name, " is ", given.dims[d], ", padded to ", given.paddedDims[d],
+                              "; an argument with runtime dims has no padding");
+  return {};
+}
+
+/// Takes one value that must be known now, and the declared one where that is.
+Result<void> take(const char *what, int d, const ArgumentInfo &declared, int64_t given, int64_t wanted, int64_t *&next) {
+  if (given == runtimeDim)
+    return invalidArguments(what, " ", d, " of ", declared.name, " is not known at execution");
+  if (wanted == runtimeDim)
+    *next++ = given;
+  else if (given != wanted)
+    return invalidArguments(what, " ", d, " of ", declared.name, " is ", given, "; the primitive takes ", textOf(wanted));
+  return {};
+}
+
+} // namespace
+
+size_t countRuntimeSizes(const TensorDesc &desc) {
+  if (!desc.isBlockedFormat())
+    return 0;
+  size_t count = desc.offset0 == runtimeDim ? 1 : 0;
+  for (int d = 0; d < desc.ndims; ++d)
+    count += (desc.dims[d] == runtimeDim ? 1 : 0) + (desc.strides[d] == runtimeDim ? 1 : 0);
+  return count;
+}
+
+Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes) {
+  if (Result<void> fixed = checkFixedParts(declared, given); !fixed)
+    return fixed;
+  int64_t *next = sizes.data();
+  for (int d = 0; d < given.ndims; ++d)
+    if (Result<void> taken = take("dim", d, declared, given.dims[d], declared.desc.dims[d], next); !taken)
+      return taken;
+  for (int d = 0; d < given.ndims; ++d)
+    if (Result<void> taken = take("stride", d, declared, given.strides[d], declared.desc.strides[d], next); !taken)
+      return taken;
+  if (Result<void> taken = take("offset", 0, declared, given.offset0, declared.desc.offset0, next); !taken)
+    return taken;
+  if (declared.isOutput && given.hasBroadcast())
+    return invalidArguments(declared.name, " has stride 0 over a dim greater than 1; only a source may broadcast");
+  return {};
+}
+
+Result<void> checkSharedDims(std::span<const ArgumentInfo> arguments, std::span<const TensorDesc *const> given) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    if (given[i]->ndims != given[0]->ndims)
+      continue;
+    for (int d = 0; d < given[i]->ndims; ++d) {
+      bool isOpen = arguments[i].desc.dims[d] == runtimeDim;
+      if (isOpen && given[i]->dims[d] != given[0]->dims[d])
+        return invalidArguments("dim ", d, " of ", arguments[i].name, " is ", given[i]->dims[d], ", of ", arguments[0].name, " ",
+                                given[0]->dims[d], "; runtime dims must be the same in all tensors");
+    }
+  }
+  return {};
+}
+
+} // namespace quern

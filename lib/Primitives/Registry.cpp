@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What holds of every primitive is checked here, once: each tensor and the attributes are well-formed. So a verifier may query the
-// descriptors it is given without care.
+// What holds of every primitive is checked here, once, as its constraint C1: each tensor and the attributes are well-formed. So a verifier
+// may query the descriptors it is given without care.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Registry.h"
@@ -37,15 +37,20 @@ struct TensorChecker {
   }
 };
 
+Error illFormed(const PrimitiveDesc &desc, Error error) {
+  error.message += concat(" (", nameOf(desc.kind()), " C1)");
+  return error;
+}
+
 } // namespace
 
 Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
   TensorChecker checker;
   std::visit([&]<typename Op>(const Op &op) { Op::visitFields(op, checker); }, desc.op);
   if (!checker.result)
-    return checker.result.takeError();
+    return illFormed(desc, checker.result.takeError());
   if (Result<void> valid = desc.attr.validate(); !valid)
-    return valid.takeError();
+    return illFormed(desc, valid.takeError());
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind())
       return primitive.verify(desc, target, forwardHint);

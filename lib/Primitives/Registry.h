@@ -28,10 +28,10 @@ struct ArgumentInfo {
 
 /// A verified problem.
 struct VerifiedProblem {
-  PrimitiveDesc desc;                   ///< defaults filled, `any` resolved; what the key is made of
-  std::vector<ArgumentInfo> arguments;  ///< in the order of the emitted function's arguments
-  std::string implementation;           ///< "jit:rows:avx512_core_bf16": recipe and ISA, for the impl-info query
-  bool isNoop = false;                  ///< no elements: nothing to compile or to run
+  PrimitiveDesc desc;                  ///< defaults filled, `any` resolved; what the key is made of
+  std::vector<ArgumentInfo> arguments; ///< in the order of the emitted function's arguments
+  std::string implementation;          ///< "jit:rows:avx512_core_bf16": recipe and ISA, for the impl-info query
+  bool isNoop = false;                 ///< no elements: nothing to compile or to run
 };
 
 /// `forwardHint` is the forward problem of a backward one, or null.

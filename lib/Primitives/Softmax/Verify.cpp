@@ -3,133 +3,252 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Invalid (the caller's bug):
-//   C1  prop is a propagation kind of softmax: fwd_t, fwd_i, bwd or bwd_d.
-//   C2  alg is accurate, log or accurate_inf_as_zero.
-//   C3  Forward has src and dst, and no diff tensors.
-//   C4  src has a layout; a dst of layout `any` gets src's order of dims, dense.
-//   C5  dst has src's dims.
-//   C6  0 <= axis < rank.
-//   C7  dst does not broadcast: no stride 0 over a dim greater than 1.
+// Every refusal names its constraint. Invalid (the caller's bug):
+//   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
+//   C2  prop is a propagation kind of softmax: fwd_t, fwd_i, bwd or bwd_d.
+//   C3  alg is accurate, log or accurate_inf_as_zero.
+//   C4  Forward has src and dst; backward has dst, diff_dst and diff_src; there is no other tensor.
+//   C5  Layout `any` is possible for dst (from src; in backward from the hint's dst), diff_dst (from dst), diff_src (from diff_dst).
+//   C6  All tensors have the same dims; a dim that is given only at execution is so in all of them.
+//   C7  0 <= axis < rank.
+//   C8  Outputs do not broadcast: no stride 0 over more than one element or block.
+//   C9  The hint of a backward problem is a forward softmax of the same dims, axis and kind (logarithm or not).
+//   C10 A layout `any` is not resolved from strides or an offset that are given only at execution.
+//   C11 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
+//   C12 Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's rank.
 // Unimplemented:
-//   C8  Backward propagation.
-//   C9  src and dst are of f32, bf16, f16 or f64.
-//   C10 src and dst are plain: no inner blocks, padding, runtime dims or compensation.
-//   C11 Attributes are default but for the scratchpad mode, the fpmath and accumulation modes and determinism, which are permissions.
+//   C13 Forward: src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s8 or u8.
+//   C14 Backward: dst, diff_dst and diff_src are of f64, f32, bf16 or f16.
+//   C15 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, no padding.
+//   C16 No tensor has compensation.
+//   C17 No tensor has padded offsets.
+//   C18 Scales of src and dst have mask 0.
+//   C19 Scales and zero points have no groups.
+//   C20 Scales are of f32, bf16 or f16; zero points of s32, s8, u8 or f32.
+//   C21 src and dst have no zero points.
+//   C22 Post-ops are eltwise or binary.
+//   C23 Tensors of binary post-ops are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
+//   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at execution.
+//   C25 Backward takes no scales, zero points or post-ops.
+//   C26 There are no RNN quantization parameters.
 //
 //===----------------------------------------------------------------------===//
-#include "Primitives/Registry.h"
+#include "Primitives/Softmax/Verify.h"
+#include "Primitives/Arguments.h"
 
 namespace quern {
 namespace {
 
-constexpr int32_t argumentSrc = 1, argumentDst = 17;
+using softmax::checkLayout;
 
-/// C1, C2, C8.
+struct NamedTensor {
+  const char *name;
+  const TensorDesc &desc;
+};
+
+/// C2, C3.
 Result<void> checkKind(const SoftmaxDesc &softmax) {
-  switch (softmax.prop) {
-  case PropKind::ForwardTraining:
-  case PropKind::ForwardInference:
-    break;
-  case PropKind::Backward:
-  case PropKind::BackwardData:
-    return unimplemented("softmax is not implemented for backward propagation; it is for fwd_t and fwd_i");
-  default:
+  if (!isForward(softmax.prop) && softmax.prop != PropKind::Backward && softmax.prop != PropKind::BackwardData)
     return invalidArguments("propagation kind '", nameOf(softmax.prop), "' (", static_cast<int32_t>(softmax.prop),
-                            ") is not one of softmax: fwd_t, fwd_i, bwd, bwd_d");
-  }
+                            ") is not one of softmax: fwd_t, fwd_i, bwd, bwd_d (softmax C2)");
   if (softmax.alg < Alg::SoftmaxAccurate || softmax.alg > Alg::SoftmaxAccurateInfAsZero)
     return invalidArguments("algorithm '", nameOf(softmax.alg), "' (", static_cast<int32_t>(softmax.alg),
-                            ") is not one of softmax: accurate, log, accurate_inf_as_zero");
+                            ") is not one of softmax: accurate, log, accurate_inf_as_zero (softmax C3)");
   return {};
 }
 
-/// C3 to C7 but for the layout of dst.
-Result<void> checkTensors(const SoftmaxDesc &softmax) {
-  const TensorDesc &src = softmax.src, &dst = softmax.dst;
-  if (src.isZero() || dst.isZero())
-    return invalidArguments("softmax needs ", src.isZero() ? "src" : "dst", ", which is absent");
-  if (!softmax.diffSrc.isZero() || !softmax.diffDst.isZero())
-    return invalidArguments("forward softmax takes no ", softmax.diffSrc.isZero() ? "diff_dst" : "diff_src");
-  if (src.isAny())
-    return invalidArguments("src has layout `any`; forward softmax needs to know src's layout");
-  if (src.ndims != dst.ndims)
-    return invalidArguments("dst is of rank ", dst.ndims, ", src of rank ", src.ndims);
-  for (int d = 0; d < src.ndims; ++d)
-    if (src.dims[d] != dst.dims[d])
-      return invalidArguments("dim ", d, " of dst is ", dst.dims[d], ", of src ", src.dims[d]);
-  if (softmax.axis < 0 || softmax.axis >= src.ndims)
-    return invalidArguments("axis is ", softmax.axis, "; a tensor of rank ", src.ndims, " allows 0 to ", src.ndims - 1);
-  if (dst.hasBroadcast())
-    return invalidArguments("dst has stride 0 over a dim greater than 1; only a source may broadcast");
+/// C4, C5 but for what a hint settles.
+Result<void> checkPresence(const SoftmaxDesc &softmax) {
+  bool forward = isForward(softmax.prop);
+  const char *direction = forward ? "forward" : "backward";
+  const NamedTensor all[] = {{"src", softmax.src}, {"dst", softmax.dst}, {"diff_dst", softmax.diffDst}, {"diff_src", softmax.diffSrc}};
+  for (const auto &[name, desc] : all) {
+    bool wanted = &desc == &softmax.dst || forward == (&desc == &softmax.src);
+    if (wanted && desc.isZero())
+      return invalidArguments(direction, " softmax needs ", name, ", which is absent (softmax C4)");
+    if (!wanted && !desc.isZero())
+      return invalidArguments(direction, " softmax takes no ", name, " (softmax C4)");
+  }
+  if (softmax.src.isAny())
+    return invalidArguments("src has layout `any`; forward softmax needs to know src's layout (softmax C5)");
   return {};
 }
 
-/// C9, C10.
-Result<void> checkSupported(const char *name, const TensorDesc &tensor) {
-  switch (tensor.dataType) {
+/// C6, C7.
+Result<void> checkDims(const SoftmaxDesc &softmax) {
+  const char *firstName = isForward(softmax.prop) ? "src" : "dst";
+  const TensorDesc &first = isForward(softmax.prop) ? softmax.src : softmax.dst;
+  auto textOf = [](int64_t dim) { return dim == runtimeDim ? std::string("given at execution") : std::to_string(dim); };
+  const NamedTensor all[] = {{"dst", softmax.dst}, {"diff_dst", softmax.diffDst}, {"diff_src", softmax.diffSrc}};
+  for (const auto &[name, desc] : all) {
+    if (desc.isZero())
+      continue;
+    if (desc.ndims != first.ndims)
+      return invalidArguments(name, " is of rank ", desc.ndims, ", ", firstName, " of rank ", first.ndims, " (softmax C6)");
+    for (int d = 0; d < first.ndims; ++d)
+      if (desc.dims[d] != first.dims[d])
+        return invalidArguments("dim ", d, " of ", name, " is ", textOf(desc.dims[d]), ", of ", firstName, " ", textOf(first.dims[d]),
+                                " (softmax C6)");
+  }
+  if (softmax.axis < 0 || softmax.axis >= first.ndims)
+    return invalidArguments("axis is ", softmax.axis, "; a tensor of rank ", first.ndims, " allows 0 to ", first.ndims - 1,
+                            " (softmax C7)");
+  return {};
+}
+
+/// C8.
+Result<void> checkOutput(const SoftmaxDesc &softmax) {
+  bool forward = isForward(softmax.prop);
+  const TensorDesc &out = forward ? softmax.dst : softmax.diffSrc;
+  int64_t blocks[maxDims];
+  out.blockSizes(blocks);
+  for (int d = 0; d < out.ndims && out.isBlockedFormat(); ++d)
+    if (out.strides[d] == 0 && (out.paddedDims[d] == runtimeDim || out.paddedDims[d] > blocks[d]))
+      return invalidArguments(forward ? "dst" : "diff_src", " has stride 0 over dim ", d,
+                              ", which is longer than 1; only a source may broadcast (softmax C8)");
+  return {};
+}
+
+/// C9.
+Result<void> checkHint(const SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
+  if (!hint || isForward(softmax.prop))
+    return {};
+  const auto *forward = std::get_if<SoftmaxDesc>(&hint->op);
+  if (!forward || !isForward(forward->prop))
+    return invalidArguments("the hint is ", forward ? "a backward " : "of kind ", nameOf(hint->kind()),
+                            "; it must be a forward softmax (softmax C9)");
+  if (!forward->dst.sameShape(softmax.dst))
+    return invalidArguments("the hint's dst has not the dims of dst (softmax C9)");
+  if (forward->axis != softmax.axis)
+    return invalidArguments("the hint's axis is ", forward->axis, "; that of the backward problem is ", softmax.axis, " (softmax C9)");
+  if ((forward->alg == Alg::SoftmaxLog) != (softmax.alg == Alg::SoftmaxLog))
+    return invalidArguments("the hint's algorithm is ", nameOf(forward->alg), "; that of the backward problem is ", nameOf(softmax.alg),
+                            " (softmax C9)");
+  return {};
+}
+
+/// C10: gives `tensor` the order of dims and the blocks of `like`, dense.
+Result<void> resolve(const char *name, TensorDesc &tensor, const char *likeName, const TensorDesc &like) {
+  if (!tensor.isAny())
+    return {};
+  if (like.hasRuntimeDims())
+    return invalidArguments(name, " has layout `any`, which cannot follow ", likeName,
+                            ": its strides or offset are given at execution (softmax C10)");
+  Result<TensorDesc> resolved = like.denseLike(tensor.dataType);
+  if (!resolved)
+    return Error{resolved.error().status, concat(name, ": ", resolved.error().message, " (softmax C10)")};
+  tensor = *resolved;
+  return {};
+}
+
+/// C5, C10.
+Result<void> resolveLayouts(SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
+  if (isForward(softmax.prop))
+    return resolve("dst", softmax.dst, "src", softmax.src);
+  if (softmax.dst.isAny()) {
+    if (!hint)
+      return invalidArguments("dst has layout `any`; backward softmax takes it from the hint, and none is given (softmax C5)");
+    // The tensor that forward has written: its very layout, gaps and offset included.
+    DataType type = softmax.dst.dataType;
+    softmax.dst = std::get<SoftmaxDesc>(hint->op).dst;
+    softmax.dst.dataType = type;
+  }
+  if (Result<void> ok = resolve("diff_dst", softmax.diffDst, "dst", softmax.dst); !ok)
+    return ok;
+  return resolve("diff_src", softmax.diffSrc, "diff_dst", softmax.diffDst);
+}
+
+/// C13, C14.
+Result<void> checkType(const SoftmaxDesc &softmax, const char *name, DataType type) {
+  bool forward = isForward(softmax.prop);
+  switch (type) {
+  case DataType::F64:
   case DataType::F32:
   case DataType::BF16:
   case DataType::F16:
-  case DataType::F64:
+    return {};
+  case DataType::F8E5M2:
+  case DataType::F8E4M3:
+  case DataType::S8:
+  case DataType::U8:
+    if (forward)
+      return {};
     break;
   default:
-    return unimplemented("softmax is not implemented for ", name, " of type ", nameOf(tensor.dataType), "; it is for f32, bf16, f16, f64");
+    break;
   }
-  if (tensor.isAny())
-    return {};
-  if (tensor.hasRuntimeDims())
-    return unimplemented("softmax is not implemented for runtime dims, which ", name, " has");
-  if (!tensor.isPlain())
-    return unimplemented("softmax is not implemented for blocked layouts; ", name, " has ", tensor.innerBlockCount, " inner blocks");
-  for (int d = 0; d < tensor.ndims; ++d)
-    if (tensor.paddedDims[d] != tensor.dims[d])
-      return unimplemented("softmax is not implemented for padded tensors; dim ", d, " of ", name, " is ", tensor.dims[d], ", padded to ",
-                           tensor.paddedDims[d]);
-  if (tensor.extras.flags != 0)
-    return unimplemented("softmax is not implemented for tensors with compensation; the flags of ", name, " are ", tensor.extras.flags);
+  if (forward)
+    return unimplemented("softmax is not implemented for ", name, " of type ", nameOf(type),
+                         "; it is for f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s8, u8 (softmax C13)");
+  return unimplemented("backward softmax is not implemented for ", name, " of type ", nameOf(type),
+                       "; it is for f64, f32, bf16, f16 (softmax C14)");
+}
+
+/// C13 to C17.
+Result<void> checkSupported(const SoftmaxDesc &softmax) {
+  const NamedTensor all[] = {{"src", softmax.src}, {"dst", softmax.dst}, {"diff_dst", softmax.diffDst}, {"diff_src", softmax.diffSrc}};
+  for (const auto &[name, desc] : all) {
+    if (desc.isZero())
+      continue;
+    if (Result<void> ok = checkType(softmax, name, desc.dataType); !ok)
+      return ok;
+    if (Result<void> ok = checkLayout(name, desc); !ok)
+      return ok;
+  }
   return {};
 }
 
-/// C11.
-Result<void> checkAttributes(const Attributes &attr) {
-  if (!attr.scales.empty())
-    return unimplemented("softmax is not implemented with scales, which argument ", attr.scales.begin()->first, " has");
-  if (!attr.zeroPoints.empty())
-    return unimplemented("softmax is not implemented with zero points, which argument ", attr.zeroPoints.begin()->first, " has");
-  if (!attr.postOps.empty())
-    return unimplemented("softmax is not implemented with post-ops; ", attr.postOps.size(), " are given, the first is ",
-                         nameOf(attr.postOps[0].kind));
-  if (!(attr.rnn == RnnQuantization()))
-    return unimplemented("softmax does not take RNN quantization parameters");
-  return {};
+void listArguments(VerifiedProblem &problem) {
+  const SoftmaxDesc &softmax = std::get<SoftmaxDesc>(problem.desc.op);
+  std::vector<ArgumentInfo> &arguments = problem.arguments;
+  arguments.reserve(4);
+  if (isForward(softmax.prop)) {
+    arguments.push_back({arg::src, "src", softmax.src, false});
+    arguments.push_back({arg::dst, "dst", softmax.dst, true});
+  } else {
+    arguments.push_back({arg::dst, "dst", softmax.dst, false});
+    arguments.push_back({arg::diffDst, "diff_dst", softmax.diffDst, false});
+    arguments.push_back({arg::diffSrc, "diff_src", softmax.diffSrc, true});
+  }
+  arg::appendAttributeArguments(problem.desc.attr, arguments, arguments);
 }
 
 } // namespace
 
-Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
+Result<void> softmax::checkLayout(std::string_view name, const TensorDesc &tensor) {
+  if (tensor.isAny())
+    return {};
+  if (tensor.hasRuntimeDims() && (!tensor.isPlain() || tensor.hasPadding()))
+    return unimplemented("softmax is not implemented for ", tensor.isPlain() ? "padding" : "inner blocks", " in ", name,
+                         ", which has sizes that are given at execution (softmax C15)");
+  if (tensor.extras.flags != 0)
+    return unimplemented("softmax is not implemented for tensors with compensation; the flags of ", name, " are ", tensor.extras.flags,
+                         " (softmax C16)");
+  for (int d = 0; d < tensor.ndims; ++d)
+    if (tensor.paddedOffsets[d] != 0)
+      return unimplemented("softmax is not implemented for padded offsets; that of dim ", d, " of ", name, " is ", tensor.paddedOffsets[d],
+                           " (softmax C17)");
+  return {};
+}
+
+Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
   VerifiedProblem problem{desc, {}, {}, false};
   auto &softmax = std::get<SoftmaxDesc>(problem.desc.op);
-  for (auto check : {checkKind, checkTensors})
+  for (auto check : {checkKind, checkPresence, checkDims})
     if (Result<void> ok = check(softmax); !ok)
       return ok.takeError();
-  if (Result<void> ok = checkAttributes(desc.attr); !ok)
+  if (Result<void> ok = checkHint(softmax, forwardHint); !ok)
     return ok.takeError();
-  if (Result<void> ok = checkSupported("src", softmax.src); !ok)
+  if (Result<void> ok = resolveLayouts(softmax, forwardHint); !ok)
     return ok.takeError();
-  if (Result<void> ok = checkSupported("dst", softmax.dst); !ok)
+  for (auto check : {checkOutput, checkSupported})
+    if (Result<void> ok = check(softmax); !ok)
+      return ok.takeError();
+  if (Result<void> ok = softmax::checkAttributes(softmax, problem.desc.attr); !ok)
     return ok.takeError();
-  if (softmax.dst.isAny()) {
-    Result<TensorDesc> dst = softmax.src.denseLike(softmax.dst.dataType);
-    if (!dst)
-      return dst.takeError();
-    softmax.dst = *dst;
-  }
-  problem.arguments.reserve(2);
-  problem.arguments.push_back({argumentSrc, "src", softmax.src, false});
-  problem.arguments.push_back({argumentDst, "dst", softmax.dst, true});
+  listArguments(problem);
   problem.implementation.append("jit:rows:").append(nameOfIsa(target.isa));
-  problem.isNoop = softmax.src.hasZeroDim();
+  problem.isNoop = softmax.dst.hasZeroDim();
   return problem;
 }
 

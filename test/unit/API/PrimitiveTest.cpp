@@ -97,8 +97,8 @@ TEST_F(PrimitiveTest, CloneAndAttributes) {
 
 TEST_F(PrimitiveTest, UnsupportedIsRefusedWithAReason) {
   primitive_attr scaled;
-  scaled.set_scales_mask(QUERN_ARG_DST, 0);
-  memory::desc blocked({4, 16}, dt::f32, "aB16b"), integers({4, 16}, dt::s8, "ab");
+  scaled.set_scales_mask(QUERN_ARG_DST, 2);
+  memory::desc integers({4, 16}, dt::s32, "ab");
   const auto refused = [&](const memory::desc &src, const memory::desc &dst, const primitive_attr &attr) {
     quern_status_t status = test::statusOf(
         [&] { softmax_forward::primitive_desc(device, prop_kind::forward, algorithm::softmax_accurate, src, dst, 1, attr); });
@@ -106,10 +106,12 @@ TEST_F(PrimitiveTest, UnsupportedIsRefusedWithAReason) {
     return status;
   };
   EXPECT_EQ(refused(md, md, scaled), quern_unimplemented);
-  EXPECT_EQ(refused(blocked, md, {}), quern_unimplemented);
+  EXPECT_EQ(refused(integers, md, {}), quern_unimplemented);
   EXPECT_EQ(refused(md, integers, {}), quern_unimplemented);
-  EXPECT_EQ(test::statusOf([&] { softmax_backward::primitive_desc(device, algorithm::softmax_log, md, md, md, 1, desc); }),
+  EXPECT_EQ(test::statusOf([&] { softmax_backward::primitive_desc(device, algorithm::softmax_log, md, integers, md, 1, desc); }),
             quern_unimplemented);
+  EXPECT_EQ(test::statusOf([&] { softmax_backward::primitive_desc(device, algorithm::softmax_accurate, md, md, md, 1, desc); }),
+            quern_invalid_arguments); // the hint is of softmax_log
   EXPECT_EQ(test::statusOf([&] { reorder::primitive_desc(device, md, device, md); }), quern_unimplemented);
 }
 

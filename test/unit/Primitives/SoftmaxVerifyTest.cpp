@@ -76,7 +76,7 @@ TEST(SoftmaxVerify, ListsTheArguments) {
 
 TEST(SoftmaxVerify, ZeroDimsAreANoop) { EXPECT_TRUE(verified("softmax fwd_i src=f32:8x0:ab dst=f32:8x0:any axis=1").isNoop); }
 
-// C4
+// C5
 TEST(SoftmaxVerify, DstOfLayoutAnyFollowsSrc) {
   EXPECT_EQ(softmaxOf(verified("softmax fwd_i src=f32:8x9x3:cab dst=bf16:8x9x3:any")).dst.tag(), "cab");
   EXPECT_EQ(softmaxOf(verified("softmax fwd_i src=f32:8x9:s20x2:off3 dst=f32:8x9:any")).dst.tag(), "ab");
@@ -86,45 +86,89 @@ TEST(SoftmaxVerify, DstOfLayoutAnyFollowsSrc) {
 TEST(SoftmaxVerify, RefusesByNumber) {
   constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimplemented;
   const Refusal refusals[] = {
-      {"C1", "softmax src=f32:8x9:ab dst=f32:8x9:ab", invalid, "propagation kind 'undef' (0)"},
-      {"C1", "softmax bwd_w src=f32:8x9:ab dst=f32:8x9:ab", invalid, "propagation kind 'bwd_w' (192)"},
-      {"C2", "softmax fwd_i alg=eltwise_relu src=f32:8x9:ab dst=f32:8x9:ab", invalid, "algorithm 'eltwise_relu' (32)"},
-      {"C3", "softmax fwd_i dst=f32:8x9:ab", invalid, "softmax needs src"},
-      {"C3", "softmax fwd_i src=f32:8x9:ab", invalid, "softmax needs dst"},
-      {"C3", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab diff_dst=f32:8x9:ab", invalid, "forward softmax takes no diff_dst"},
-      {"C3", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab diff_src=f32:8x9:ab", invalid, "forward softmax takes no diff_src"},
-      {"C4", "softmax fwd_i src=f32:8x9:any dst=f32:8x9:ab", invalid, "src has layout `any`"},
-      {"C5", "softmax fwd_i src=f32:8x9:ab dst=f32:8x10:ab", invalid, "dim 1 of dst is 10, of src 9"},
-      {"C5", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9x1:abc", invalid, "dst is of rank 3, src of rank 2"},
-      {"C6", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab axis=2", invalid, "axis is 2; a tensor of rank 2 allows 0 to 1"},
-      {"C6", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab axis=-1", invalid, "axis is -1"},
-      {"C7", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:s0x1", invalid, "dst has stride 0"},
-      {"C8", "softmax bwd_d dst=f32:8x9:ab diff_src=f32:8x9:ab diff_dst=f32:8x9:ab", unsupported, "backward propagation"},
-      {"C8", "softmax bwd dst=f32:8x9:ab diff_src=f32:8x9:ab diff_dst=f32:8x9:ab", unsupported, "backward propagation"},
-      {"C9", "softmax fwd_i src=s8:8x9:ab dst=f32:8x9:ab", unsupported, "src of type s8"},
-      {"C9", "softmax fwd_i src=f32:8x9:ab dst=f8_e4m3:8x9:ab", unsupported, "dst of type f8_e4m3"},
-      {"C9", "softmax fwd_i src=f32:8x9:ab dst=u8:8x9:any", unsupported, "dst of type u8"},
-      {"C10", "softmax fwd_i src=f32:8x9:aB16b dst=f32:8x9:ab", unsupported, "src has 1 inner blocks"},
-      {"C10", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:s16x1:pad8x16", unsupported, "dim 1 of dst is 9, padded to 16"},
-      {"C10", "softmax fwd_i src=f32:?x9:ab dst=f32:?x9:ab", unsupported, "runtime dims, which src has"},
-      {"C10", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab:off?", unsupported, "runtime dims, which dst has"},
-      {"C10", "softmax fwd_i src=f32:8x9:ab:s8s8@1 dst=f32:8x9:ab", unsupported, "the flags of src are 1"},
-      {"C11", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst", unsupported, "scales, which argument 17 has"},
-      {"C11", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.zero_points=src", unsupported, "zero points, which argument 1 has"},
-      {"C11", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=sum", unsupported, "1 are given, the first is sum"},
-      {"C11", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.rnn.data_scale=2", unsupported, "RNN quantization"},
+      {"C2", "softmax src=f32:8x9:ab dst=f32:8x9:ab", invalid, "propagation kind 'undef' (0)"},
+      {"C2", "softmax bwd_w src=f32:8x9:ab dst=f32:8x9:ab", invalid, "propagation kind 'bwd_w' (192)"},
+      {"C3", "softmax fwd_i alg=eltwise_relu src=f32:8x9:ab dst=f32:8x9:ab", invalid, "algorithm 'eltwise_relu' (32)"},
+      {"C4", "softmax fwd_i dst=f32:8x9:ab", invalid, "forward softmax needs src"},
+      {"C4", "softmax fwd_i src=f32:8x9:ab", invalid, "forward softmax needs dst"},
+      {"C4", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab diff_dst=f32:8x9:ab", invalid, "forward softmax takes no diff_dst"},
+      {"C4", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab diff_src=f32:8x9:ab", invalid, "forward softmax takes no diff_src"},
+      {"C4", "softmax bwd_d src=f32:8x9:ab dst=f32:8x9:ab diff_dst=f32:8x9:ab diff_src=f32:8x9:ab", invalid, "takes no src"},
+      {"C4", "softmax bwd_d dst=f32:8x9:ab diff_dst=f32:8x9:ab", invalid, "backward softmax needs diff_src"},
+      {"C4", "softmax bwd_d diff_src=f32:8x9:ab diff_dst=f32:8x9:ab", invalid, "backward softmax needs dst"},
+      {"C5", "softmax fwd_i src=f32:8x9:any dst=f32:8x9:ab", invalid, "src has layout `any`"},
+      {"C5", "softmax bwd_d dst=f32:8x9:any diff_dst=f32:8x9:ab diff_src=f32:8x9:ab", invalid, "takes it from the hint, and none is given"},
+      {"C6", "softmax fwd_i src=f32:8x9:ab dst=f32:8x10:ab", invalid, "dim 1 of dst is 10, of src 9"},
+      {"C6", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9x1:abc", invalid, "dst is of rank 3, src of rank 2"},
+      {"C6", "softmax fwd_i src=f32:?x9:ab dst=f32:8x9:ab", invalid, "dim 0 of dst is 8, of src given at execution"},
+      {"C6", "softmax fwd_i src=f32:?x9:ab dst=f32:8x9:any", invalid, "dim 0 of dst is 8, of src given at execution"},
+      {"C6", "softmax bwd_d dst=f32:8x9:ab diff_dst=f32:8x9:ab diff_src=f32:9x9:ab", invalid, "dim 0 of diff_src is 9, of dst 8"},
+      {"C7", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab axis=2", invalid, "axis is 2; a tensor of rank 2 allows 0 to 1"},
+      {"C7", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab axis=-1", invalid, "axis is -1"},
+      {"C7", "softmax bwd_d dst=f32:8x9:ab diff_dst=f32:8x9:ab diff_src=f32:8x9:ab axis=5", invalid, "axis is 5"},
+      {"C8", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:s0x1", invalid, "dst has stride 0 over dim 0"},
+      {"C8", "softmax fwd_i src=f32:8x17:ab dst=f32:8x17:s16x0:blk16b", invalid, "dst has stride 0 over dim 1"},
+      {"C8", "softmax bwd_d dst=f32:8x9:ab diff_dst=f32:8x9:ab diff_src=f32:8x9:s0x1", invalid, "diff_src has stride 0 over dim 0"},
+      {"C10", "softmax fwd_i src=f32:8x9:ab:off? dst=f32:8x9:any", invalid, "dst has layout `any`, which cannot follow src"},
+      {"C10", "softmax bwd_d dst=f32:8x9:s?x1 diff_dst=f32:8x9:any diff_src=f32:8x9:any", invalid, "diff_dst has layout `any`"},
+      {"C11", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=binary(alg=add,src1=f32:8x3:ab)", invalid,
+       "dim 1 of post0.src_1 is 3; it must be 1 or dst's 9"},
+      {"C11", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=eltwise(alg=tanh),binary(alg=add,src1=f32:9:a)", invalid,
+       "post1.src_1 is of rank 1, dst of rank 2"},
+      {"C11", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=binary(alg=select,src1=f32:1x1:ab,src2=s8:2x9:ab)", invalid,
+       "dim 0 of post0.src_2 is 2"},
+      {"C12", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=weights", invalid, "scales of weights (argument 33)"},
+      {"C12", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=post0.src_1", invalid, "scales of post0.src_1"},
+      {"C12", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.zero_points=post0.src_2 attr.post_ops=binary(alg=add,src1=s8:1x9:ab)",
+       invalid, "zero points of post0.src_2"},
+      {"C12", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=post0.src_1(mask=4) attr.post_ops=binary(alg=add,src1=s8:1x9:ab)",
+       invalid, "scales of post0.src_1 have mask 4; a tensor of rank 2 allows 0 to 3"},
+      {"C13", "softmax fwd_i src=s32:8x9:ab dst=f32:8x9:ab", unsupported, "src of type s32"},
+      {"C13", "softmax fwd_i src=f32:8x9:ab dst=s4:8x9:any", unsupported, "dst of type s4"},
+      {"C14", "softmax bwd_d dst=s8:8x9:ab diff_dst=f32:8x9:ab diff_src=f32:8x9:ab", unsupported, "dst of type s8"},
+      {"C14", "softmax bwd_d dst=f32:8x9:ab diff_dst=f32:8x9:ab diff_src=f8_e5m2:8x9:ab", unsupported, "diff_src of type f8_e5m2"},
+      {"C15", "softmax fwd_i src=f32:?x9:ab dst=f32:?x9:aB16b", unsupported, "inner blocks in dst"},
+      {"C15", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:s?x1:pad8x16", unsupported, "padding in dst"},
+      {"C16", "softmax fwd_i src=f32:8x9:ab:s8s8@1 dst=f32:8x9:ab", unsupported, "the flags of src are 1"},
+      {"C18", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst(mask=2)", unsupported, "scales of dst have mask 2"},
+      {"C19", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(groups=1x3)", unsupported, "the scales of src have"},
+      {"C20", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(type=f64)", unsupported, "scales of src are of type f64"},
+      {"C20",
+       "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.zero_points=post0.src_1(type=f16) "
+       "attr.post_ops=binary(alg=add,src1=s8:1x9:ab)",
+       unsupported, "zero points of post0.src_1 are of type f16"},
+      {"C21", "softmax fwd_i src=f32:8x9:ab dst=u8:8x9:ab attr.zero_points=dst", unsupported, "zero points of dst"},
+      {"C22", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=sum", unsupported, "a post-op sum, which is number 0"},
+      {"C22", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=eltwise(alg=relu),prelu(mask=1)", unsupported,
+       "a post-op prelu, which is number 1"},
+      {"C23", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=binary(alg=mul,src1=u4:8x9:ab)", unsupported,
+       "post0.src_1 of type u4"},
+      {"C24",
+       "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=post0.src_2 "
+       "attr.post_ops=binary(alg=select,src1=f32:1x1:ab,src2=s8:8x9:ab)",
+       unsupported, "scales of post0.src_2"},
+      {"C24", "softmax fwd_i src=f32:?x9:ab dst=f32:?x9:ab attr.scales=post0.src_1(mask=1) attr.post_ops=binary(alg=mul,src1=s8:?x9:ab)",
+       unsupported, "scales of post0.src_1 along dim 0"},
+      {"C25", "softmax bwd_d dst=f32:8x9:ab diff_src=f32:8x9:ab diff_dst=f32:8x9:ab attr.scales=dst", unsupported, "takes no scales"},
+      {"C25", "softmax bwd_d dst=f32:8x9:ab diff_src=f32:8x9:ab diff_dst=f32:8x9:ab attr.zero_points=dst", unsupported, "takes no zero"},
+      {"C25", "softmax bwd_d dst=f32:8x9:ab diff_src=f32:8x9:ab diff_dst=f32:8x9:ab attr.post_ops=eltwise(alg=abs)", unsupported,
+       "takes no post-ops"},
+      {"C26", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.rnn.data_scale=2", unsupported, "RNN quantization"},
   };
-  for (const Refusal &one : refusals)
-    expectRefused(parsed(one.line), one.status, one.fragment, one.constraint);
+  for (const Refusal &one : refusals) {
+    expectRefused(parsed(one.line), one.status, one.fragment, one.line);
+    expectRefused(parsed(one.line), one.status, "(softmax " + std::string(one.constraint) + ")", one.line);
+  }
 }
 
+// C1
 TEST(Verify, TensorsAndAttributesAreCheckedBeforeAnything) {
   PrimitiveDesc desc = parsed("softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab");
   std::get<SoftmaxDesc>(desc.op).dst.innerBlockCount = 99;
-  expectRefused(desc, Status::InvalidArguments, "dst: a tensor has 99 inner blocks", "tensor");
+  expectRefused(desc, Status::InvalidArguments, "dst: a tensor has 99 inner blocks; between 0 and 12 are possible (softmax C1)", "tensor");
   desc = parsed("softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab");
   desc.attr.scales[1].mask = -1;
-  expectRefused(desc, Status::InvalidArguments, "scales mask is -1", "attribute");
+  expectRefused(desc, Status::InvalidArguments, "(softmax C1)", "attribute");
 }
 
 TEST(Verify, OtherPrimitivesAreRefusedByName) {

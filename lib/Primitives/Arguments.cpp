@@ -1,0 +1,58 @@
+//===- Arguments.cpp - Execution arguments by index and name --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Arguments.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+
+#include "Desc/TextForm.h"
+
+namespace quern::arg {
+namespace {
+
+void appendVector(const std::map<int32_t, QuantParams> &all, const ArgumentInfo &of, int32_t index, std::vector<ArgumentInfo> &arguments) {
+  if (auto found = all.find(of.index); found != all.end())
+    arguments.push_back({index, nameOf(index), vectorOf(found->second, of.desc), false});
+}
+
+} // namespace
+
+std::string nameOf(int32_t index) {
+  int32_t plain = index & ~(scalesFlag | zeroPointsFlag);
+  return (index & scalesFlag ? "scales." : index & zeroPointsFlag ? "zero_points." : "") + nameOfArgument(plain);
+}
+
+TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of) {
+  TensorDesc vector;
+  vector.ndims = 1;
+  vector.dataType = params.dataType;
+  vector.formatKind = FormatKind::Blocked;
+  vector.strides[0] = 1;
+  int64_t count = 1;
+  for (int dim = 0; dim < of.ndims; ++dim)
+    count *= params.mask >> dim & 1 ? of.dims[dim] : 1;
+  vector.dims[0] = vector.paddedDims[0] = count;
+  return vector;
+}
+
+void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized, std::vector<ArgumentInfo> &arguments) {
+  const std::vector<ArgumentInfo> tensors(quantized.begin(), quantized.end()); // `quantized` may lie in `arguments`
+  for (const ArgumentInfo &tensor : tensors)
+    appendVector(attr.scales, tensor, scalesOf(tensor.index), arguments);
+  for (size_t i = 0; i < attr.postOps.size(); ++i) {
+    const PostOp &op = attr.postOps[i];
+    if (op.kind != PostOp::Kind::Binary)
+      continue;
+    const ArgumentInfo operand{ofPostOp(i, src1), nameOf(ofPostOp(i, src1)), op.src1, false};
+    arguments.push_back(operand);
+    if (op.alg == Alg::BinarySelect)
+      arguments.push_back({ofPostOp(i, src2), nameOf(ofPostOp(i, src2)), op.src2, false});
+    appendVector(attr.scales, operand, scalesOf(operand.index), arguments);
+    appendVector(attr.zeroPoints, operand, zeroPointsOf(operand.index), arguments);
+  }
+}
+
+} // namespace quern::arg

@@ -1,0 +1,38 @@
+//===- Arguments.h - Execution arguments by index and name ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The indices of quern_types.h for the LLVM-free half and the emitters, and what every primitive with attributes shares: the arguments that
+// scales, zero points and binary post-ops add.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_ARGUMENTS_H
+#define QUERN_PRIMITIVES_ARGUMENTS_H
+
+#include "Primitives/Registry.h"
+
+namespace quern::arg {
+
+inline constexpr int32_t src = 1, src1 = 2, src2 = 3, dst = 17, diffSrc = 129, diffDst = 145;
+inline constexpr int32_t scalesFlag = 4096, zeroPointsFlag = 8192, postOpBase = 32768;
+
+/// The vector of scales of an argument.
+constexpr int32_t scalesOf(int32_t argument) { return argument | scalesFlag; }
+constexpr int32_t zeroPointsOf(int32_t argument) { return argument | zeroPointsFlag; }
+/// Operand `operand` (src1 or src2) of post-op `position`.
+constexpr int32_t ofPostOp(size_t position, int32_t operand) { return postOpBase * static_cast<int32_t>(position + 1) | operand; }
+
+/// "src", "scales.dst", "post0.src_1", "zero_points.post0.src_1".
+std::string nameOf(int32_t index);
+
+/// The tensor of scales or zero points: dense, 1-D, row-major over the masked dims of `of`; one element for mask 0.
+TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of);
+
+/// Appends the inputs that attributes add, in this order: scales of each of `quantized` that has them; for each binary post-op its src_1,
+/// its src_2 (select), the scales of src_1, the zero points of src_1. The attributes are verified and have no `any` left.
+void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized, std::vector<ArgumentInfo> &arguments);
+
+} // namespace quern::arg
+
+#endif // QUERN_PRIMITIVES_ARGUMENTS_H

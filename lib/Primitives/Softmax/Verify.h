@@ -1,0 +1,24 @@
+//===- Verify.h - Parts of the softmax verifier ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Verify.cpp lists the constraints; this is what its two files share.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_SOFTMAX_VERIFY_H
+#define QUERN_PRIMITIVES_SOFTMAX_VERIFY_H
+
+#include "Desc/PrimitiveDesc.h"
+
+namespace quern::softmax {
+
+/// Of one tensor with a layout, whatever its role: C15 to C17.
+Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);
+
+/// C11, C12 and C18 to C26, for tensors that are verified. Resolves `any` in binary post-ops.
+Result<void> checkAttributes(const SoftmaxDesc &softmax, Attributes &attr);
+
+} // namespace quern::softmax
+
+#endif // QUERN_PRIMITIVES_SOFTMAX_VERIFY_H

@@ -178,7 +178,7 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
   }
   if (!theirPrimitive)
     return theirPrimitive.takeError();
-  if (Result<void> bound = (*theirPrimitive)->bind(data.buffers()); !bound)
+  if (Result<void> bound = (*theirPrimitive)->bind(data.addresses()); !bound)
     return bound;
   if (Result<void> ran = (*theirPrimitive)->execute(); !ran)
     return ran;

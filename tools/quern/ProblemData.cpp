@@ -88,6 +88,13 @@ std::map<int32_t, BoundBuffer> ProblemData::buffers() {
   return result;
 }
 
+std::map<int32_t, void *> ProblemData::addresses() {
+  std::map<int32_t, void *> result;
+  for (const Slot &slot : slots)
+    result[slot.info.index] = storage[slot.buffer].data();
+  return result;
+}
+
 Result<void> ProblemData::addScratchpad(const Kernel &kernel) {
   Result<int64_t> bytes = kernel.scratchpadBytes();
   if (!bytes)

@@ -52,6 +52,8 @@ public:
 
   /// For Kernel::bind: the arguments, and the scratchpad if there is one.
   std::map<int32_t, BoundBuffer> buffers();
+  /// The arguments' buffers alone.
+  std::map<int32_t, void *> addresses();
   /// Gives the kernel a scratchpad of exactly what it asks for, if it does.
   Result<void> addScratchpad(const Kernel &kernel);
   /// Null for an argument that the problem does not have.

@@ -13,8 +13,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace quern::rows;
 
@@ -40,18 +38,22 @@ Value RowEmitter::scaled(Value v, int64_t by) {
   return by == 1 ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
 }
 
-/// Where row position `at` lies, from the row's start.
-Value RowEmitter::walk(Value at, const RowWalk &row) {
-  if (!row.block)
-    return scaled(at, row.step);
-  Value outer = row.blockStep ? scaled(create<arith::DivUIOp>(at, index(row.block)), row.blockStep) : Value();
-  Value inner = row.step ? scaled(create<arith::RemUIOp>(at, index(row.block)), row.step) : Value();
-  return outer && inner ? add(outer, inner) : outer ? outer : inner;
+/// Where index `at` of a loop lies, from the loop's start.
+Value RowEmitter::walk(Value at, const Walk &way) {
+  Value sum;
+  for (const Digit &digit : way.digits()) {
+    Value term = digit.unit == 1 ? at : create<arith::DivUIOp>(at, index(digit.unit)).getResult();
+    if (digit.modulus)
+      term = create<arith::RemUIOp>(term, index(digit.modulus));
+    term = scaled(term, digit.stride);
+    sum = sum ? add(sum, term) : term;
+  }
+  return sum ? sum : index(0);
 }
 
 /// offset + the parallel part of the address; one value per row for all operands that share it.
 Value RowEmitter::rowBase(const Access &access) {
-  Value &base = rowBases[{access.offset, access.strides}];
+  Value &base = rowBases[{access.offset, access.strides, access.curves}];
   if (!base)
     base = before(sweepLoop, [&] {
       Value sum = access.offset ? index(access.offset) : Value();
@@ -61,6 +63,10 @@ Value RowEmitter::rowBase(const Access &access) {
         Value term = scaled(at, stride);
         sum = sum ? add(sum, term) : term;
       }
+      for (auto &[dim, way] : access.curves) {
+        Value term = walk(parallel[dim], way);
+        sum = sum ? add(sum, term) : term;
+      }
       return sum ? sum : index(0);
     });
   return base;
@@ -68,14 +74,14 @@ Value RowEmitter::rowBase(const Access &access) {
 
 /// The address of a slot's first lane.
 Value RowEmitter::place(const Access &access, int64_t slot) {
-  bool acrossBlocks = plan.alongRow() && access.row.block;
+  bool acrossBlocks = plan.alongRow() && !access.row.isLinear();
   if (plan.lanesOf(access) == LaneKind::Same && !acrossBlocks)
     slot = 0;
-  Value &known = places[{nullptr, access.offset, access.strides, access.row, slot}];
+  Value &known = places[{nullptr, access.offset, access.strides, access.curves, access.row, slot}];
   if (known)
     return known;
   if (slot && !acrossBlocks) {
-    int64_t stride = plan.alongRow() ? access.row.step : access.strides[plan.vectorDim];
+    int64_t stride = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
     Value first = place(access, 0);
     return known = add(first, index(slot * plan.lanes * stride));
   }
@@ -89,9 +95,9 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
 /// A read at the outermost level at which it is invariant.
 Value RowEmitter::read(const Access &access, int64_t slot) {
   bool rowInvariant = access.row.isStill(), invariant = access.isInvariant();
-  bool differs = plan.lanesOf(access) != LaneKind::Same || (plan.alongRow() && access.row.block);
+  bool differs = plan.lanesOf(access) != LaneKind::Same || (plan.alongRow() && !access.row.isLinear());
   auto &cache = invariant ? kernelLoads : rowInvariant ? rowLoads : stepLoads;
-  AddressKey key{access.base.getAsOpaquePointer(), access.offset, access.strides, access.row, differs ? slot : 0};
+  AddressKey key{access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row, differs ? slot : 0};
   if (auto hit = cache.find(key); hit != cache.end())
     return hit->second;
   Operation *point = invariant ? rows.getOperation() : rowInvariant ? sweepLoop : nullptr;
@@ -173,10 +179,10 @@ void RowEmitter::write(const Access &access, int64_t slot, Value v) {
 template <typename F> void RowEmitter::forEachLane(const Access &access, int64_t slot, F f) {
   const Lanes &lanes = lanesOf(slot);
   Value count = lanes.all() ? index(plan.lanes) : lanes.fixed >= 0 ? index(lanes.fixed) : lanes.count;
-  bool acrossBlocks = plan.alongRow() && access.row.block;
+  bool acrossBlocks = plan.alongRow() && !access.row.isLinear();
   Value base = acrossBlocks ? rowBase(access) : place(access, slot);
   Value first = !acrossBlocks ? Value() : slot ? add(position, index(slot * plan.lanes)) : position;
-  int64_t stride = plan.alongRow() ? access.row.step : access.strides[plan.vectorDim];
+  int64_t stride = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
   auto loop = create<scf::ForOp>(index(0), count, index(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -235,50 +241,8 @@ void RowEmitter::storeKept(int64_t offset, int64_t slot, Value v) {
   create<vector::StoreOp>(v, scratchView(offset, length, element), ValueRange{at});
 }
 
-/// Across rows the last group may be partial: its slots are limited at run time.
-void RowEmitter::limitLanes() {
-  int64_t extent = chain.extents[plan.vectorDim], perGroup = plan.columns * plan.lanes;
-  int64_t inLast = extent - (plan.groups - 1) * perGroup;
-  bool masks = false;
-  chain.forEachAccess(
-      [&](Stage &, Access &access) { masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType()); });
-  partial.assign(plan.columns, Lanes());
-  for (int64_t slot = inLast / plan.lanes; slot < plan.columns; ++slot) {
-    Lanes &lanes = partial[slot];
-    if (plan.groups == 1) {
-      lanes.fixed = std::clamp<int64_t>(inLast - slot * plan.lanes, 0, plan.lanes);
-      continue;
-    }
-    lanes.left = create<arith::SubIOp>(index(extent - slot * plan.lanes), parallel[plan.vectorDim]);
-    if (masks)
-      lanes.mask = prefixMask(lanes.left);
-    if (plan.laneBuffer < 0)
-      continue;
-    lanes.isFull = create<arith::CmpIOp>(arith::CmpIPredicate::sge, lanes.left, index(plan.lanes));
-    lanes.count = create<arith::MinSIOp>(create<arith::MaxSIOp>(lanes.left, index(0)), index(plan.lanes));
-  }
-}
-
 const RowEmitter::Lanes &RowEmitter::lanesOf(int64_t slot) {
   return slot < static_cast<int64_t>(partial.size()) ? partial[slot] : everyLane;
 }
 
 Value RowEmitter::maskOf(const Lanes &lanes) { return lanes.fixed >= 0 ? prefixMask(lanes.fixed) : lanes.mask; }
-
-/// The first `count` lanes.
-Value RowEmitter::prefixMask(int64_t count) {
-  SmallVector<bool> bits(plan.lanes);
-  std::fill_n(bits.begin(), count, true);
-  return constant(DenseElementsAttr::get(vec(b.getI1Type()), bits));
-}
-
-/// The first `left` lanes, known at run time and possibly more than there are, or negative.
-Value RowEmitter::prefixMask(Value left) {
-  auto type = vec(b.getI32Type());
-  auto lanes = llvm::to_vector(llvm::seq<int32_t>(0, plan.lanes));
-  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(lanes)));
-  if (chain.extents[plan.vectorDim] > std::numeric_limits<int32_t>::max())
-    left = create<arith::MinSIOp>(left, index(plan.lanes));
-  Value limit = create<vector::BroadcastOp>(type, create<arith::IndexCastOp>(b.getI32Type(), left));
-  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, limit);
-}

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The match proves what emission relies on: every operand is a static strided memref with an address linear in the dims (blocks apart),
+// The match proves what emission relies on: every operand is a static strided memref with an address that is a sum of digits of the loops,
 // intermediates are read where they were written, reductions may be split freely, and no output is written twice.
 //
 //===----------------------------------------------------------------------===//
@@ -18,11 +18,11 @@ using namespace mlir;
 using namespace quern::rows;
 
 bool Access::mayAlias(const Access &other) const {
-  return base == other.base || (base.getType() == other.base.getType() && strides == other.strides && row == other.row);
+  return base == other.base || (base.getType() == other.base.getType() && loops == other.loops);
 }
 
 bool Access::isInvariant() const {
-  return row.isStill() && llvm::all_of(strides, [](int64_t stride) { return stride == 0; });
+  return row.isStill() && curves.empty() && llvm::all_of(strides, [](int64_t stride) { return stride == 0; });
 }
 
 namespace {
@@ -32,6 +32,14 @@ bool isStaticStrided(MemRefType type) {
   int64_t offset = 0;
   return type && type.hasStaticShape() && succeeded(type.getStridesAndOffset(strides, offset)) && !ShapedType::isDynamic(offset) &&
          llvm::none_of(strides, ShapedType::isDynamic);
+}
+
+/// Whether some op reduces into what is filled; otherwise the fill is an op like others.
+bool startsAccumulator(linalg::FillOp fill) {
+  return llvm::any_of(fill.getOutputs()[0].getUsers(), [&](Operation *user) {
+    auto op = dyn_cast<linalg::LinalgOp>(user);
+    return op && op.getNumReductionLoops() && llvm::is_contained(op.getDpsInits(), fill.getOutputs()[0]);
+  });
 }
 
 class Matcher {
@@ -46,27 +54,17 @@ private:
   }
   LogicalResult gatherOps();
   LogicalResult findSpace();
-  LogicalResult findBlocks();
-  LogicalResult noteBlock(linalg::LinalgOp op, AffineExpr expr);
   LogicalResult addStage(linalg::LinalgOp op);
   LogicalResult addInputs(Stage &stage, ArrayRef<unsigned> loopOf);
   LogicalResult addOutputs(Stage &stage, ArrayRef<unsigned> loopOf);
   LogicalResult readAddress(linalg::LinalgOp op, OpOperand &operand, ArrayRef<unsigned> loopOf, Access &access);
-  LogicalResult addTerm(AffineExpr expr, int64_t stride, ArrayRef<unsigned> loopOf, Access &access);
   LogicalResult checkBody(Stage &stage);
   LogicalResult checkReduction(Stage &stage);
   LogicalResult checkOutput(const Stage &stage, const Access &access);
-  void dropUnitDims();
-  void sortDims();
-  void mergeDims();
 
   RowChain &chain;
   std::string &whyNot;
   SmallVector<linalg::LinalgOp, 8> ops;
-  Strides loops;                  // extents of the chain's loops
-  unsigned row = 0;               // the reduced loop
-  Strides block;                  // of each parallel loop; 1: not blocked
-  SmallVector<unsigned, 6> dimOf; // of each parallel loop; a blocked loop's inner dim follows
   llvm::SmallDenseMap<Value, std::pair<int, unsigned>, 8> writer;
   llvm::SmallDenseMap<Value, TypedAttr, 8> fills;
 };
@@ -79,7 +77,7 @@ LogicalResult Matcher::gatherOps() {
       return fail("an argument is not a static strided memref");
   }
   for (Operation &op : chain.problem.getBody().front()) {
-    if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+    if (auto fill = dyn_cast<linalg::FillOp>(op); fill && startsAccumulator(fill)) {
       TypedAttr value;
       if (!matchPattern(fill.getInputs()[0], m_Constant(&value)))
         return fail("a fill value is not a constant");
@@ -103,113 +101,45 @@ LogicalResult Matcher::gatherOps() {
 
 /// The chain's space is that of the op with the most loops; a per-row op lacks exactly the reduced one.
 LogicalResult Matcher::findSpace() {
-  std::optional<unsigned> reduced;
   for (linalg::LinalgOp op : ops) {
     auto ranges = op.getStaticLoopRanges();
     if (llvm::any_of(ranges, ShapedType::isDynamic))
       return fail("a loop has no static extent");
-    if (ranges.size() > loops.size())
-      loops.assign(ranges.begin(), ranges.end());
+    if (ranges.size() > chain.loops.size())
+      chain.loops.assign(ranges.begin(), ranges.end());
     for (auto [d, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
       if (kind != utils::IteratorType::reduction)
         continue;
-      if (reduced && *reduced != d)
-        return fail("loops " + Twine(*reduced) + " and " + Twine(d) + " are both reduced");
-      reduced = d;
+      if (chain.rowLoop >= 0 && chain.rowLoop != static_cast<int>(d))
+        return fail("loops " + Twine(chain.rowLoop) + " and " + Twine(d) + " are both reduced");
+      chain.rowLoop = d;
     }
   }
-  if (!reduced)
-    return fail("no reduction");
-  if (llvm::is_contained(loops, 0))
+  if (ops.empty())
+    return fail("there is no op");
+  if (llvm::is_contained(chain.loops, 0))
     return fail("the space is empty");
-  row = *reduced;
-  chain.rowExtent = loops[row];
-  return success();
-}
-
-LogicalResult Matcher::noteBlock(linalg::LinalgOp op, AffineExpr expr) {
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  auto dim = dyn_cast_or_null<AffineDimExpr>(binary ? binary.getLHS() : AffineExpr());
-  auto size = dyn_cast_or_null<AffineConstantExpr>(binary ? binary.getRHS() : AffineExpr());
-  bool isDigit = expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
-  if (!dim || !size || !isDigit || size.getValue() <= 0 || op.getNumLoops() != loops.size())
-    return fail("a map is not made of dims, constants, d floordiv B and d mod B");
-  if (dim.getPosition() == row)
-    return success();
-  int64_t &known = block[dim.getPosition()];
-  if (known != 1 && known != size.getValue())
-    return fail("loop " + Twine(dim.getPosition()) + " has blocks of " + Twine(known) + " and of " + Twine(size.getValue()));
-  known = size.getValue();
-  if (loops[dim.getPosition()] % known)
-    return fail("blocks of " + Twine(known) + " do not divide the extent " + Twine(loops[dim.getPosition()]));
-  return success();
-}
-
-/// Every parallel loop that some map uses as (floordiv B, mod B) becomes two dims.
-LogicalResult Matcher::findBlocks() {
-  block.assign(loops.size(), 1);
-  for (linalg::LinalgOp op : ops)
-    for (AffineMap map : op.getIndexingMapsArray())
-      for (AffineExpr expr : map.getResults())
-        if (!isa<AffineDimExpr, AffineConstantExpr>(expr) && failed(noteBlock(op, expr)))
-          return failure();
-  for (auto [i, size] : llvm::enumerate(block)) {
-    dimOf.push_back(chain.extents.size());
-    if (i == row)
-      continue;
-    chain.extents.push_back(loops[i] / size);
-    if (size > 1)
-      chain.extents.push_back(size);
-  }
-  return success();
-}
-
-LogicalResult Matcher::addTerm(AffineExpr expr, int64_t stride, ArrayRef<unsigned> loopOf, Access &access) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    access.offset += constant.getValue() * stride;
-    return success();
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  unsigned loop = loopOf[cast<AffineDimExpr>(binary ? binary.getLHS() : expr).getPosition()];
-  bool isOuter = !binary || expr.getKind() == AffineExprKind::FloorDiv, isInner = !binary || !isOuter;
-  if (loop != row) {
-    unsigned dim = dimOf[loop];
-    if (block[loop] == 1) {
-      access.strides[dim] += stride;
-      return success();
-    }
-    access.strides[dim] += isOuter ? (binary ? stride : stride * block[loop]) : 0;
-    access.strides[dim + 1] += isInner ? stride : 0;
-    return success();
-  }
-  int64_t size = binary ? cast<AffineConstantExpr>(binary.getRHS()).getValue() : 0;
-  bool walks = access.row.block || !access.row.isStill();
-  if (walks && access.row.block != size)
-    return fail("an operand walks the row in two ways");
-  access.row.block = size;
-  (binary && isOuter ? access.row.blockStep : access.row.step) += stride;
   return success();
 }
 
 LogicalResult Matcher::readAddress(linalg::LinalgOp op, OpOperand &operand, ArrayRef<unsigned> loopOf, Access &access) {
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  access.base = operand.get();
+  if (access.isScalar())
+    return access.base.getType().isIntOrFloat() ? success() : fail("an operand is neither a memref nor a number");
+  auto type = cast<MemRefType>(operand.get().getType());
   if (!isStaticStrided(type))
     return fail("operand #" + Twine(operand.getOperandNumber()) + " of an op is not a static strided memref");
   auto [strides, offset] = type.getStridesAndOffset();
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
     return fail("operand #" + Twine(operand.getOperandNumber()) + " of an op has elements that are not whole bytes");
-  access.base = operand.get();
   access.offset = offset;
-  access.strides.assign(chain.extents.size(), 0);
+  SmallVector<SmallVector<Digit, 4>, 6> digits(chain.loops.size());
   for (auto [expr, stride] : llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(), strides))
-    if (failed(addTerm(expr, stride, loopOf, access)))
-      return failure();
-  RowWalk &walk = access.row;
-  if (chain.rowExtent == 1)
-    walk = RowWalk();
-  else if (walk.block && (walk.block >= chain.rowExtent || walk.blockStep == walk.block * walk.step))
-    walk = RowWalk{walk.step, 0, 0};
+    if (failed(readDigits(expr, stride, access.offset, [&](unsigned d, Digit digit) { digits[loopOf[d]].push_back(digit); })))
+      return fail("a map is not made of sums of dims, constants, d floordiv B and d mod B");
+  for (auto [extent, sum] : llvm::zip_equal(chain.loops, digits))
+    access.loops.push_back(Walk(sum, extent));
   return success();
 }
 
@@ -248,11 +178,11 @@ LogicalResult Matcher::checkBody(Stage &stage) {
 
 /// Two points of the space never write one element.
 LogicalResult Matcher::checkOutput(const Stage &stage, const Access &access) {
-  for (auto [extent, stride] : llvm::zip_equal(chain.extents, access.strides))
-    if (extent > 1 && stride == 0)
-      return fail("an output does not vary along a parallel dim");
-  if (stage.isElementwise() && chain.rowExtent > 1 && access.row.isStill())
-    return fail("an elementwise output does not vary along the row");
+  for (auto [loop, extent] : llvm::enumerate(chain.loops)) {
+    bool isRow = static_cast<int>(loop) == chain.rowLoop;
+    if (extent > 1 && (!isRow || stage.isElementwise()) && !access.loops[loop].tellsAllApart())
+      return fail("an output does not vary along loop " + Twine(loop));
+  }
   return success();
 }
 
@@ -262,14 +192,14 @@ LogicalResult Matcher::addInputs(Stage &stage, ArrayRef<unsigned> loopOf) {
     if (failed(readAddress(stage.op, *operand, loopOf, access)))
       return failure();
     access.unread = stage.op.getMatchingBlockArgument(operand).use_empty();
-    if (access.unread) {
-      // Pins the extents of loops; no memory behind it.
+    if (access.unread || access.isScalar()) {
+      // Pins the extents of loops, with no memory behind it, or is captured.
     } else if (auto found = writer.find(access.base); found != writer.end()) {
       access.producer = found->second.first;
       access.result = found->second.second;
       if (!access.sameAddress(chain.stages[access.producer].outs[access.result]))
         return fail("an intermediate is read at another point than it was written");
-    } else if (access.base.getDefiningOp()) {
+    } else if (!access.isArgument() && !access.isScalar()) {
       return fail("an intermediate is read before it is written");
     }
     stage.ins.push_back(access);
@@ -302,76 +232,32 @@ LogicalResult Matcher::addOutputs(Stage &stage, ArrayRef<unsigned> loopOf) {
 LogicalResult Matcher::addStage(linalg::LinalgOp op) {
   Stage stage;
   stage.op = op;
-  stage.perRow = op.getNumLoops() + 1 == loops.size();
+  stage.perRow = chain.rowLoop >= 0 && op.getNumLoops() + 1 == chain.loops.size();
   stage.reduces = op.getNumReductionLoops() == 1;
   SmallVector<unsigned, 6> loopOf; // the chain's loop of each of the op's
-  for (unsigned d = 0; d < loops.size(); ++d)
-    if (!stage.perRow || d != row)
+  for (unsigned d = 0; d < chain.loops.size(); ++d)
+    if (!stage.perRow || static_cast<int>(d) != chain.rowLoop)
       loopOf.push_back(d);
   if (loopOf.size() != op.getNumLoops())
     return fail("an op iterates another space than the chain");
   for (auto [i, range] : llvm::enumerate(op.getStaticLoopRanges()))
-    if (range != loops[loopOf[i]])
-      return fail("a loop of extent " + Twine(range) + " meets one of " + Twine(loops[loopOf[i]]));
+    if (range != chain.loops[loopOf[i]])
+      return fail("a loop of extent " + Twine(range) + " meets one of " + Twine(chain.loops[loopOf[i]]));
   if (failed(addInputs(stage, loopOf)) || failed(addOutputs(stage, loopOf)) || failed(checkBody(stage)))
     return failure();
   chain.stages.push_back(std::move(stage));
   return success();
 }
 
-void Matcher::dropUnitDims() {
-  for (int d = chain.extents.size() - 1; d >= 0; --d) {
-    if (chain.extents[d] != 1)
-      continue;
-    chain.extents.erase(chain.extents.begin() + d);
-    chain.forEachAccess([&](Stage &, Access &access) { access.strides.erase(access.strides.begin() + d); });
-  }
-}
-
-/// Parallel dims in the order of the last output's strides, so that neighbours in memory are neighbours in the iteration space.
-void Matcher::sortDims() {
-  const Stage *last = nullptr;
-  for (const Stage &stage : chain.stages)
-    if (stage.writesArgument)
-      last = &stage;
-  if (!last)
-    return;
-  Strides lead = last->outs[0].strides;
-  SmallVector<unsigned, 12> order = llvm::to_vector<12>(llvm::seq<unsigned>(0, lead.size()));
-  llvm::sort(order, [&](unsigned a, unsigned b) { return std::make_pair(-lead[a], a) < std::make_pair(-lead[b], b); });
-  auto reorder = [&](Strides &values) { values = llvm::map_to_vector<6>(order, [&](unsigned d) { return values[d]; }); };
-  reorder(chain.extents);
-  chain.forEachAccess([&](Stage &, Access &access) { reorder(access.strides); });
-}
-
-/// Merges dim d + 1 into d where every operand walks both with one stride (broadcasts included).
-void Matcher::mergeDims() {
-  for (int d = static_cast<int>(chain.extents.size()) - 2; d >= 0; --d) {
-    int64_t inner = chain.extents[d + 1];
-    bool mergeable = true;
-    chain.forEachAccess([&](Stage &stage, Access &access) {
-      bool isPrivate = access.producer >= 0 || !isa<BlockArgument>(access.base); // an intermediate has no layout of its own
-      mergeable &= isPrivate || access.strides[d] == access.strides[d + 1] * inner;
-    });
-    if (!mergeable)
-      continue;
-    chain.extents[d] *= inner;
-    chain.extents.erase(chain.extents.begin() + d + 1);
-    chain.forEachAccess([&](Stage &, Access &access) { access.strides.erase(access.strides.begin() + d); });
-  }
-}
-
 LogicalResult Matcher::match() {
-  if (failed(gatherOps()) || failed(findSpace()) || failed(findBlocks()))
+  if (failed(gatherOps()) || failed(findSpace()))
     return failure();
   for (linalg::LinalgOp op : ops)
     if (failed(addStage(op)))
       return failure();
   if (llvm::none_of(chain.stages, [](const Stage &stage) { return stage.writesArgument; }))
     return fail("no argument is written");
-  dropUnitDims();
-  sortDims();
-  mergeDims();
+  layOutDims(chain);
   return success();
 }
 

@@ -4,11 +4,14 @@
 //===----------------------------------------------------------------------===//
 //
 // A matched chain: its space (parallel dims and one row dim), its stages in order, and for every operand the address as a function of the
-// space. Nothing here depends on a target. Parallel dims are free to be dropped, reordered and merged; the row keeps its identity.
+// space. Nothing here depends on a target. Parallel loops are free to be split, dropped, reordered and merged as dims; the row keeps its
+// identity.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RECIPES_ROWCHAIN_H
 #define QUERN_RECIPES_ROWCHAIN_H
+
+#include "Recipes/RowDigits.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -17,29 +20,25 @@
 
 namespace quern::rows {
 
-using Strides = llvm::SmallVector<int64_t, 6>;
+/// The ways along parallel dims that cuts of other operands have left in digits, by dim.
+using Curves = llvm::SmallVector<std::pair<unsigned, Walk>, 1>;
 
-/// The way of an operand along the row: position p lies at (p / block)·blockStep + (p mod block)·step, or at p·step if block is 0.
-struct RowWalk {
-  int64_t step = 0;
-  int64_t block = 0;
-  int64_t blockStep = 0;
-  bool isStill() const { return step == 0 && (block == 0 || blockStep == 0); }
-  auto operator<=>(const RowWalk &) const = default;
-};
-
-/// The address of an operand, in elements: offset + Σ strides[d]·index of parallel dim d + the walk along the row.
+/// The address of an operand, in elements: offset + Σ strides[d]·index of parallel dim d + the curves + the walk along the row.
 struct Access {
-  mlir::Value base;
+  mlir::Value base; ///< a memref, or a scalar that every point reads
   int64_t offset = 0;
+  llvm::SmallVector<Walk, 6> loops; ///< by loop of the chain, as the map says
   Strides strides;
-  RowWalk row;
+  Curves curves;
+  Walk row;
   bool unread = false; ///< no body reads it: it only pins the extents of loops
   int producer = -1;   ///< the stage that this read is forwarded from; -1: memory as it was before the chain
   unsigned result = 0; ///< of the producer
   /// It reads an argument.
-  bool isMemoryRead() const { return !unread && producer < 0; }
-  bool sameAddress(const Access &other) const { return offset == other.offset && strides == other.strides && row == other.row; }
+  bool isMemoryRead() const { return !unread && producer < 0 && !isScalar(); }
+  bool isScalar() const { return !llvm::isa<mlir::MemRefType>(base.getType()); }
+  bool isArgument() const { return llvm::isa<mlir::BlockArgument>(base) && !isScalar(); }
+  bool sameAddress(const Access &other) const { return offset == other.offset && loops == other.loops; }
   /// Same type and layout: the two may be one buffer, if both belong to arguments.
   bool mayAlias(const Access &other) const;
   mlir::Type elementType() const { return llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
@@ -60,17 +59,27 @@ struct Stage {
   mlir::Operation *combiner(unsigned i) { return op.getBlock()->getTerminator()->getOperand(i).getDefiningOp(); }
 };
 
+/// A parallel loop, or a digit of one.
+struct Dim {
+  int64_t extent = 1;
+  int limit = -1;     ///< of the loop that it is a digit of, if the loop does not end with a full block
+  int64_t weight = 1; ///< indices of that loop from one to the next
+};
+
 struct RowChain {
   mlir::func::FuncOp problem;
   llvm::SmallVector<Stage, 8> stages;
   llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code that the bodies capture
-  Strides extents;                                  ///< of the parallel dims, outermost first
-  int64_t rowExtent = 0;
+  Strides loops;                                    ///< extents, as the ops iterate
+  int rowLoop = -1;                                 ///< the reduced one; -1: none is
+  llvm::SmallVector<Dim, 6> dims;                   ///< parallel, outermost first
+  Strides limits; ///< extents of loops with padded dims: only points with Σ weight·index < extent over its dims exist
+  int64_t rowExtent = 1;
 
   template <typename F> void forEachAccess(F f) {
     for (Stage &stage : stages) {
       for (Access &access : stage.ins)
-        if (!access.unread)
+        if (!access.unread && !access.isScalar())
           f(stage, access);
       for (Access &access : stage.outs)
         f(stage, access);
@@ -78,8 +87,11 @@ struct RowChain {
   }
 };
 
-/// Reads `problem` into `chain`, or fails with a reason. The dims come out simplified: no extents of 1, in the order of the output's
-/// strides, merged wherever every operand walks two of them as one.
+/// Gives the chain its dims from its loops: every parallel loop split where its operands' blocks nest, no extents of 1, in the order of the
+/// output's strides, merged wherever every operand walks two of them as one. Without a reduction some dim becomes the row.
+void layOutDims(RowChain &chain);
+
+/// Reads `problem` into `chain`, or fails with a reason.
 mlir::LogicalResult matchRowChain(mlir::func::FuncOp problem, RowChain &chain, std::string &whyNot);
 
 } // namespace quern::rows

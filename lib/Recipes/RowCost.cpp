@@ -42,15 +42,18 @@ int64_t quern::rows::opsOf(linalg::LinalgOp op) {
 }
 
 LaneKind RowPlan::lanesOf(const Access &access) const {
-  int64_t stride = alongRow() ? access.row.step : access.strides[vectorDim];
-  if (alongRow() && access.row.block && access.row.block % lanes) // a vector would cross the border of a block
+  int64_t stride = alongRow() ? access.row.step() : access.strides[vectorDim];
+  if (alongRow() && access.row.run() % lanes) // a vector would cross the border of a block
     return LaneKind::Strided;
   return stride == 0 ? LaneKind::Same : stride == 1 ? LaneKind::Unit : LaneKind::Strided;
 }
 
 bool RowPlan::takesMask(Type element) const { return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask; }
 
-bool RowPlan::hasPartialVectors() const { return (alongRow() ? chain.rowExtent : chain.extents[vectorDim]) % (columns * lanes) != 0; }
+bool RowPlan::hasPartialVectors() const {
+  bool limited = !alongRow() && chain.dims[vectorDim].limit >= 0;
+  return limited || (alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent) % (columns * lanes) != 0;
+}
 
 int64_t RowPlan::opsIn(int sweep) const {
   int64_t ops = 0;

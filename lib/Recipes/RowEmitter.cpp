@@ -64,24 +64,6 @@ void RowEmitter::emitPrologue() {
   }
 }
 
-/// Delinearises the iteration, innermost dim first.
-void RowEmitter::emitParallelIndices(Value iteration) {
-  int64_t left = plan.space;
-  parallel.assign(chain.extents.size(), Value());
-  for (int d = chain.extents.size() - 1; d >= 0; --d) {
-    int64_t count = d == plan.vectorDim ? plan.groups : chain.extents[d];
-    Value at = iteration;
-    if (count == 1)
-      at = index(0);
-    else if (left != count) {
-      at = create<arith::RemUIOp>(iteration, index(count));
-      iteration = create<arith::DivUIOp>(iteration, index(count));
-    }
-    left /= count;
-    parallel[d] = d == plan.vectorDim ? scaled(at, plan.columns * plan.lanes) : at;
-  }
-}
-
 RowEmitter::Values RowEmitter::freshAccumulators() {
   Values accumulators;
   forEachReduction([&](int, Stage &stage, unsigned k) { accumulators.append(columns, splat(stage.inits[k])); });
@@ -199,7 +181,7 @@ void RowEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
 /// Asks for the lines that the next iteration reads at this row position. Beyond the last group this names memory that is not the
 /// operand's, which a prefetch may.
 void RowEmitter::prefetchNextGroup(int64_t slots) {
-  std::set<std::pair<const void *, RowWalk>> asked;
+  std::set<std::pair<const void *, Walk>> asked;
   for (Stage &stage : chain.stages)
     for (const Access &access : stage.ins) {
       if (!plan.isPrefetched(access) || !asked.insert({access.base.getAsOpaquePointer(), access.row}).second)

@@ -6,7 +6,8 @@
 // Emission pulls: a value is written where it is first needed, at the outermost level at which it is invariant (kernel, row group, step),
 // and found in that level's cache afterwards. Row-level code goes before the loop of the current sweep, so that nested regions (lane
 // loops, blocks of a sum) may only use addresses that were asked for outside of them.
-// RowEmitter.cpp writes the kernel and its loops, RowValues.cpp the stages, RowAddressing.cpp everything that touches memory.
+// RowEmitter.cpp writes the kernel and its loops, RowSpace.cpp what an iteration is, RowValues.cpp the stages, RowAddressing.cpp everything
+// that touches memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RECIPES_ROWEMITTER_H
@@ -54,6 +55,7 @@ private:
   void makeKernel();
   void emitPrologue();
   void emitParallelIndices(Value iteration);
+  void emitLimitedIndices(int limit, Value count);
   void emitRowGroup();
   void emitStreamedSweep();
   Value destinationsAreAligned();
@@ -94,7 +96,7 @@ private:
   Value splat(mlir::TypedAttr scalar);
   Value add(Value a, Value c);
   Value scaled(Value v, int64_t by);
-  Value walk(Value position, const RowWalk &row);
+  Value walk(Value at, const Walk &way);
   Value rowBase(const Access &access);
   Value place(const Access &access, int64_t slot);
   Value read(const Access &access, int64_t slot);
@@ -108,6 +110,7 @@ private:
   void storeKept(int64_t offset, int64_t slot, Value v);
   Value keptPlace(int64_t slot);
   void limitLanes();
+  Value lanesLeft(int64_t slot);
   const Lanes &lanesOf(int64_t slot);
   Value maskOf(const Lanes &lanes);
   Value prefixMask(int64_t count);
@@ -145,10 +148,10 @@ private:
   llvm::DenseMap<mlir::Attribute, Value> constants;
   llvm::DenseMap<Value, Value> capturedSplats;
   std::map<std::pair<int64_t, const void *>, Value> scratchViews;
-  using AddressKey = std::tuple<const void *, int64_t, Strides, RowWalk, int64_t>;
+  using AddressKey = std::tuple<const void *, int64_t, Strides, Curves, Walk, int64_t>;
   using StageKey = std::pair<int, int64_t>;
   std::map<AddressKey, Value> kernelLoads, rowLoads, stepLoads;
-  std::map<std::pair<int64_t, Strides>, Value> rowBases;
+  std::map<std::tuple<int64_t, Strides, Curves>, Value> rowBases;
   std::map<AddressKey, Value> places;
   std::map<int64_t, Value> keptPlaces;
   std::map<StageKey, Values> rowValues, stepValues;

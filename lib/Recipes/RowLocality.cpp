@@ -24,24 +24,24 @@ constexpr int64_t prefetcherReach = 2048; ///< bytes; hardware follows strides w
 static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
 bool RowPlan::leavesCache(const Access &access) const {
-  if (alongRow() || access.row.block || lanesOf(access) != LaneKind::Unit)
+  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit)
     return false;
-  int64_t step = access.row.step * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
+  int64_t step = access.row.step() * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
   if (step < lineBytes)
     return false;
   return chain.rowExtent * std::gcd(step, way) > way * (ways / 2);
 }
 
 bool RowPlan::isPrefetched(const Access &access) const {
-  int64_t step = std::abs(access.row.step) * bytesOf(access.elementType());
-  return !alongRow() && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.extents.size()) && isa<BlockArgument>(access.base) &&
-         access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit && !access.row.block && step >= prefetcherReach;
+  int64_t step = std::abs(access.row.step()) * bytesOf(access.elementType());
+  return !alongRow() && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) && isa<BlockArgument>(access.base) &&
+         access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit && access.row.isLinear() && step >= prefetcherReach;
 }
 
 bool RowPlan::isStreamed(const Access &access) const {
   auto memref = cast<MemRefType>(access.base.getType());
   int64_t element = bytesOf(access.elementType());
-  if (!isa<BlockArgument>(access.base) || lanesOf(access) != LaneKind::Unit || access.row.block ||
+  if (!isa<BlockArgument>(access.base) || lanesOf(access) != LaneKind::Unit || !access.row.isLinear() || !access.curves.empty() ||
       memref.getNumElements() * element < strategy.streamBytes)
     return false;
   // Every vector starts on a multiple of its size, so that two of half a line, say, make a whole one.
@@ -50,5 +50,5 @@ bool RowPlan::isStreamed(const Access &access) const {
   for (auto [dim, stride] : llvm::enumerate(access.strides))
     if (static_cast<int>(dim) != vectorDim && !isWhole(stride))
       return false;
-  return isWhole(access.offset) && (alongRow() || isWhole(access.row.step));
+  return isWhole(access.offset) && (alongRow() || isWhole(access.row.step()));
 }

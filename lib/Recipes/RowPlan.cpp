@@ -98,12 +98,13 @@ void Planner::numberSweeps() {
 
 double Planner::costAlong(int dim) {
   plan.vectorDim = dim;
-  int64_t extent = dim < 0 ? chain.rowExtent : chain.extents[dim];
-  double waste = static_cast<double>(llvm::alignTo(extent, plan.lanes)) / extent, ops = 0, perRow = 0, moves = 0;
+  int64_t extent = dim < 0 ? chain.rowExtent : chain.dims[dim].extent, runs = llvm::divideCeil(plan.lanesEnd(), extent);
+  double waste = static_cast<double>(llvm::alignTo(extent, plan.lanes) * runs) / plan.lanesEnd(), ops = 0, perRow = 0, moves = 0;
   for (Stage &stage : chain.stages) {
     (stage.perRow ? perRow : ops) += opsOf(stage.op);
     perRow += stage.reduces ? horizontalOps : 0;
     auto countMove = [&](const Access &access) {
+      (stage.perRow ? perRow : ops) += 1;
       if (!stage.perRow && plan.lanesOf(access) == LaneKind::Strided)
         moves += 1;
     };
@@ -111,7 +112,7 @@ double Planner::costAlong(int dim) {
       if (access.isMemoryRead())
         countMove(access);
     for (const Access &access : stage.outs)
-      if (isa<BlockArgument>(access.base))
+      if (access.isArgument())
         countMove(access);
   }
   return ops / plan.lanes * waste + moves * laneMoveCost + perRow / (dim < 0 ? 1 : plan.lanes) / chain.rowExtent;
@@ -120,11 +121,14 @@ double Planner::costAlong(int dim) {
 void Planner::chooseVectorDim() {
   int best = -1;
   double least = costAlong(-1);
-  for (int dim = chain.extents.size() - 1; dim >= 0; --dim)
+  for (int dim = chain.dims.size() - 1; dim >= 0; --dim) {
+    if (!plan.mayCarryVectors(dim))
+      continue;
     if (double cost = costAlong(dim); cost < least) {
       best = dim;
       least = cost;
     }
+  }
   plan.vectorDim = best;
 }
 
@@ -237,7 +241,7 @@ void Planner::keepDearReads() {
 
 /// Across rows: as many vectors side by side as the op budget and L1 allow, preferring a count that wastes few lanes in the last group.
 void Planner::chooseColumns() {
-  int64_t extent = chain.extents[plan.vectorDim], vectors = llvm::divideCeil(extent, plan.lanes), bytesPerVector = plan.scratchBytes;
+  int64_t extent = chain.dims[plan.vectorDim].extent, vectors = llvm::divideCeil(extent, plan.lanes), bytesPerVector = plan.scratchBytes;
   llvm::SmallDenseMap<Value, uint64_t> readIn; // what a later sweep reads again should still be in L1
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins)
@@ -320,8 +324,8 @@ LogicalResult Planner::run() {
   layOutScratch();
   planStreaming();
   plan.space = plan.groups;
-  for (auto [dim, extent] : llvm::enumerate(chain.extents))
-    plan.space *= static_cast<int>(dim) == plan.vectorDim ? 1 : extent;
+  for (unsigned dim = 0; dim < chain.dims.size(); ++dim)
+    plan.space *= static_cast<int>(dim) == plan.vectorDim ? 1 : plan.countOf(dim);
   return success();
 }
 

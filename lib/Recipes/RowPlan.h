@@ -59,6 +59,14 @@ struct RowPlan {
   bool isPrefetched(const Access &access) const;
   /// Its elements are written past the caches, if the buffer turns out to be aligned: a large destination, of whole lines.
   bool isStreamed(const Access &access) const;
+  /// Vectors may run along a dim that every operand walks linearly; if it is padded, only along the lowest digit of its loop.
+  bool mayCarryVectors(int dim) const;
+  /// Where the last lane ends: the extent of the vector dim, or the limit on it.
+  int64_t lanesEnd() const;
+  /// Indices of a limited loop that one count of it covers: the run that vectors take at a time, or 1.
+  int64_t countedRun(int limit) const;
+  /// Iterations that a dim counts. A limited loop is counted by its highest digit, its others (but the vector dim) count 1.
+  int64_t countOf(int dim) const;
   /// Some vectors are not full.
   bool hasPartialVectors() const;
   /// Operations per vector of one sweep.

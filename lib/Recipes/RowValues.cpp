@@ -46,6 +46,8 @@ RowEmitter::Values RowEmitter::emitStage(int i, int64_t slot) {
 Value RowEmitter::operand(const Access &access, int64_t slot) {
   if (access.unread)
     return Value();
+  if (access.isScalar())
+    return captured(access.base);
   return access.producer >= 0 ? values(access.producer, slot)[access.result] : read(access, slot);
 }
 

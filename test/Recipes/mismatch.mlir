@@ -1,30 +1,18 @@
 // One wants to see that a chain which is no chain of rows is refused with the reason, in one line, and with nothing scheduled.
 // REQUIRES: compiler
 // RUN: split-file %s %t
-// RUN: not quern-opt %t/map.mlir --schedule 2>&1 | FileCheck %s --check-prefix=MAP
 // RUN: not quern-opt %t/licence.mlir --schedule 2>&1 | FileCheck %s --check-prefix=LICENCE
 // RUN: not quern-opt %t/start.mlir --schedule 2>&1 | FileCheck %s --check-prefix=START
 // RUN: not quern-opt %t/two-axes.mlir --schedule 2>&1 | FileCheck %s --check-prefix=AXES
 // RUN: not quern-opt %t/dynamic.mlir --schedule 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // RUN: not quern-opt %t/overlap.mlir --schedule 2>&1 | FileCheck %s --check-prefix=OVERLAP
 // RUN: not quern-opt %t/narrow.mlir --schedule 2>&1 | FileCheck %s --check-prefix=NARROW
-// MAP: rows: no reduction
 // LICENCE: rows: a sum along the row has no fastmath<reassoc>
 // START: rows: an accumulator does not start from a neutral constant
 // AXES: rows: loops {{[01]}} and {{[01]}} are both reduced
 // DYNAMIC: rows: an argument is not a static strided memref
 // OVERLAP: rows: an argument is read at another point than it is overwritten
 // NARROW: rows: 'arith.maxnumf' computes in a type narrower than 32 bits
-
-//--- map.mlir
-func.func @map(%src: memref<4x8xf32>, %dst: memref<4x8xf32>) {
-  linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r, c)>], iterator_types = ["parallel", "parallel"]}
-      ins(%src : memref<4x8xf32>) outs(%dst : memref<4x8xf32>) {
-  ^bb0(%x: f32, %out: f32):
-    linalg.yield %x : f32
-  }
-  return
-}
 
 //--- licence.mlir
 func.func @licence(%src: memref<4x8xf32>, %dst: memref<4xf32>) {

@@ -1,0 +1,70 @@
+//===- RowDigits.h - Addresses along a loop, as digits of its index -------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A blocked layout cuts a loop's index into digits, and the address is linear in the digits. A cut is a number of neighbouring indices that
+// some digit counts: blocks of 16 have the cuts 1 and 16. Cuts nest if each divides the next; then the digits between them say everything.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_ROWDIGITS_H
+#define QUERN_RECIPES_ROWDIGITS_H
+
+#include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <compare>
+#include <cstdint>
+
+namespace quern::rows {
+
+using Strides = llvm::SmallVector<int64_t, 6>;
+
+/// The term stride · ((index floordiv unit) mod modulus) of an address, in elements; modulus 0 means that nothing is cut off.
+struct Digit {
+  int64_t unit = 1, modulus = 0, stride = 0;
+  auto operator<=>(const Digit &) const = default;
+  /// The first index that no longer counts; 0: every index does.
+  int64_t end() const { return unit * modulus; }
+};
+
+/// The way of an operand along a loop: a sum of digits, the fastest first. Two walks of one loop are equal if they are the same function
+/// and their cuts nest.
+class Walk {
+public:
+  Walk() = default;
+  /// In normal form, of a loop of `extent`.
+  Walk(llvm::ArrayRef<Digit> sum, int64_t extent);
+
+  llvm::ArrayRef<Digit> digits() const { return terms; }
+  bool isStill() const { return terms.empty(); }
+  bool isLinear() const { return terms.empty() || (terms.size() == 1 && terms[0].unit == 1 && !terms[0].modulus); }
+  /// From one index to the next within a run.
+  int64_t step() const;
+  /// Indices from one multiple of it to the next lie `step` apart; 0: all do.
+  int64_t run() const;
+  /// Every index of the loop has an address of its own, as far as this loop goes.
+  bool tellsAllApart() const;
+  auto operator<=>(const Walk &other) const {
+    return std::lexicographical_compare_three_way(terms.begin(), terms.end(), other.terms.begin(), other.terms.end());
+  }
+  bool operator==(const Walk &other) const { return terms == other.terms; }
+
+private:
+  llvm::SmallVector<Digit, 2> terms;
+};
+
+/// The sum that an affine expression times `stride` adds to an address: a constant, and digits of dims. Fails where the expression is no
+/// such sum: a quotient of a sum, say, or blocks of 6 within blocks of 16. `add` receives the dim and the digit.
+llvm::LogicalResult readDigits(mlir::AffineExpr expr, int64_t stride, int64_t &offset, llvm::function_ref<void(unsigned, Digit)> add);
+
+/// Where the walks of one loop are cut, ascending, without 1: every cut divides the next. Cuts that do not nest are replaced by the largest
+/// number that divides all of them, so that the dim beyond the last cut may still be walked in digits.
+Strides commonCuts(llvm::ArrayRef<const Walk *> walks);
+
+/// The part of a walk that starts at the cut `from`, as a walk along a dim of `extent` that counts runs of `from` indices.
+Walk walkFromCut(const Walk &walk, int64_t from, int64_t extent);
+
+} // namespace quern::rows
+
+#endif // QUERN_RECIPES_ROWDIGITS_H

@@ -71,7 +71,7 @@ Result<void> Primitive::addSlots() {
     sizeCount += slot.sizeCount;
   if (sizeCount > maxRuntimeSizes)
     return unimplemented("the primitive has ", sizeCount, " runtime dims, strides and offsets; the limit is ", maxRuntimeSizes);
-  if (problem().usesCallerScratchpad() && kernel && kernel->scratchBytesPerThread() > 0) {
+  if (problem().usesCallerScratchpad() && kernel && kernel->scratch().any()) {
     Result<const TensorDesc *> scratchpad = problem().scratchpadDesc();
     if (!scratchpad)
       return scratchpad.takeError();
@@ -181,7 +181,8 @@ quern_primitive_info_t Primitive::info() const {
   info.target = kernel ? kernel->target().c_str() : "";
   info.linker = !kernel ? "none" : kernel->linker() == Linker::Orc ? "orc" : "loader";
   info.code_bytes = kernel ? static_cast<int64_t>(kernel->codeBytes()) : 0;
-  info.scratch_bytes = kernel ? kernel->scratchBytesPerThread() : 0;
+  info.scratch_bytes = kernel ? kernel->scratch().perThread : 0;
+  info.shared_bytes = kernel ? kernel->scratch().shared : 0;
   return info;
 }
 

@@ -67,7 +67,7 @@ Result<int64_t> Problem::scratchpadBytes() const {
   Result<std::shared_ptr<const Executable>> executable = hold();
   if (!executable)
     return executable.takeError();
-  return *executable ? quern::scratchpadBytes((*executable)->scratchBytesPerThread(), threads) : 0;
+  return *executable ? quern::scratchpadBytes((*executable)->scratch(), threads) : 0;
 }
 
 Result<const TensorDesc *> Problem::scratchpadDesc() const {

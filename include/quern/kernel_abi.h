@@ -7,7 +7,9 @@
  * embedding compiler through quern_primitive_get_entry(). A kernel computes
  * the iterations [begin, end) of its space; iterations are independent, so a
  * caller may split the space over threads as it likes, each call with scratch
- * of its own. Results do not depend on the split.
+ * of its own. Results do not depend on the split. A primitive of several steps
+ * passes values from one to the next in `shared`, which all calls of one
+ * execution have in common.
  *
  * A kernel expects the default floating-point environment (round to nearest,
  * denormals kept: MXCSR 0x1f80 apart from the flag bits). quern_primitive_execute
@@ -24,7 +26,7 @@ extern "C" {
 #endif
 
 /** Raised when the layout or the meaning of anything in this file changes. */
-#define QUERN_KERNEL_ABI_VERSION 1
+#define QUERN_KERNEL_ABI_VERSION 2
 
 /** Arguments of one call. */
 typedef struct quern_kernel_args {
@@ -32,6 +34,10 @@ typedef struct quern_kernel_args {
     void *const *buffers;
     /** At least the entry's scratch bytes, aligned to 64; null if it needs none. */
     void *scratch;
+    /** At least the primitive's shared bytes, aligned to 64, the same memory for every call of one execution; null if it needs none. */
+    void *shared;
+    /** Runtime sizes: for each argument in order, its runtime dims, its runtime strides, its runtime offset; null if there are none. */
+    const int64_t *sizes;
 } quern_kernel_args_t;
 
 /** Computes iterations [begin, end). Thread-safe for disjoint ranges with distinct scratch. */
@@ -41,7 +47,8 @@ typedef void (*quern_kernel_fn)(const quern_kernel_args_t *args, int64_t begin, 
 } /* extern "C" */
 
 static_assert(offsetof(quern_kernel_args_t, buffers) == 0 && offsetof(quern_kernel_args_t, scratch) == 8
-                && sizeof(quern_kernel_args_t) == 16,
+                && offsetof(quern_kernel_args_t, shared) == 16 && offsetof(quern_kernel_args_t, sizes) == 24
+                && sizeof(quern_kernel_args_t) == 32,
         "generated code relies on this layout");
 #endif
 

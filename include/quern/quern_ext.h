@@ -41,6 +41,7 @@ typedef struct {
     int64_t load_ns;       /**< of that linking or mapping the code; 0 for quern_origin_memory */
     int64_t code_bytes;    /**< mapped code and constants; of the object file where the compiler's linker loaded it */
     int64_t scratch_bytes; /**< of each thread */
+    int64_t shared_bytes;  /**< of scratch common to the threads of one execution */
     const char *implementation; /**< as quern_query_impl_info_str */
     const char *plan;      /**< one line: how it was scheduled */
     const char *target;    /**< what it was compiled for */
@@ -58,10 +59,18 @@ typedef struct {
     int64_t bytes;     /**< the least size of its buffer */
 } quern_entry_argument_t;
 
+/** Multiplies the iterations of a step by sizes[size_index] / divisor, rounded up. */
+typedef struct {
+    int32_t size_index; /**< into quern_kernel_args_t::sizes */
+    int64_t divisor;    /**< at least 1 */
+} quern_entry_factor_t;
+
 typedef struct {
     quern_kernel_fn function;
-    int64_t iterations;       /**< run function(args, 0, iterations), or disjoint ranges of it on several threads */
+    int64_t iterations;       /**< times its factors: run function(args, 0, iterations), or disjoint ranges of it on several threads */
     int64_t ns_per_iteration; /**< estimate on one core; 0: unknown */
+    const quern_entry_factor_t *factors; /**< for runtime dims */
+    int32_t factor_count;
 } quern_entry_step_t;
 
 /** How to call a kernel directly; kernel_abi.h has the contract. Steps run in order, each after all of the one before. */
@@ -72,6 +81,8 @@ typedef struct {
     int32_t argument_count;
     const quern_entry_argument_t *arguments; /**< in the order of quern_kernel_args_t::buffers */
     size_t scratch_bytes;     /**< for each concurrent call, aligned to 64; 0: none */
+    size_t shared_bytes;      /**< for each execution, common to all calls of all its steps, aligned to 64; 0: none */
+    int32_t size_count;       /**< of quern_kernel_args_t::sizes; 0: no dim is known at run time only */
 } quern_entry_t;
 
 /** Everything in `entry` belongs to the primitive and lives as long as it. */

@@ -19,10 +19,10 @@ namespace quern {
 namespace {
 
 constexpr std::string_view magic = "QUERNART";
-constexpr uint32_t formatVersion = 1;
+constexpr uint32_t formatVersion = 2;
 constexpr size_t headerBytes = 8 + sizeof(uint32_t) + 2 * sizeof(uint64_t);
 /// No kernel comes near these; they bound what a hostile file makes the reader do.
-constexpr uint32_t maxEntries = 256, maxSteps = 65536, maxArguments = 4096;
+constexpr uint32_t maxEntries = 256, maxSteps = 65536, maxArguments = 4096, maxFactors = 16, maxSizes = 65536;
 
 bool isPrintable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
@@ -42,11 +42,17 @@ void writePayload(const Artifact &artifact, ByteWriter &out) {
   out.put<uint32_t>(static_cast<uint32_t>(artifact.entries.size()));
   for (const std::string &entry : artifact.entries)
     out.putString(entry);
+  out.put(artifact.sizeCount);
   out.put<uint32_t>(static_cast<uint32_t>(artifact.steps.size()));
   for (const LaunchStep &step : artifact.steps) {
     out.put(step.entry);
     out.put(step.iterations);
     out.put(step.nsPerIteration);
+    out.put<uint32_t>(static_cast<uint32_t>(step.factors.size()));
+    for (const SizeFactor &factor : step.factors) {
+      out.put(factor.sizeIndex);
+      out.put(factor.divisor);
+    }
   }
   out.put<uint32_t>(static_cast<uint32_t>(artifact.arguments.size()));
   for (const ArtifactArgument &argument : artifact.arguments) {
@@ -55,6 +61,7 @@ void writePayload(const Artifact &artifact, ByteWriter &out) {
     out.put(argument.bytes);
   }
   out.put(artifact.scratchBytesPerThread);
+  out.put(artifact.sharedScratchBytes);
   out.put<uint64_t>(artifact.code.size());
   out.bytes.append(artifact.code);
 }
@@ -76,7 +83,26 @@ Result<void> readEntries(ByteReader &in, Artifact &artifact) {
   return {};
 }
 
+Result<void> readFactors(ByteReader &in, const Artifact &artifact, LaunchStep &step) {
+  auto count = in.get<uint32_t>();
+  if (count > maxFactors)
+    return runtimeError("artifact step ", artifact.steps.size(), " has ", count, " factors; at most ", maxFactors, " are possible");
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    SizeFactor factor;
+    factor.sizeIndex = in.get<uint32_t>();
+    factor.divisor = in.get<int64_t>();
+    if (in.ok() && (factor.sizeIndex >= artifact.sizeCount || factor.divisor < 1))
+      return runtimeError("artifact step ", artifact.steps.size(), " divides size ", factor.sizeIndex, " of ", artifact.sizeCount, " by ",
+                          factor.divisor);
+    step.factors.push_back(factor);
+  }
+  return {};
+}
+
 Result<void> readSteps(ByteReader &in, Artifact &artifact) {
+  artifact.sizeCount = in.get<uint32_t>();
+  if (artifact.sizeCount > maxSizes)
+    return runtimeError("artifact has ", artifact.sizeCount, " runtime sizes; at most ", maxSizes, " are possible");
   auto count = in.get<uint32_t>();
   if (count < 1 || count > maxSteps)
     return runtimeError("artifact has ", count, " steps; between 1 and ", maxSteps, " are possible");
@@ -89,7 +115,9 @@ Result<void> readSteps(ByteReader &in, Artifact &artifact) {
       return runtimeError("artifact step ", i, " runs entry ", step.entry, " of ", artifact.entries.size());
     if (step.iterations < 0 || step.nsPerIteration < 0)
       return runtimeError("artifact step ", i, " has ", step.iterations, " iterations of ", step.nsPerIteration, " ns; the least is 0");
-    artifact.steps.push_back(step);
+    if (Result<void> read = readFactors(in, artifact, step); !read)
+      return read;
+    artifact.steps.push_back(std::move(step));
   }
   return {};
 }
@@ -128,8 +156,10 @@ Result<void> readPayload(ByteReader &in, Artifact &artifact) {
     if (Result<void> ok = read(in, artifact); !ok || !in.ok())
       return ok;
   artifact.scratchBytesPerThread = in.get<int64_t>();
-  if (artifact.scratchBytesPerThread < 0)
-    return runtimeError("artifact wants ", artifact.scratchBytesPerThread, " bytes of scratch; the least is 0");
+  artifact.sharedScratchBytes = in.get<int64_t>();
+  if (artifact.scratchBytesPerThread < 0 || artifact.sharedScratchBytes < 0)
+    return runtimeError("artifact wants ", artifact.scratchBytesPerThread, " bytes of scratch and ", artifact.sharedScratchBytes,
+                        " of shared scratch; the least is 0");
   artifact.code = in.getBytes(in.get<uint64_t>());
   return {};
 }

@@ -78,9 +78,10 @@ public:
   std::string heading(StringRef comment) const {
     return (comment + Twine(problem.desc.text()) + "\n" + comment + "target " + target.text() + "\n").str();
   }
-  /// The only kernel's attribute, after `schedule` or `lower`; 0 if it has none.
-  int64_t kernelNumber(StringRef attribute);
-  std::string kernelPlan();
+  /// In the order in which they run, after `schedule` or `lower`.
+  SmallVector<Operation *, 4> kernels();
+  /// The kernels' plans, in order.
+  std::string plan();
 
 private:
   static ContextLease takeLease(StageTimes &times) {
@@ -95,7 +96,6 @@ private:
       return failed(stage, Status::Internal, capture.firstLine());
     return {};
   }
-  Operation *kernel();
 
   VerifiedProblem problem;
   const Target &target;
@@ -136,23 +136,34 @@ Result<std::string> Compilation::codegen(CpuCodeForm form) {
   return code;
 }
 
-Operation *Compilation::kernel() {
-  for (Operation &op : module->getBody()->getOperations())
-    if (op.hasAttr(kernel_attr::space))
-      return &op;
-  return nullptr;
-}
-
-int64_t Compilation::kernelNumber(StringRef attribute) {
-  Operation *op = kernel();
-  auto value = op ? op->getAttrOfType<IntegerAttr>(attribute) : IntegerAttr();
+/// An attribute of a kernel; 0 if it has none.
+int64_t numberOf(Operation *kernel, StringRef attribute) {
+  auto value = kernel->getAttrOfType<IntegerAttr>(attribute);
   return value ? value.getInt() : 0;
 }
 
-std::string Compilation::kernelPlan() {
-  Operation *op = kernel();
-  auto value = op ? op->getAttrOfType<StringAttr>(kernel_attr::plan) : StringAttr();
-  return value ? value.str() : "";
+std::vector<SizeFactor> factorsOf(Operation *kernel) {
+  std::vector<SizeFactor> factors;
+  if (auto pairs = kernel->getAttrOfType<DenseI64ArrayAttr>(kernel_attr::factors))
+    for (int64_t i = 0; i + 1 < pairs.size(); i += 2)
+      factors.push_back({static_cast<uint32_t>(pairs[i]), pairs[i + 1]});
+  return factors;
+}
+
+SmallVector<Operation *, 4> Compilation::kernels() {
+  SmallVector<Operation *, 4> found;
+  for (Operation &op : module->getBody()->getOperations())
+    if (op.hasAttr(kernel_attr::space))
+      found.push_back(&op);
+  return found;
+}
+
+std::string Compilation::plan() {
+  std::string text;
+  for (Operation *kernel : kernels())
+    if (auto own = kernel->getAttrOfType<StringAttr>(kernel_attr::plan))
+      text += (text.empty() ? "" : " | ") + own.str();
+  return text;
 }
 
 std::string Compilation::moduleText() {
@@ -172,12 +183,16 @@ Result<std::string> Compilation::artifact() {
   artifact.target = target.text();
   artifact.buildId = compilerBuildId();
   artifact.keyBytes = makeKey(problem.desc, target).bytes;
-  artifact.plan = kernelPlan();
-  artifact.entries = {SymbolTable::getSymbolName(kernel()).str()};
-  artifact.steps = {{0, kernelNumber(kernel_attr::space), kernelNumber(kernel_attr::nsPerIteration)}};
+  artifact.plan = plan();
+  for (auto [i, kernel] : llvm::enumerate(kernels())) {
+    artifact.entries.push_back(SymbolTable::getSymbolName(kernel).str());
+    artifact.steps.push_back(
+        {static_cast<uint32_t>(i), numberOf(kernel, kernel_attr::space), numberOf(kernel, kernel_attr::nsPerIteration), factorsOf(kernel)});
+    artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, numberOf(kernel, kernel_attr::scratchBytes));
+    artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, numberOf(kernel, kernel_attr::sharedBytes));
+  }
   for (const ArgumentInfo &argument : problem.arguments)
     artifact.arguments.push_back({argument.index, argument.isOutput ? 1u : 0u, argument.desc.bytes()});
-  artifact.scratchBytesPerThread = kernelNumber(kernel_attr::scratchBytes);
   artifact.code = std::move(*object);
   return artifact.serialize();
 }
@@ -263,8 +278,15 @@ Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &targ
     return done.takeError();
   if (Result<void> done = run.schedule(); !done)
     return done.takeError();
-  return concat(implementation, "; ", run.kernelPlan(), "; ", run.kernelNumber(kernel_attr::space), " iterations, ",
-                run.kernelNumber(kernel_attr::scratchBytes), " bytes of scratch per thread");
+  std::string iterations;
+  int64_t scratch = 0, shared = 0;
+  for (Operation *kernel : run.kernels()) {
+    iterations += concat(iterations.empty() ? "" : " + ", numberOf(kernel, kernel_attr::space));
+    scratch = std::max(scratch, numberOf(kernel, kernel_attr::scratchBytes));
+    shared = std::max(shared, numberOf(kernel, kernel_attr::sharedBytes));
+  }
+  return concat(implementation, "; ", run.plan(), "; ", iterations, " iterations, ", scratch, " bytes of scratch per thread",
+                shared ? concat(", ", shared, " shared") : "");
 }
 
 } // namespace quern

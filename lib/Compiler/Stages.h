@@ -22,8 +22,9 @@
 
 namespace quern {
 
-/// Replaces every problem of `module` (a func.func without `quern.space`) by its scheduled kernel. On failure `whyNot` has, in one line,
-/// why no recipe took the first problem that none took; the module is then partly scheduled. Nothing is diagnosed.
+/// Replaces every problem of `module` (a func.func without `quern.space`) by its scheduled kernels, in the order in which they run. On
+/// failure `whyNot` has, in one line, why no recipe took the first problem that none took; the module is then partly scheduled. Nothing is
+/// diagnosed.
 mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Target &target, std::string &whyNot);
 
 /// The context of one compilation at a time, kept warm between compilations: making one costs as much as compiling a small kernel.

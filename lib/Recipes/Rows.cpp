@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace quern;
 
-FailureOr<func::FuncOp> quern::scheduleRows(func::FuncOp problem, const RowsStrategy &strategy, std::string *whyNot) {
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleRows(func::FuncOp problem, const RowsStrategy &strategy, std::string *whyNot) {
   std::string reason;
   rows::RowChain chain;
   rows::RowPlan plan(chain, strategy);
@@ -22,5 +22,5 @@ FailureOr<func::FuncOp> quern::scheduleRows(func::FuncOp problem, const RowsStra
       *whyNot = reason;
     return failure();
   }
-  return rows::RowEmitter(plan).emit();
+  return SmallVector<func::FuncOp>{rows::RowEmitter(plan).emit()};
 }

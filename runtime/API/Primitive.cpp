@@ -137,7 +137,9 @@ quern_status_t quern_primitive_get_entry(const_quern_primitive_t handle, quern_e
       entry->steps = executable->entrySteps().data();
       entry->argument_count = static_cast<int32_t>(executable->arguments().size());
       entry->arguments = executable->arguments().data();
-      entry->scratch_bytes = static_cast<size_t>(executable->scratchBytesPerThread());
+      entry->scratch_bytes = static_cast<size_t>(executable->scratch().perThread);
+      entry->shared_bytes = static_cast<size_t>(executable->scratch().shared);
+      entry->size_count = executable->sizeCount();
     }
     return {};
   });

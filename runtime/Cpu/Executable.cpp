@@ -20,17 +20,20 @@ namespace {
 /// Waking a thread costs some microseconds: below this much work for each, fewer threads are faster.
 constexpr int64_t nsWorthAThread = 8000;
 
-int usefulThreads(const LaunchStep &step) {
-  const int64_t atMost = std::min<int64_t>(step.iterations, maxThreadCount);
-  if (step.nsPerIteration <= 0)
-    return static_cast<int>(std::max<int64_t>(1, atMost));
-  int64_t total;
-  if (__builtin_mul_overflow(step.nsPerIteration, step.iterations, &total))
-    total = INT64_MAX;
-  return static_cast<int>(std::clamp<int64_t>(total / nsWorthAThread, 1, std::max<int64_t>(1, atMost)));
+/// The runtime sizes of a problem, in the order that kernel_abi.h gives them.
+size_t sizeCountOf(const VerifiedProblem &problem) {
+  auto count = [](std::span<const int64_t> values) { return static_cast<size_t>(std::count(values.begin(), values.end(), runtimeDim)); };
+  size_t sizes = 0;
+  for (const ArgumentInfo &argument : problem.arguments) {
+    const auto ndims = static_cast<size_t>(argument.desc.ndims);
+    sizes += count({argument.desc.dims, ndims}) + count({argument.desc.strides, ndims}) + (argument.desc.offset0 == runtimeDim);
+  }
+  return sizes;
 }
 
 Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &problem) {
+  if (artifact.sizeCount != sizeCountOf(problem))
+    return runtimeError("the artifact takes ", artifact.sizeCount, " runtime sizes; the problem has ", sizeCountOf(problem));
   if (artifact.arguments.size() != problem.arguments.size())
     return runtimeError("the artifact takes ", artifact.arguments.size(), " arguments; the problem has ", problem.arguments.size());
   for (size_t i = 0; i < artifact.arguments.size(); ++i) {
@@ -44,14 +47,28 @@ Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &pro
 
 } // namespace
 
+int usefulThreads(int64_t iterations, int64_t nsPerIteration) {
+  const int64_t atMost = std::clamp<int64_t>(iterations, 1, maxThreadCount);
+  if (nsPerIteration <= 0)
+    return static_cast<int>(atMost);
+  int64_t total;
+  if (__builtin_mul_overflow(nsPerIteration, iterations, &total))
+    total = INT64_MAX;
+  return static_cast<int>(std::clamp<int64_t>(total / nsWorthAThread, 1, atMost));
+}
+
 Result<void> Executable::takeSteps(const Artifact &artifact, std::span<void *const> entries) {
+  factors.reserve(artifact.steps.size());
   for (const LaunchStep &step : artifact.steps) {
     if (step.entry >= entries.size() || step.iterations < 0)
       return runtimeError("a launch step of the artifact runs entry ", step.entry, " of ", entries.size(), " over ", step.iterations,
                           " iterations");
     auto function = reinterpret_cast<quern_kernel_fn>(entries[step.entry]);
-    calls.push_back({function, step.iterations, step.nsPerIteration});
-    launch.push_back({calls.back(), quern::usefulThreads(step)});
+    std::vector<quern_entry_factor_t> &own = factors.emplace_back();
+    for (const SizeFactor &factor : step.factors)
+      own.push_back({static_cast<int32_t>(factor.sizeIndex), factor.divisor});
+    calls.push_back({function, step.iterations, step.nsPerIteration, own.data(), static_cast<int32_t>(own.size())});
+    launch.push_back({calls.back(), usefulThreads(step.iterations, step.nsPerIteration)});
   }
   return {};
 }
@@ -60,8 +77,6 @@ Result<std::shared_ptr<const Executable>> Executable::load(Artifact artifact, st
                                                            Linker linker, const CompilerLibrary *compiler) {
   if (artifact.codeKind != CodeKind::ElfObject)
     return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind), ", not an x86-64 object");
-  if (artifact.scratchBytesPerThread < 0)
-    return runtimeError("the artifact asks for ", artifact.scratchBytesPerThread, " bytes of scratch");
   if (Result<void> checked = checkArguments(artifact, problem); !checked)
     return checked.takeError();
 
@@ -87,7 +102,8 @@ Result<std::shared_ptr<const Executable>> Executable::load(Artifact artifact, st
     return taken.takeError();
   for (const ArtifactArgument &argument : artifact.arguments)
     executable->argumentList.push_back({argument.index, argument.isOutput ? 1 : 0, argument.bytes});
-  executable->scratchBytes = artifact.scratchBytesPerThread;
+  executable->scratchNeeds = {artifact.scratchBytesPerThread, artifact.sharedScratchBytes};
+  executable->sizes = static_cast<int32_t>(artifact.sizeCount);
   executable->planText = std::move(artifact.plan);
   executable->targetText = std::move(artifact.target);
   executable->serialized = std::move(bytes);

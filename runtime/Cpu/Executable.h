@@ -11,6 +11,7 @@
 #define QUERN_RUNTIME_CPU_EXECUTABLE_H
 
 #include "Artifact/Artifact.h"
+#include "Cpu/Scratch.h"
 #include "Primitives/Registry.h"
 
 #include "quern/quern_ext.h"
@@ -32,7 +33,7 @@ public:
   static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem, Linker linker,
                                                         const CompilerLibrary *compiler);
 
-  /// How many threads a step is worth, from the compiler's estimate; at least 1.
+  /// How many threads a step is worth, from the compiler's estimate, for as many iterations as it has without its factors; at least 1.
   struct Step {
     quern_entry_step_t call;
     int usefulThreads = 1;
@@ -41,7 +42,9 @@ public:
   std::span<const quern_entry_step_t> entrySteps() const { return calls; }
   /// In the order of the kernel's buffers.
   std::span<const quern_entry_argument_t> arguments() const { return argumentList; }
-  int64_t scratchBytesPerThread() const { return scratchBytes; }
+  const ScratchNeeds &scratch() const { return scratchNeeds; }
+  /// Of quern_kernel_args_t::sizes.
+  int32_t sizeCount() const { return sizes; }
   double estimatedSeconds() const;
 
   const std::string &artifactBytes() const { return serialized; }
@@ -60,11 +63,16 @@ private:
   std::vector<Step> launch;
   std::vector<quern_entry_step_t> calls;
   std::vector<quern_entry_argument_t> argumentList;
-  int64_t scratchBytes = 0;
+  std::vector<std::vector<quern_entry_factor_t>> factors; ///< by step
+  ScratchNeeds scratchNeeds;
+  int32_t sizes = 0;
   std::string serialized, planText, targetText;
   Linker linkedBy = Linker::Loader;
   size_t mappedBytes = 0;
 };
+
+/// The threads that so much work is worth; at least 1.
+int usefulThreads(int64_t iterations, int64_t nsPerIteration);
 
 } // namespace quern
 

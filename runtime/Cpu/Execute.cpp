@@ -8,8 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "Cpu/Execute.h"
 
-#include "Cpu/Scratch.h"
-
 #include <algorithm>
 #include <atomic>
 
@@ -17,11 +15,13 @@ namespace quern {
 namespace {
 
 struct StepRun {
-  quern_entry_step_t step;
-  void *const *buffers;
-  int64_t scratchBytes;
-  void *scratchpad;
+  quern_kernel_fn function;
+  int64_t iterations;
   int chunks;
+  void *const *buffers;
+  void *shared;
+  const ScratchNeeds &needs;
+  const ExecutionContext &context;
   std::atomic<bool> outOfMemory{false};
 };
 
@@ -37,47 +37,76 @@ __attribute__((no_sanitize("function")))
 void runChunk(void *context, int chunk) {
   StepRun &run = *static_cast<StepRun *>(context);
   void *scratch = nullptr;
-  if (run.scratchBytes > 0) {
-    scratch = run.scratchpad ? scratchpadSlot(run.scratchpad, run.scratchBytes, chunk)
-                             : threadScratch(static_cast<size_t>(run.scratchBytes));
+  if (run.needs.perThread > 0) {
+    scratch = run.context.scratchpad ? scratchpadSlot(run.context.scratchpad, run.needs, chunk)
+                                     : threadScratch(static_cast<size_t>(run.needs.perThread));
     if (!scratch) {
       run.outOfMemory.store(true, std::memory_order_relaxed);
       return;
     }
   }
-  const quern_kernel_args_t arguments{run.buffers, scratch};
+  const quern_kernel_args_t arguments{run.buffers, scratch, run.shared, run.context.sizes};
   {
     DefaultFloatEnvironment environment;
-    const int64_t iterations = run.step.iterations;
-    run.step.function(&arguments, chunkStart(iterations, run.chunks, chunk), chunkStart(iterations, run.chunks, chunk + 1));
+    run.function(&arguments, chunkStart(run.iterations, run.chunks, chunk), chunkStart(run.iterations, run.chunks, chunk + 1));
   }
-  if (scratch && !run.scratchpad)
+  if (scratch && !run.context.scratchpad)
     trimThreadScratch();
 }
 
-void runChunks(StepRun &run, threadpool_interop::threadpool_iface *pool) {
+void runChunks(StepRun &run) {
   DefaultFloatEnvironment environment; // the pool's own arithmetic must not leave flags in the caller's either
-  if (pool)
-    runOnPool(*pool, run.chunks, runChunk, &run);
+  if (run.context.pool)
+    runOnPool(*run.context.pool, run.chunks, runChunk, &run);
   else
     runOnDefaultThreads(run.chunks, runChunk, &run);
+}
+
+/// The iterations of a step with runtime sizes; -1 if they are beyond int64.
+int64_t iterationsOf(const quern_entry_step_t &step, const int64_t *sizes) {
+  int64_t iterations = step.iterations;
+  for (const quern_entry_factor_t &factor : std::span(step.factors, static_cast<size_t>(step.factor_count))) {
+    const int64_t size = sizes[factor.size_index];
+    if (__builtin_mul_overflow(iterations, size / factor.divisor + (size % factor.divisor > 0), &iterations))
+      return -1;
+  }
+  return iterations;
+}
+
+Result<void> runStep(const Executable &executable, const Executable::Step &step, void *const *buffers, void *shared,
+                     const ExecutionContext &context) {
+  int64_t iterations = step.call.iterations;
+  int useful = step.usefulThreads;
+  if (step.call.factor_count) {
+    iterations = iterationsOf(step.call, context.sizes);
+    if (iterations < 0)
+      return unimplemented("a launch step has more than ", INT64_MAX, " iterations");
+    useful = usefulThreads(iterations, step.call.ns_per_iteration);
+  }
+  if (iterations == 0)
+    return {};
+  StepRun run{step.call.function, iterations, std::min(useful, context.threads), buffers, shared, executable.scratch(), context};
+  if (run.chunks == 1)
+    runChunk(&run, 0);
+  else
+    runChunks(run);
+  if (run.outOfMemory.load(std::memory_order_relaxed))
+    return Error{Status::OutOfMemory,
+                 concat("no memory for ", run.needs.perThread, " bytes of scratch on each of ", run.chunks, " threads")};
+  return {};
 }
 
 } // namespace
 
 Result<void> runSteps(const Executable &executable, void *const *buffers, const ExecutionContext &context) {
-  for (const Executable::Step &step : executable.steps()) {
-    if (step.call.iterations == 0)
-      continue;
-    const int chunks = std::min(step.usefulThreads, context.threads);
-    StepRun run{step.call, buffers, executable.scratchBytesPerThread(), context.scratchpad, chunks};
-    if (run.chunks == 1)
-      runChunk(&run, 0);
-    else
-      runChunks(run, context.pool);
-    if (run.outOfMemory.load(std::memory_order_relaxed))
-      return Error{Status::OutOfMemory, concat("no memory for ", run.scratchBytes, " bytes of scratch on each of ", chunks, " threads")};
-  }
+  const int64_t sharedBytes = executable.scratch().shared;
+  const SharedScratch owned(context.scratchpad ? 0 : static_cast<size_t>(sharedBytes));
+  void *shared = sharedBytes == 0 ? nullptr : context.scratchpad ? scratchpadShared(context.scratchpad) : owned.data();
+  if (sharedBytes > 0 && !shared)
+    return Error{Status::OutOfMemory, concat("no memory for ", sharedBytes, " bytes of scratch that the threads share")};
+  for (const Executable::Step &step : executable.steps())
+    if (Result<void> done = runStep(executable, step, buffers, shared, context); !done)
+      return done;
   return {};
 }
 

@@ -38,9 +38,10 @@ private:
 
 /// On which threads to run, and with whose scratch.
 struct ExecutionContext {
-  int threads = 1;                                     ///< at most
+  int threads = 1;                                      ///< at most
   threadpool_interop::threadpool_iface *pool = nullptr; ///< null: oneTBB
-  void *scratchpad = nullptr;                          ///< the caller's, with `threads` slots; null: buffers of the threads
+  void *scratchpad = nullptr;                           ///< the caller's, with `threads` slots; null: buffers of the threads
+  const int64_t *sizes = nullptr;                       ///< the executable's sizeCount() runtime sizes, none negative
 };
 
 /// Runs every step. `buffers` are in the order of the executable's arguments. `out_of_memory`: no scratch, outputs undefined.

@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One buffer for each thread, which only grows; see the header.
+// Two buffers for each thread, which only grow; see the header.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Scratch.h"
 
 #include <cstdlib>
+#include <utility>
 
 namespace quern {
 namespace {
@@ -26,42 +27,69 @@ struct Buffer {
   }
 };
 
-thread_local Buffer buffer;
+thread_local Buffer own, shared;
 
 size_t roundUp(size_t bytes) { return (bytes + scratchAlignment - 1) / scratchAlignment * scratchAlignment; }
+
+/// The parts of a scratchpad rounded up, or INT64_MAX.
+int64_t roundedUp(int64_t bytes) {
+  constexpr int64_t most = INT64_MAX - static_cast<int64_t>(scratchAlignment);
+  return bytes <= 0 ? 0 : bytes > most ? INT64_MAX : static_cast<int64_t>(roundUp(static_cast<size_t>(bytes)));
+}
+
+void *allocate(size_t bytes) { return bytes > SIZE_MAX / 2 ? nullptr : std::aligned_alloc(scratchAlignment, roundUp(bytes)); }
 
 } // namespace
 
 void *threadScratch(size_t bytes) {
-  if (bytes <= buffer.bytes)
-    return buffer.memory;
-  buffer.release();
-  if (bytes > SIZE_MAX / 2)
-    return nullptr;
-  buffer.memory = std::aligned_alloc(scratchAlignment, roundUp(bytes));
-  buffer.bytes = buffer.memory ? roundUp(bytes) : 0;
-  return buffer.memory;
+  if (bytes <= own.bytes)
+    return own.memory;
+  own.release();
+  own.memory = allocate(bytes);
+  own.bytes = own.memory ? roundUp(bytes) : 0;
+  return own.memory;
 }
 
 void trimThreadScratch() {
-  if (buffer.bytes > keptBytes)
-    buffer.release();
+  if (own.bytes > keptBytes)
+    own.release();
 }
 
-int64_t scratchpadBytes(int64_t bytesPerThread, int threads) {
-  if (bytesPerThread <= 0)
+SharedScratch::SharedScratch(size_t wanted) {
+  if (!wanted)
+    return;
+  if (wanted <= shared.bytes) { // taken out for as long as this lives
+    memory = std::exchange(shared.memory, nullptr);
+    bytes = std::exchange(shared.bytes, 0);
+    return;
+  }
+  memory = allocate(wanted);
+  bytes = memory ? roundUp(wanted) : 0;
+}
+
+SharedScratch::~SharedScratch() {
+  if (bytes > shared.bytes && bytes <= keptBytes) {
+    std::swap(memory, shared.memory);
+    shared.bytes = bytes;
+  }
+  std::free(memory);
+}
+
+int64_t scratchpadBytes(const ScratchNeeds &needs, int threads) {
+  if (!needs.any())
     return 0;
   int64_t total;
-  if (bytesPerThread > INT64_MAX - static_cast<int64_t>(scratchAlignment) ||
-      __builtin_mul_overflow(static_cast<int64_t>(roundUp(bytesPerThread)), static_cast<int64_t>(threads), &total) ||
+  if (__builtin_mul_overflow(roundedUp(needs.perThread), static_cast<int64_t>(threads), &total) ||
+      __builtin_add_overflow(total, roundedUp(needs.shared), &total) ||
       __builtin_add_overflow(total, static_cast<int64_t>(scratchAlignment), &total))
     return INT64_MAX;
-  return total; // one alignment more than the slots: the caller's buffer may start anywhere
+  return total; // one alignment more than the parts: the caller's buffer may start anywhere
 }
 
-void *scratchpadSlot(void *scratchpad, int64_t bytesPerThread, int slot) {
-  const uintptr_t start = roundUp(reinterpret_cast<uintptr_t>(scratchpad));
-  return reinterpret_cast<void *>(start + roundUp(bytesPerThread) * slot);
+void *scratchpadShared(void *scratchpad) { return reinterpret_cast<void *>(roundUp(reinterpret_cast<uintptr_t>(scratchpad))); }
+
+void *scratchpadSlot(void *scratchpad, const ScratchNeeds &needs, int slot) {
+  return static_cast<char *>(scratchpadShared(scratchpad)) + roundedUp(needs.shared) + roundedUp(needs.perThread) * slot;
 }
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// In library mode a kernel's scratch comes from a buffer of the thread that runs it, so that one primitive may run on many threads at once
-// without a lock or an allocation per call.
+// In library mode a kernel's scratch comes from a buffer of the thread that runs it, and what the threads of one execution share from a
+// buffer of the thread that started it, so that one primitive may run on many threads at once without a lock or an allocation per call.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_SCRATCH_H
@@ -23,10 +23,36 @@ void *threadScratch(size_t bytes);
 /// Frees what is larger than is kept.
 void trimThreadScratch();
 
+/// Memory for the threads of one execution in common, kept by this thread for its next one up to 8 MiB. An execution that starts within
+/// another on this thread (an embedder's pool may do that while it waits) gets memory of its own.
+class SharedScratch {
+public:
+  /// Nothing is allocated for 0 bytes.
+  explicit SharedScratch(size_t bytes);
+  ~SharedScratch();
+  SharedScratch(const SharedScratch &) = delete;
+  SharedScratch &operator=(const SharedScratch &) = delete;
+  /// Aligned to scratchAlignment and uninitialised; null if there is no memory, or for 0 bytes.
+  void *data() const { return memory; }
+
+private:
+  void *memory = nullptr;
+  size_t bytes = 0;
+};
+
+/// What kernels use besides their buffers, in bytes.
+struct ScratchNeeds {
+  int64_t perThread = 0;
+  int64_t shared = 0; ///< by the threads of one execution
+  bool any() const { return perThread > 0 || shared > 0; }
+};
+
 /// Bytes of a scratchpad that serves `threads` threads wherever it starts: 0 if none is needed, INT64_MAX beyond int64.
-int64_t scratchpadBytes(int64_t bytesPerThread, int threads);
+int64_t scratchpadBytes(const ScratchNeeds &needs, int threads);
+/// The part of a scratchpad that all threads share: its aligned start.
+void *scratchpadShared(void *scratchpad);
 /// The part of a scratchpad that thread slot `slot` uses.
-void *scratchpadSlot(void *scratchpad, int64_t bytesPerThread, int slot);
+void *scratchpadSlot(void *scratchpad, const ScratchNeeds &needs, int slot);
 
 } // namespace quern
 

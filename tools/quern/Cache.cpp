@@ -108,10 +108,15 @@ Json describe(const Artifact &artifact) {
             {"plan", artifact.plan},
             {"code_bytes", artifact.code.size()},
             {"scratch_bytes_per_thread", artifact.scratchBytesPerThread},
+            {"shared_scratch_bytes", artifact.sharedScratchBytes},
             {"is_current_build", artifact.buildId == compilerBuildId()}};
   json["steps"] = Json::array();
-  for (const LaunchStep &step : artifact.steps)
-    json["steps"].push_back({{"entry", artifact.entries[step.entry]}, {"iterations", step.iterations}});
+  for (const LaunchStep &step : artifact.steps) {
+    Json factors = Json::array();
+    for (const SizeFactor &factor : step.factors)
+      factors.push_back({{"size", factor.sizeIndex}, {"divisor", factor.divisor}});
+    json["steps"].push_back({{"entry", artifact.entries[step.entry]}, {"iterations", step.iterations}, {"factors", std::move(factors)}});
+  }
   json["arguments"] = Json::array();
   for (const ArtifactArgument &argument : artifact.arguments)
     json["arguments"].push_back({{"index", argument.index}, {"is_output", argument.isOutput != 0}, {"bytes", argument.bytes}});

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Memrefs become bare pointers (their strides are static and already in the addresses). The kernel ABI is put on after the conversion,
-// where an argument is a pointer and can be replaced by a load from the argument block. No pointer is marked noalias: an execution may be
+// Memrefs become bare pointers (every address within one is already a flat index). The kernel ABI is put on after the conversion, where an
+// argument is a pointer and can be replaced by a load from the argument block. No pointer is marked noalias: an execution may be
 // in place.
 //
 //===----------------------------------------------------------------------===//
@@ -110,10 +110,25 @@ struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
 struct KernelSignature {
   StringAttr name;
   SmallVector<Attribute> arguments; ///< {name, type} of each tensor, in order
+  SmallVector<int32_t> blockFields; ///< of the arguments after the tensors: their place in the argument block
   SmallVector<NamedAttribute> attributes;
-  unsigned tensors = 0;
-  bool hasScratch = false;
 };
+
+/// A field of quern_kernel_args_t behind the buffers.
+struct BlockField {
+  StringLiteral argument; ///< the attribute of the argument that it serves
+  StringLiteral bytes;    ///< the kernel's attribute that such an argument goes with; empty: none
+  int32_t index;
+};
+constexpr BlockField blockFields[] = {
+    {kernel_attr::scratch, kernel_attr::scratchBytes, 1}, {kernel_attr::shared, kernel_attr::sharedBytes, 2}, {kernel_attr::sizes, "", 3}};
+
+/// Null for a tensor, which comes from the buffers.
+const BlockField *blockFieldOf(func::FuncOp function, unsigned argument) {
+  auto serves = [&](const BlockField &field) { return function.getArgAttr(argument, field.argument) != nullptr; };
+  const BlockField *found = llvm::find_if(blockFields, serves);
+  return found == std::end(blockFields) ? nullptr : found;
+}
 
 FailureOr<KernelSignature> readSignature(func::FuncOp function) {
   auto fail = [&](const Twine &why) -> FailureOr<KernelSignature> {
@@ -129,10 +144,13 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
   Builder builder(function.getContext());
   for (unsigned i = 0; i + 2 < count; ++i) {
     auto type = dyn_cast<MemRefType>(function.getArgument(i).getType());
-    if (!type || signature.hasScratch)
-      return fail("takes something else than memrefs, scratch, begin and end");
-    if (function.getArgAttr(i, kernel_attr::scratch)) {
-      signature.hasScratch = true;
+    const BlockField *field = blockFieldOf(function, i);
+    if (!type || (field ? llvm::is_contained(signature.blockFields, field->index) : !signature.blockFields.empty()))
+      return fail("takes something else than tensors, then one each of shared, scratch and sizes, then begin and end");
+    if (field) {
+      if (!field->bytes.empty() && !function->hasAttrOfType<IntegerAttr>(field->bytes))
+        return fail("takes " + field->argument + " and does not say " + field->bytes);
+      signature.blockFields.push_back(field->index);
       continue;
     }
     Attribute name = function.getArgAttr(i, kernel_attr::arg);
@@ -140,23 +158,21 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
         builder.getDictionaryAttr({builder.getNamedAttr("name", name ? name : builder.getStringAttr(("arg" + Twine(i)).str())),
                                    builder.getNamedAttr("type", TypeAttr::get(type))}));
   }
-  signature.tensors = signature.arguments.size();
-  for (StringRef name : {kernel_attr::space, kernel_attr::plan, kernel_attr::scratchBytes, kernel_attr::nsPerIteration})
+  for (StringRef name : {kernel_attr::space, kernel_attr::factors, kernel_attr::plan, kernel_attr::scratchBytes, kernel_attr::sharedBytes,
+                         kernel_attr::nsPerIteration})
     if (Attribute value = function->getAttr(name))
       signature.attributes.emplace_back(builder.getStringAttr(name), value);
   signature.attributes.emplace_back(builder.getStringAttr(kernel_attr::arguments), builder.getArrayAttr(signature.arguments));
   return signature;
 }
 
-/// Scratch has a static size for the conversion to bare pointers; annotations that the LLVM dialect does not carry are dropped.
+/// The conversion to bare pointers wants static extents, which nothing reads: a flat buffer of unknown extent gets one. Annotations that
+/// the LLVM dialect does not carry are dropped.
 void prepareKernel(func::FuncOp function) {
+  constexpr int64_t anyExtent = int64_t(1) << 40;
   for (BlockArgument argument : function.getArguments()) {
-    if (function.getArgAttr(argument.getArgNumber(), kernel_attr::scratch)) {
-      auto bytes = function->getAttrOfType<IntegerAttr>(kernel_attr::scratchBytes);
-      auto type = cast<MemRefType>(argument.getType());
-      if (bytes && type.getRank() == 1)
-        argument.setType(MemRefType::get({bytes.getInt()}, type.getElementType()));
-    }
+    if (auto type = dyn_cast<MemRefType>(argument.getType()); type && type.getRank() == 1 && type.isDynamicDim(0))
+      argument.setType(MemRefType::get({anyExtent}, type.getElementType()));
     function.setArgAttrs(argument.getArgNumber(), ArrayRef<NamedAttribute>());
   }
   function.setFunctionType(
@@ -169,16 +185,17 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
   OpBuilder builder = OpBuilder::atBlockBegin(&entry);
   Location loc = function.getLoc();
   auto pointer = LLVM::LLVMPointerType::get(function.getContext());
-  unsigned replaced = entry.getNumArguments() - 2;
+  unsigned tensors = signature.arguments.size(), replaced = entry.getNumArguments() - 2;
   Value args = entry.insertArgument(0u, pointer, loc);
   auto loadAt = [&](Value base, int32_t index) -> Value {
     if (index)
       base = LLVM::GEPOp::create(builder, loc, pointer, pointer, base, ArrayRef<LLVM::GEPArg>{index});
     return LLVM::LoadOp::create(builder, loc, pointer, base);
   };
-  Value buffers = signature.tensors ? loadAt(args, 0) : Value();
+  Value buffers = tensors ? loadAt(args, 0) : Value();
   for (unsigned i = 0; i < replaced; ++i)
-    entry.getArgument(1 + i).replaceAllUsesWith(i < signature.tensors ? loadAt(buffers, static_cast<int32_t>(i)) : loadAt(args, 1));
+    entry.getArgument(1 + i).replaceAllUsesWith(i < tensors ? loadAt(buffers, static_cast<int32_t>(i))
+                                                            : loadAt(args, signature.blockFields[i - tensors]));
   entry.eraseArguments(1, replaced);
   Type i64 = builder.getI64Type();
   function.removeArgAttrsAttr();

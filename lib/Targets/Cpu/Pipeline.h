@@ -24,12 +24,16 @@ class LLVMTypeConverter;
 
 namespace quern {
 
-/// Attributes that a kernel carries from `schedule` on, besides `quern.arg` and `quern.scratch` on its arguments. `quern.arguments` is
-/// written by `lower`: the arguments' names and memref types, which the LLVM dialect no longer has.
+/// Attributes that a kernel carries from `schedule` on. `quern.factors` = [size, divisor, size, divisor, …] multiplies the space by
+/// ceil(sizes[size] / divisor) for each pair. `quern.arguments` is written by `lower`: the arguments' names and memref types, which the
+/// LLVM dialect no longer has.
 namespace kernel_attr {
-inline constexpr llvm::StringLiteral space = "quern.space", plan = "quern.plan", scratchBytes = "quern.scratch_bytes", arg = "quern.arg",
-                                     scratch = "quern.scratch", arguments = "quern.arguments", nsPerIteration = "quern.ns_per_iteration";
-}
+inline constexpr llvm::StringLiteral space = "quern.space", factors = "quern.factors", plan = "quern.plan",
+                                     scratchBytes = "quern.scratch_bytes", sharedBytes = "quern.shared_bytes",
+                                     nsPerIteration = "quern.ns_per_iteration", arguments = "quern.arguments";
+/// On arguments: a tensor's name; scratch of one call, scratch common to all calls of an execution, runtime sizes.
+inline constexpr llvm::StringLiteral arg = "quern.arg", scratch = "quern.scratch", shared = "quern.shared", sizes = "quern.sizes";
+} // namespace kernel_attr
 
 VectorIsa vectorIsaFor(const Target &target);
 /// The math expansions that pay on this target.

@@ -30,9 +30,11 @@ Artifact sample() {
   artifact.keyBytes = std::string("\0key\xff", 5);
   artifact.plan = "rows: 8 rows of 9, vectors of 8";
   artifact.entries = {"softmax_kernel", "second"};
-  artifact.steps = {{0, 8, 100}, {1, 0, 0}};
+  artifact.steps = {{0, 8, 100, {}}, {1, 2, 0, {{0, 16}, {2, 1}}}};
+  artifact.sizeCount = 3;
   artifact.arguments = {{1, 0, 288}, {17, 1, 288}};
   artifact.scratchBytesPerThread = 64;
+  artifact.sharedScratchBytes = 4096;
   artifact.code = std::string("\x7f"
                               "ELF and so on\0",
                               15);
@@ -50,6 +52,8 @@ void expectSame(const Artifact &a, const Artifact &b) {
   EXPECT_EQ(a.entries, b.entries);
   EXPECT_EQ(a.code, b.code);
   EXPECT_EQ(a.scratchBytesPerThread, b.scratchBytesPerThread);
+  EXPECT_EQ(a.sharedScratchBytes, b.sharedScratchBytes);
+  EXPECT_EQ(a.sizeCount, b.sizeCount);
   ASSERT_EQ(a.steps.size(), b.steps.size());
   ASSERT_EQ(a.arguments.size(), b.arguments.size());
 }
@@ -81,6 +85,10 @@ TEST(Artifact, LeadsBack) {
   expectSame(*parsed, artifact);
   EXPECT_EQ(parsed->steps[0].iterations, 8);
   EXPECT_EQ(parsed->steps[1].entry, 1u);
+  EXPECT_TRUE(parsed->steps[0].factors.empty());
+  ASSERT_EQ(parsed->steps[1].factors.size(), 2u);
+  EXPECT_EQ(parsed->steps[1].factors[0].divisor, 16);
+  EXPECT_EQ(parsed->steps[1].factors[1].sizeIndex, 2u);
   EXPECT_EQ(parsed->arguments[1].index, 17);
   EXPECT_EQ(parsed->arguments[1].isOutput, 1u);
 }
@@ -132,6 +140,12 @@ TEST(Artifact, ForgedFieldsAreRefused) {
       {"direction 2", [](Artifact &a) { a.arguments[0].isOutput = 2; }},
       {"-8 bytes", [](Artifact &a) { a.arguments[1].bytes = -8; }},
       {"-1 bytes of scratch", [](Artifact &a) { a.scratchBytesPerThread = -1; }},
+      {"-64 of shared scratch", [](Artifact &a) { a.sharedScratchBytes = -64; }},
+      {"has 70000 runtime sizes", [](Artifact &a) { a.sizeCount = 70000; }},
+      {"step 1 has 17 factors", [](Artifact &a) { a.steps[1].factors.resize(17); }},
+      {"step 1 divides size 3 of 3", [](Artifact &a) { a.steps[1].factors[1].sizeIndex = 3; }},
+      {"step 1 divides size 0 of 3 by 0", [](Artifact &a) { a.steps[1].factors[0].divisor = 0; }},
+      {"step 1 divides size 0 of 0", [](Artifact &a) { a.sizeCount = 0; }},
   };
   for (const Case &one : cases) {
     Artifact artifact = sample();
@@ -145,7 +159,7 @@ TEST(Artifact, ForeignFilesAreRefused) {
   expectRefused("hello, world, this is a text file of some length", "not an artifact");
   std::string bytes = sample().serialize();
   bytes[8] = 77;
-  expectRefused(bytes, "format 77; this library reads format 1");
+  expectRefused(bytes, "format 77; this library reads format 2");
 }
 
 TEST(Artifact, RandomForgeriesAreRefusedOrAreWhatTheySay) {

@@ -98,11 +98,12 @@ private:
   }
   bool schedule(mlir::func::FuncOp problem, const RowsStrategy &strategy) {
     std::string whyNot;
-    auto kernel = scheduleRows(problem, strategy, &whyNot);
-    EXPECT_TRUE(succeeded(kernel)) << "not scheduled: " << whyNot;
-    if (failed(kernel))
+    auto kernels = scheduleRows(problem, strategy, &whyNot);
+    EXPECT_TRUE(succeeded(kernels)) << "not scheduled: " << whyNot;
+    if (failed(kernels))
       return false;
-    EXPECT_TRUE(succeeded(mlir::verify(*kernel)));
+    for (mlir::func::FuncOp kernel : *kernels)
+      EXPECT_TRUE(succeeded(mlir::verify(kernel)));
     problem.erase();
     return true;
   }

@@ -166,6 +166,7 @@ Result<void> Primitive::run(const Stream &stream, const Given &given) const {
     context.scratchpad = given.buffers[slots.size() - 1];
     context.threads = std::min(context.threads, problem().scratchpadThreads());
   }
+  context.sizes = sizeCount ? given.sizes : nullptr;
   return runSteps(*kernel, given.buffers, context);
 }
 

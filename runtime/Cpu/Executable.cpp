@@ -11,6 +11,7 @@
 #include "CompilerLibrary.h"
 #include "Cpu/Loader.h"
 #include "Cpu/Threads.h"
+#include "RuntimeSizes.h"
 
 #include <algorithm>
 
@@ -20,20 +21,12 @@ namespace {
 /// Waking a thread costs some microseconds: below this much work for each, fewer threads are faster.
 constexpr int64_t nsWorthAThread = 8000;
 
-/// The runtime sizes of a problem, in the order that kernel_abi.h gives them.
-size_t sizeCountOf(const VerifiedProblem &problem) {
-  auto count = [](std::span<const int64_t> values) { return static_cast<size_t>(std::count(values.begin(), values.end(), runtimeDim)); };
-  size_t sizes = 0;
-  for (const ArgumentInfo &argument : problem.arguments) {
-    const auto ndims = static_cast<size_t>(argument.desc.ndims);
-    sizes += count({argument.desc.dims, ndims}) + count({argument.desc.strides, ndims}) + (argument.desc.offset0 == runtimeDim);
-  }
-  return sizes;
-}
-
 Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &problem) {
-  if (artifact.sizeCount != sizeCountOf(problem))
-    return runtimeError("the artifact takes ", artifact.sizeCount, " runtime sizes; the problem has ", sizeCountOf(problem));
+  size_t sizes = 0;
+  for (const ArgumentInfo &argument : problem.arguments)
+    sizes += countRuntimeSizes(argument.desc);
+  if (artifact.sizeCount != sizes)
+    return runtimeError("the artifact takes ", artifact.sizeCount, " runtime sizes; the problem has ", sizes);
   if (artifact.arguments.size() != problem.arguments.size())
     return runtimeError("the artifact takes ", artifact.arguments.size(), " arguments; the problem has ", problem.arguments.size());
   for (size_t i = 0; i < artifact.arguments.size(); ++i) {

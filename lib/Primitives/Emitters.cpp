@@ -12,10 +12,12 @@
 
 using namespace quern;
 
-mlir::FailureOr<mlir::func::FuncOp> quern::emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem) {
+mlir::LogicalResult quern::emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem) {
   PrimitiveKind kind = problem.desc.kind();
-  if (kind == PrimitiveKind::Softmax)
-    return emitSoftmax(module, problem);
+  if (kind == PrimitiveKind::Softmax) {
+    emitSoftmax(module, problem);
+    return mlir::success();
+  }
   module.emitError("no emitter for ") << llvm::StringRef(nameOf(kind));
   return mlir::failure();
 }

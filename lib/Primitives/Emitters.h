@@ -17,13 +17,14 @@
 
 namespace quern {
 
-/// Appends the problem's function to `module`: `@<primitive>`, one argument for each of `problem.arguments`, named by `quern.arg`.
+/// Appends the problem's functions to `module`: `@<primitive>`, then those that run after it (`@<primitive>_padding0`, the zeros of a
+/// padded destination). Each has all of `problem.arguments`, named by `quern.arg`; a memref may be a view of a part of the tensor.
 /// `problem` is verified and not a no-op. Fails with a diagnostic on `module` for a kind of primitive without an emitter.
 /// The context must have func, linalg, memref, arith and math loaded.
-mlir::FailureOr<mlir::func::FuncOp> emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem);
+mlir::LogicalResult emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 // One emitter for each primitive, in Primitives/<Name>/Emit.cpp.
-mlir::FailureOr<mlir::func::FuncOp> emitSoftmax(mlir::ModuleOp module, const VerifiedProblem &problem);
+void emitSoftmax(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 } // namespace quern
 

@@ -93,9 +93,9 @@ def resolve(root, path, name):
 
 
 def primitiveOf(path):
-    """"Softmax" for lib/Primitives/Softmax/X.cpp, else None."""
+    """"Softmax" for lib/Primitives/Softmax/X.cpp, else None. Emission is what emitters share."""
     parts = path.split("/")
-    return parts[2] if len(parts) > 3 and parts[:2] == ["lib", "Primitives"] else None
+    return parts[2] if len(parts) > 3 and parts[:2] == ["lib", "Primitives"] and parts[2] != "Emission" else None
 
 
 def checkInclude(root, path, quote, name):

@@ -1,0 +1,27 @@
+//===- Convert.h - Elements to the compute type and back ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// On scalars, inside bodies of linalg ops and before them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_EMISSION_CONVERT_H
+#define QUERN_PRIMITIVES_EMISSION_CONVERT_H
+
+#include "Desc/Types.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace quern::emission {
+
+/// An element of type `from` in the compute type, f32 or f64: exact but for s32 and f64 to f32.
+mlir::Value widened(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value element, DataType from, mlir::FloatType compute);
+
+/// A value of a compute type as an element of type `to`, rounded to nearest even. Integers saturate and take NaN as 0; f8_e4m3 saturates.
+mlir::Value narrowed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, DataType to);
+
+} // namespace quern::emission
+
+#endif // QUERN_PRIMITIVES_EMISSION_CONVERT_H

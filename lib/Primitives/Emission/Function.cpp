@@ -1,0 +1,143 @@
+//===- Function.cpp - Building a problem's function -----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A linalg op infers the extent of a loop from an operand that the loop alone indexes. Where blocks leave none (c floordiv 16, c mod 16),
+// an operand that no body reads states it; it also keeps padded elements out of reductions. No memory is behind it.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emission/Function.h"
+
+#include "Primitives/Arguments.h"
+#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Tensors.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+
+namespace {
+
+/// The argument that a vector of scales or zero points belongs to, and its parameters; null for a tensor.
+const QuantParams *quantParamsOf(const VerifiedProblem &problem, int32_t index, int32_t &of) {
+  const Attributes &attr = problem.desc.attr;
+  for (auto [params, flag] : {std::pair(&attr.scales, arg::scalesFlag), std::pair(&attr.zeroPoints, arg::zeroPointsFlag)}) {
+    of = index & ~flag;
+    if (!(index & flag))
+      continue;
+    if (auto found = params->find(of); found != params->end())
+      return &found->second;
+  }
+  return nullptr;
+}
+
+const ArgumentInfo *infoIn(const VerifiedProblem &problem, int32_t index) {
+  for (const ArgumentInfo &argument : problem.arguments)
+    if (argument.index == index)
+      return &argument;
+  return nullptr;
+}
+
+} // namespace
+
+SmallVector<Type> emission::argumentTypes(const VerifiedProblem &problem, MLIRContext *context) {
+  SmallVector<Type> types;
+  for (const ArgumentInfo &argument : problem.arguments) {
+    int32_t of = 0;
+    const QuantParams *params = quantParamsOf(problem, argument.index, of);
+    const ArgumentInfo *owner = params ? infoIn(problem, of) : nullptr;
+    types.push_back(owner ? quantMemrefOf(*params, owner->desc, context) : memrefOf(argument.desc, context));
+  }
+  return types;
+}
+
+FunctionEmitter::FunctionEmitter(ModuleOp module, const VerifiedProblem &problem, StringRef name, ArrayRef<Type> argumentTypes)
+    : builder(module.getContext()), loc(module.getLoc()), problem(problem) {
+  builder.setInsertionPointToEnd(module.getBody());
+  function = func::FuncOp::create(builder, loc, name, builder.getFunctionType(argumentTypes, {}));
+  for (auto [i, argument] : llvm::enumerate(problem.arguments))
+    function.setArgAttr(i, "quern.arg", builder.getStringAttr(argument.name));
+  builder.setInsertionPointToEnd(function.addEntryBlock());
+}
+
+void FunctionEmitter::finish() { func::ReturnOp::create(builder, loc); }
+
+const ArgumentInfo *FunctionEmitter::infoOf(int32_t index) const { return infoIn(problem, index); }
+
+Value FunctionEmitter::find(int32_t index) {
+  const ArgumentInfo *info = infoOf(index);
+  return info ? Value(function.getArgument(info - problem.arguments.data())) : Value();
+}
+
+const TensorDesc &FunctionEmitter::descOf(int32_t index) const {
+  const ArgumentInfo *info = infoOf(index);
+  assert(info && "the verifier lists every argument");
+  return info->desc;
+}
+
+Operand FunctionEmitter::tensor(int32_t index, ArrayRef<int64_t> space) {
+  return {find(index), mapOf(descOf(index), space, builder.getContext())};
+}
+
+Value FunctionEmitter::loadScalar(int32_t index, FloatType type) {
+  Value memref = find(index);
+  if (!memref)
+    return Value();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  return widened(builder, loc, memref::LoadOp::create(builder, loc, memref, zero), descOf(index).dataType, type);
+}
+
+Value FunctionEmitter::constant(FloatType type, double value) {
+  return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
+}
+
+Value FunctionEmitter::alloc(ArrayRef<int64_t> shape, FloatType type, Value like, ArrayRef<unsigned> dimsOfLike) {
+  SmallVector<Value> extents;
+  for (auto [d, extent] : llvm::enumerate(shape))
+    if (ShapedType::isDynamic(extent))
+      extents.push_back(memref::DimOp::create(builder, loc, like, dimsOfLike[d]));
+  return memref::AllocOp::create(builder, loc, MemRefType::get(shape, type), extents);
+}
+
+std::optional<Operand> FunctionEmitter::pinOf(ArrayRef<int64_t> space, ArrayRef<AffineMap> maps) {
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> missing;
+  for (auto [d, extent] : llvm::enumerate(space)) {
+    AffineExpr dim = builder.getAffineDimExpr(d);
+    if (llvm::any_of(maps, [&](AffineMap map) { return llvm::is_contained(map.getResults(), dim); }))
+      continue;
+    missing.push_back(dim);
+    shape.push_back(extent);
+  }
+  if (missing.empty())
+    return std::nullopt;
+  AffineMap map = AffineMap::get(space.size(), 0, missing, builder.getContext());
+  for (const Operand &pin : pins)
+    if (pin.map == map)
+      return pin;
+  pins.push_back({memref::AllocOp::create(builder, loc, MemRefType::get(shape, builder.getI8Type())), map});
+  return pins.back();
+}
+
+void FunctionEmitter::generic(ArrayRef<int64_t> space, ArrayRef<utils::IteratorType> kinds, ArrayRef<Operand> inputs, Operand output,
+                              Body body) {
+  SmallVector<Value> memrefs;
+  SmallVector<AffineMap> maps;
+  for (const Operand &input : inputs) {
+    memrefs.push_back(input.memref);
+    maps.push_back(input.map);
+  }
+  maps.push_back(output.map);
+  if (std::optional<Operand> pin = pinOf(space, maps)) {
+    memrefs.push_back(pin->memref);
+    maps.insert(maps.end() - 1, pin->map);
+  }
+  linalg::GenericOp::create(builder, loc, memrefs, ValueRange{output.memref}, maps, kinds, [&](OpBuilder &b, Location at, ValueRange args) {
+    Value result = body(b, at, args.take_front(inputs.size()), args.back());
+    linalg::YieldOp::create(b, at, ValueRange{result});
+  });
+}

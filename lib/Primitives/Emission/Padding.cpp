@@ -1,0 +1,149 @@
+//===- Padding.cpp - Zeros in the padding of destinations -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// In logical positions the padding is, for each dim d in turn: past the end in d, inside in the dims before d, anywhere in those after. A
+// range of positions of one dim is not always a range of each of its digits, but a few pieces are.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emission/Padding.h"
+
+#include "Primitives/Emission/Function.h"
+#include "Primitives/Emission/Tensors.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+
+namespace {
+
+struct Range {
+  int64_t begin = 0, end = 0;
+};
+
+/// For each digit of a tensor the values that belong to a box.
+using Box = SmallVector<Range, 12>;
+
+class BoxCutter {
+public:
+  BoxCutter(const TensorDesc &desc, MLIRContext *context) : desc(desc), context(context), digits(digitsOf(desc)) {}
+  SmallVector<MemRefType> cut();
+
+private:
+  Box whole() const {
+    return llvm::map_to_vector<12>(digits, [](const Digit &digit) { return Range{0, digit.size}; });
+  }
+  SmallVector<unsigned> digitsOfDim(int dim) const;
+  /// Adds to `pieces` the boxes of positions [begin, end) of a dim, given by its digits outermost first; `box` has the other dims.
+  void cutRange(ArrayRef<unsigned> own, Range range, Box box, SmallVectorImpl<Box> &pieces) const;
+  void restrict(SmallVectorImpl<Box> &boxes, int dim, Range range) const;
+  MemRefType viewOf(const Box &box) const;
+
+  const TensorDesc &desc;
+  MLIRContext *context;
+  SmallVector<Digit> digits;
+};
+
+SmallVector<unsigned> BoxCutter::digitsOfDim(int dim) const {
+  SmallVector<unsigned> own;
+  for (auto [i, digit] : llvm::enumerate(digits))
+    if (digit.dim == dim)
+      own.push_back(i);
+  return own;
+}
+
+void BoxCutter::cutRange(ArrayRef<unsigned> own, Range range, Box box, SmallVectorImpl<Box> &pieces) const {
+  if (range.begin >= range.end)
+    return;
+  int64_t weight = digits[own.front()].weight;
+  Range blocks{range.begin / weight, range.end / weight};
+  int64_t head = range.begin % weight, tail = range.end % weight;
+  auto cutInside = [&](int64_t block, Range inside) {
+    box[own.front()] = {block, block + 1};
+    cutRange(own.drop_front(), inside, box, pieces);
+  };
+  if (head && blocks.begin == blocks.end)
+    return cutInside(blocks.begin, {head, tail});
+  if (head)
+    cutInside(blocks.begin++, {head, weight});
+  if (blocks.begin < blocks.end) {
+    box[own.front()] = blocks;
+    pieces.push_back(box);
+  }
+  if (tail)
+    cutInside(blocks.end, {0, tail});
+}
+
+void BoxCutter::restrict(SmallVectorImpl<Box> &boxes, int dim, Range range) const {
+  SmallVector<Box> pieces;
+  for (const Box &box : boxes)
+    cutRange(digitsOfDim(dim), range, box, pieces);
+  boxes.assign(pieces.begin(), pieces.end());
+}
+
+MemRefType BoxCutter::viewOf(const Box &box) const {
+  SmallVector<int64_t> shape, strides;
+  int64_t offset = desc.offset0;
+  for (auto [range, digit] : llvm::zip_equal(box, digits)) {
+    offset += range.begin * digit.stride;
+    if (range.end - range.begin == 1)
+      continue;
+    shape.push_back(range.end - range.begin);
+    strides.push_back(digit.stride);
+  }
+  if (shape.empty()) {
+    shape.push_back(1);
+    strides.push_back(1);
+  }
+  Builder builder(context);
+  return MemRefType::get(shape, elementType(desc.dataType, builder), StridedLayoutAttr::get(context, offset, strides));
+}
+
+SmallVector<MemRefType> BoxCutter::cut() {
+  SmallVector<MemRefType> views;
+  for (int d = 0; d < desc.ndims; ++d) {
+    if (desc.paddedDims[d] == desc.dims[d])
+      continue;
+    SmallVector<Box> boxes{whole()};
+    for (int before = 0; before < d; ++before)
+      restrict(boxes, before, {0, desc.dims[before]});
+    restrict(boxes, d, {desc.dims[d], desc.paddedDims[d]});
+    for (const Box &box : boxes)
+      views.push_back(viewOf(box));
+  }
+  return views;
+}
+
+void emitBox(ModuleOp module, const VerifiedProblem &problem, const Twine &name, size_t position, MemRefType box) {
+  SmallVector<Type> types = argumentTypes(problem, module.getContext());
+  types[position] = box;
+  FunctionEmitter function(module, problem, name.str(), types);
+  OpBuilder &builder = function.builder;
+  Value zero = arith::ConstantOp::create(builder, function.loc, builder.getZeroAttr(box.getElementType()));
+  SmallVector<utils::IteratorType> kinds(box.getRank(), utils::IteratorType::parallel);
+  linalg::GenericOp::create(builder, function.loc, ValueRange(), ValueRange{function.argument(position)},
+                            builder.getMultiDimIdentityMap(box.getRank()), kinds,
+                            [&](OpBuilder &b, Location at, ValueRange) { linalg::YieldOp::create(b, at, zero); });
+  function.finish();
+}
+
+} // namespace
+
+SmallVector<MemRefType> emission::paddingBoxes(const TensorDesc &desc, MLIRContext *context) {
+  if (!desc.isBlockedFormat() || desc.hasRuntimeDims() || !desc.hasPadding())
+    return {};
+  return BoxCutter(desc, context).cut();
+}
+
+void emission::emitPadding(ModuleOp module, const VerifiedProblem &problem, StringRef name) {
+  int count = 0;
+  for (auto [i, argument] : llvm::enumerate(problem.arguments)) {
+    if (!argument.isOutput)
+      continue;
+    for (MemRefType box : paddingBoxes(argument.desc, module.getContext()))
+      emitBox(module, problem, name + "_padding" + Twine(count++), i, box);
+  }
+}

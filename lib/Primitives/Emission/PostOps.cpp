@@ -1,0 +1,124 @@
+//===- PostOps.cpp - Post-ops in the last body of a chain -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emission/PostOps.h"
+
+#include "Primitives/Arguments.h"
+#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Eltwise.h"
+#include "Primitives/Emission/Tensors.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using arith::CmpFPredicate;
+
+namespace {
+
+/// Two operands and, for a select, the condition.
+class BinaryEmitter {
+public:
+  BinaryEmitter(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  Value emit(Alg alg, Value x, Value y, Value condition) {
+    switch (alg) {
+    case Alg::BinaryAdd:
+      return arith::AddFOp::create(builder, loc, x, y);
+    case Alg::BinaryMul:
+      return arith::MulFOp::create(builder, loc, x, y);
+    case Alg::BinaryMax:
+      return select(compare(CmpFPredicate::OGT, x, y), x, y);
+    case Alg::BinaryMin:
+      return select(compare(CmpFPredicate::OLT, x, y), x, y);
+    case Alg::BinaryDiv:
+      return arith::DivFOp::create(builder, loc, x, y);
+    case Alg::BinarySub:
+      return arith::SubFOp::create(builder, loc, x, y);
+    case Alg::BinarySelect:
+      return select(compare(CmpFPredicate::UNE, condition, constant(x, 0)), x, y);
+    default:
+      return select(compare(predicateOf(alg), x, y), constant(x, 1), constant(x, 0));
+    }
+  }
+
+private:
+  static CmpFPredicate predicateOf(Alg alg) {
+    switch (alg) {
+    case Alg::BinaryGe:
+      return CmpFPredicate::OGE;
+    case Alg::BinaryGt:
+      return CmpFPredicate::OGT;
+    case Alg::BinaryLe:
+      return CmpFPredicate::OLE;
+    case Alg::BinaryLt:
+      return CmpFPredicate::OLT;
+    case Alg::BinaryEq:
+      return CmpFPredicate::OEQ;
+    default:
+      return CmpFPredicate::UNE;
+    }
+  }
+  Value compare(CmpFPredicate predicate, Value x, Value y) { return arith::CmpFOp::create(builder, loc, predicate, x, y); }
+  Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(builder, loc, condition, x, y); }
+  Value constant(Value like, double value) { return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(like.getType(), value)); }
+
+  OpBuilder &builder;
+  Location loc;
+};
+
+} // namespace
+
+PostOps::PostOps(FunctionEmitter &function, ArrayRef<int64_t> space, FloatType compute)
+    : function(function), space(space), compute(compute) {
+  for (auto [i, op] : llvm::enumerate(function.problem.desc.attr.postOps))
+    steps.push_back(op.kind == PostOp::Kind::Binary ? makeBinary(op, i) : Step{&op});
+}
+
+int PostOps::addInput(Operand operand) {
+  inputs.push_back(operand);
+  return static_cast<int>(inputs.size()) - 1;
+}
+
+PostOps::Quant PostOps::addQuant(const std::map<int32_t, QuantParams> &params, int32_t tensor, int32_t vector) {
+  auto found = params.find(tensor);
+  if (found == params.end())
+    return {};
+  const QuantParams &own = found->second;
+  if (own.mask == 0)
+    return {function.loadScalar(vector, compute), -1, own.dataType};
+  AffineMap map = quantMapOf(own, function.descOf(tensor), space, function.builder.getContext());
+  return {Value(), addInput({function.find(vector), map}), own.dataType};
+}
+
+PostOps::Step PostOps::makeBinary(const PostOp &op, size_t position) {
+  const Attributes &attr = function.problem.desc.attr;
+  int32_t src1 = arg::ofPostOp(position, arg::src1);
+  Step step{&op};
+  step.src1 = addInput(function.tensor(src1, space));
+  if (op.alg == Alg::BinarySelect)
+    step.src2 = addInput(function.tensor(arg::ofPostOp(position, arg::src2), space));
+  step.scale = addQuant(attr.scales, src1, arg::scalesOf(src1));
+  step.zeroPoint = addQuant(attr.zeroPoints, src1, arg::zeroPointsOf(src1));
+  return step;
+}
+
+Value PostOps::apply(OpBuilder &builder, Location loc, Value value, ValueRange elements) const {
+  auto read = [&](int input, DataType type) { return widened(builder, loc, elements[input], type, compute); };
+  auto quant = [&](const Quant &quant) { return quant.input >= 0 ? read(quant.input, quant.type) : quant.scalar; };
+  for (const Step &step : steps) {
+    const PostOp &op = *step.op;
+    if (op.kind == PostOp::Kind::Eltwise) {
+      value = emitEltwise(builder, loc, op.alg, op.alpha, op.beta, value);
+      continue;
+    }
+    Value other = read(step.src1, op.src1.dataType);
+    if (Value zeroPoint = quant(step.zeroPoint))
+      other = arith::SubFOp::create(builder, loc, other, zeroPoint);
+    if (Value scale = quant(step.scale))
+      other = arith::MulFOp::create(builder, loc, other, scale);
+    Value condition = step.src2 >= 0 ? read(step.src2, op.src2.dataType) : Value();
+    value = BinaryEmitter(builder, loc).emit(op.alg, value, other, condition);
+  }
+  return value;
+}

@@ -1,0 +1,124 @@
+//===- Tensors.cpp - Descriptors as memrefs and indexing maps -------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Where one block holds a whole dim, its block index is 0 and the index inside is the dim itself: such a tensor looks plain.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emission/Tensors.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+
+static_assert(ShapedType::kDynamic == runtimeDim, "sizes and strides pass unchanged");
+
+Type emission::elementType(DataType type, Builder &builder) {
+  switch (type) {
+  case DataType::F64:
+    return builder.getF64Type();
+  case DataType::BF16:
+    return builder.getBF16Type();
+  case DataType::F16:
+    return builder.getF16Type();
+  case DataType::F8E5M2:
+    return Float8E5M2Type::get(builder.getContext());
+  case DataType::F8E4M3:
+    return Float8E4M3FNType::get(builder.getContext());
+  case DataType::S8:
+  case DataType::U8:
+    return builder.getI8Type();
+  case DataType::S32:
+    return builder.getI32Type();
+  default:
+    return builder.getF32Type();
+  }
+}
+
+SmallVector<Digit> emission::digitsOf(const TensorDesc &desc) {
+  int64_t blocks[maxDims];
+  desc.blockSizes(blocks);
+  SmallVector<Digit> digits(desc.ndims + desc.innerBlockCount);
+  for (int d = 0; d < desc.ndims; ++d) {
+    int64_t padded = desc.paddedDims[d];
+    digits[d] = {d, padded == runtimeDim ? padded : padded / blocks[d], desc.strides[d], blocks[d]};
+  }
+  int64_t stride = 1;
+  SmallVector<int64_t, maxDims> weights(desc.ndims, 1);
+  for (int b = desc.innerBlockCount - 1; b >= 0; --b) {
+    int dim = desc.innerIndices[b];
+    digits[desc.ndims + b] = {dim, desc.innerBlocks[b], stride, weights[dim]};
+    weights[dim] *= desc.innerBlocks[b];
+    stride *= desc.innerBlocks[b];
+  }
+  return digits;
+}
+
+namespace {
+
+/// Of a digit's values, those that the elements take. The digits of a runtime dim, of which there is one, take as many as the dim has.
+int64_t reachedSize(const Digit &digit, int64_t dim) {
+  if (dim == runtimeDim)
+    return runtimeDim;
+  int64_t needed = (dim + digit.weight - 1) / digit.weight;
+  return std::min(needed, digit.size);
+}
+
+AffineExpr digitExpr(const Digit &digit, int64_t dim, MLIRContext *context) {
+  AffineExpr index = getAffineDimExpr(digit.dim, context);
+  if (dim == runtimeDim)
+    return index;
+  if (digit.weight > 1 && dim <= digit.weight)
+    return getAffineConstantExpr(0, context);
+  AffineExpr shifted = index.floorDiv(digit.weight);
+  return dim > digit.size * digit.weight ? shifted % digit.size : shifted;
+}
+
+bool broadcasts(const TensorDesc &desc, int dim, ArrayRef<int64_t> space) { return desc.dims[dim] == 1 && space[dim] != 1; }
+
+} // namespace
+
+MemRefType emission::memrefOf(const TensorDesc &desc, MLIRContext *context) {
+  Builder builder(context);
+  Type element = elementType(desc.dataType, builder);
+  SmallVector<int64_t> shape, strides;
+  for (const Digit &digit : digitsOf(desc)) {
+    shape.push_back(reachedSize(digit, desc.dims[digit.dim]));
+    strides.push_back(digit.stride);
+  }
+  auto dense = MemRefType::get(shape, element);
+  auto [denseStrides, denseOffset] = dense.getStridesAndOffset();
+  bool isStatic = dense.hasStaticShape();
+  if (isStatic && desc.offset0 == denseOffset && strides == denseStrides)
+    return dense;
+  return MemRefType::get(shape, element, StridedLayoutAttr::get(context, desc.offset0, strides));
+}
+
+AffineMap emission::mapOf(const TensorDesc &desc, ArrayRef<int64_t> space, MLIRContext *context) {
+  SmallVector<AffineExpr> results;
+  for (const Digit &digit : digitsOf(desc)) {
+    bool isZero = broadcasts(desc, digit.dim, space);
+    results.push_back(isZero ? getAffineConstantExpr(0, context) : digitExpr(digit, desc.dims[digit.dim], context));
+  }
+  return AffineMap::get(space.size(), 0, results, context);
+}
+
+MemRefType emission::quantMemrefOf(const QuantParams &params, const TensorDesc &of, MLIRContext *context) {
+  Builder builder(context);
+  SmallVector<int64_t> shape;
+  for (int d = 0; d < of.ndims; ++d)
+    if (params.mask >> d & 1)
+      shape.push_back(of.dims[d]);
+  if (shape.empty())
+    shape.push_back(1);
+  return MemRefType::get(shape, elementType(params.dataType, builder));
+}
+
+AffineMap emission::quantMapOf(const QuantParams &params, const TensorDesc &of, ArrayRef<int64_t> space, MLIRContext *context) {
+  SmallVector<AffineExpr> results;
+  for (int d = 0; d < of.ndims; ++d)
+    if (params.mask >> d & 1)
+      results.push_back(broadcasts(of, d, space) ? getAffineConstantExpr(0, context) : getAffineDimExpr(d, context));
+  return AffineMap::get(space.size(), 0, results, context);
+}

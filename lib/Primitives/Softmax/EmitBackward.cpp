@@ -1,0 +1,67 @@
+//===- EmitBackward.cpp - Softmax backward as linalg ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// accurate: diff_src = dst * (diff_dst - Σ diff_dst * dst); log: diff_src = diff_dst - exp(dst) * Σ diff_dst. One reduction, one map. Fused
+// multiply-adds are licensed. exp has no licence: dst is whatever the caller gives.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Primitives/Emission/Convert.h"
+#include "Primitives/Softmax/Emitter.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+
+namespace {
+
+constexpr auto contract = arith::FastMathFlags::contract;
+
+class BackwardEmitter : SoftmaxEmitter {
+public:
+  BackwardEmitter(ModuleOp module, const VerifiedProblem &problem)
+      : SoftmaxEmitter(module, problem, arg::dst), dst(tensor(arg::dst)), diffDst(tensor(arg::diffDst)), diffSrc(tensor(arg::diffSrc)) {}
+  void emit() {
+    desc.alg == Alg::SoftmaxLog ? emitLog() : emitAccurate();
+    function.finish();
+  }
+
+private:
+  void emitAccurate();
+  void emitLog();
+  Value wide(OpBuilder &b, Location at, Value x, int32_t index) { return widened(b, at, x, typeOf(index), compute); }
+  Value stored(OpBuilder &b, Location at, Value x) { return narrowed(b, at, x, typeOf(arg::diffSrc)); }
+
+  Operand dst, diffDst, diffSrc;
+};
+
+void BackwardEmitter::emitAccurate() {
+  Operand dot = reduce({dst, diffDst}, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) {
+    Value y = wide(b, at, in[0], arg::dst), gradient = wide(b, at, in[1], arg::diffDst);
+    return accumulate(b, at, arith::MulFOp::create(b, at, y, gradient, contract), old, contract);
+  });
+  elementwise({dst, diffDst, dot}, diffSrc, [&](OpBuilder &b, Location at, ValueRange in, Value) {
+    Value y = wide(b, at, in[0], arg::dst), gradient = wide(b, at, in[1], arg::diffDst);
+    Value centred = arith::SubFOp::create(b, at, gradient, in[2]);
+    return stored(b, at, arith::MulFOp::create(b, at, y, centred));
+  });
+}
+
+void BackwardEmitter::emitLog() {
+  Operand sum = reduce(diffDst, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) {
+    return accumulate(b, at, wide(b, at, in[0], arg::diffDst), old);
+  });
+  elementwise({dst, diffDst, sum}, diffSrc, [&](OpBuilder &b, Location at, ValueRange in, Value) {
+    Value probability = math::ExpOp::create(b, at, wide(b, at, in[0], arg::dst));
+    Value share = arith::MulFOp::create(b, at, probability, in[2], contract);
+    return stored(b, at, arith::SubFOp::create(b, at, wide(b, at, in[1], arg::diffDst), share, contract));
+  });
+}
+
+} // namespace
+
+void quern::emitSoftmaxBackward(ModuleOp module, const VerifiedProblem &problem) { BackwardEmitter(module, problem).emit(); }

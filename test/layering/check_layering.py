@@ -52,7 +52,7 @@ LAYERS = [
     ("tool-quern", ["tools/quern/*"], FREE + ["reference", "layout", "public", "runtime/Cache/Disk.h"]),
     ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
     ("test-compiler",
-     ["test/unit/Recipes/*", "test/unit/Transforms/*", "test/unit/Targets/*", "test/unit/Compiler/*"],
+     ["test/unit/Emission/*", "test/unit/Recipes/*", "test/unit/Transforms/*", "test/unit/Targets/*", "test/unit/Compiler/*"],
      FREE + ["reference", "emit", "recipes", "transforms", "targets", "compiler", "bridge", "embedder", "public", "mlir"]),
     ("test", ["test/*"],
      FREE + ["reference", "layout", "bridge", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "tool-quern",

@@ -87,8 +87,9 @@ Value FunctionEmitter::loadScalar(int32_t index, FloatType type) {
   Value memref = find(index);
   if (!memref)
     return Value();
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  return widened(builder, loc, memref::LoadOp::create(builder, loc, memref, zero), descOf(index).dataType, type);
+  if (!zeroIndex)
+    zeroIndex = arith::ConstantIndexOp::create(builder, loc, 0);
+  return widened(builder, loc, memref::LoadOp::create(builder, loc, memref, zeroIndex), descOf(index).dataType, type);
 }
 
 Value FunctionEmitter::constant(FloatType type, double value) {

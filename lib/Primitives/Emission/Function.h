@@ -64,6 +64,7 @@ private:
   std::optional<Operand> pinOf(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<mlir::AffineMap> maps);
 
   mlir::func::FuncOp function;
+  mlir::Value zeroIndex;
   llvm::SmallVector<Operand, 2> pins;
 };
 

@@ -39,10 +39,27 @@ struct Rule {
     return std::fabs(got - exact) / tolerance;
   }
 
+  /// At least the distance between denormals, which no arithmetic can tell apart.
   double toleranceOf(double exact, double magnitude) const {
+    double least = type == DataType::F64 ? 0x1p-1074 : 0x1p-149;
     if (data == DataKind::Dense)
-      return threshold * std::max(std::fabs(exact), magnitude);
+      return std::max(threshold * std::max(std::fabs(exact), magnitude), least);
     return threshold * (std::fabs(exact) < 1e-5 ? 1.0 : std::fabs(exact));
+  }
+
+  /// Where scales or post-ops follow: any value of the interval that they make of values near the exact one is right. Errors are in units
+  /// of the distance from the exact value to the end of the interval.
+  double errorIn(const Interval &possible, double exact, double got) const {
+    double rounded = roundTo(type, exact);
+    if (got == rounded || (std::isnan(got) && possible.mayBeNan) || (possible.mayBeNan && got == roundTo(type, NAN)))
+      return 0;
+    if (std::isnan(got) || possible.isEmpty())
+      return infinity;
+    double low = roundTo(type, static_cast<double>(possible.low)), high = roundTo(type, static_cast<double>(possible.high));
+    double end = got > exact ? high : low, distance = std::fabs(end - exact), error = std::fabs(got - exact) / distance;
+    if (low <= got && got <= high)
+      return std::isfinite(error) ? std::min(error, 1.0) : 0;
+    return std::isfinite(got) && std::isfinite(error) ? std::max(error, std::nextafter(1.0, 2.0)) : infinity;
   }
 
   /// The output is not the rounded exact value. It may be what a value within the tolerance rounds to (the neighbour, where the exact
@@ -75,7 +92,13 @@ Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const 
   forEachElement(expected.desc, [&](int64_t position, int64_t offset) {
     double exact = expected.exact[static_cast<size_t>(position)], magnitude = expected.magnitude[static_cast<size_t>(position)];
     double got = loadElement(expected.desc.dataType, buffer, offset);
-    double error = rule.errorOf(exact, magnitude, got);
+    double error;
+    if (expected.range) {
+      double start = expected.beforeAttributes[static_cast<size_t>(position)];
+      error = rule.errorIn(expected.range(position, Interval::around(start, rule.toleranceOf(start, magnitude))), exact, got);
+    } else {
+      error = rule.errorOf(exact, magnitude, got);
+    }
     if (std::isfinite(exact) && std::isfinite(got))
       verdict.maxAbsError = std::max(verdict.maxAbsError, std::fabs(got - exact));
     verdict.wrong += error > 1;

@@ -17,6 +17,7 @@ namespace quern {
 
 /// Designed: |got - exact| <= threshold * |exact|, absolute where |exact| < 1e-5.
 /// Dense: |got - exact| <= threshold * max(|exact|, magnitude).
+/// Where scales or post-ops follow, that is the tolerance of what they start from; ReferenceOutput::range carries it through them.
 /// An output of 16 bits or less is what some value that close rounds to, or (designed data) differs from the rounded exact value by less
 /// than eps(f32).
 enum class DataKind { Designed, Dense };

@@ -8,7 +8,35 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reference.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace quern {
+
+Interval Interval::around(long double value, long double tolerance) {
+  Interval interval;
+  interval.include(value);
+  if (std::isfinite(value) && tolerance > 0) {
+    interval.include(value - tolerance);
+    interval.include(value + tolerance);
+  }
+  return interval;
+}
+
+void Interval::include(long double value) {
+  if (std::isnan(value)) {
+    mayBeNan = true;
+    return;
+  }
+  low = std::min(low, value);
+  high = std::max(high, value);
+}
+
+void Interval::include(const Interval &other) {
+  mayBeNan |= other.mayBeNan;
+  low = std::min(low, other.low);
+  high = std::max(high, other.high);
+}
 
 Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
   if (desc.kind() == PrimitiveKind::Softmax)

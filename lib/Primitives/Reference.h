@@ -12,6 +12,8 @@
 
 #include "Desc/PrimitiveDesc.h"
 
+#include <functional>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -20,13 +22,28 @@ namespace quern {
 /// Input buffers by execution argument (QUERN_ARG_*), laid out as the problem's descriptors say. Not owned.
 using ReferenceInputs = std::map<int32_t, const void *>;
 
+/// The values from `low` to `high`, and NaN if it may be. `low > high`: no number.
+struct Interval {
+  long double low = std::numeric_limits<long double>::infinity(), high = -std::numeric_limits<long double>::infinity();
+  bool mayBeNan = false;
+
+  static Interval around(long double value, long double tolerance = 0);
+  bool isEmpty() const { return low > high; }
+  /// Widens it by one value.
+  void include(long double value);
+  void include(const Interval &other);
+};
+
 /// One output: exact values, before they are rounded to the tensor's type.
 struct ReferenceOutput {
   int32_t argument = 0;
   TensorDesc desc;
   std::vector<double> exact; ///< logical, row-major
-  /// The size of the terms behind each element, which an absolute error is measured by (the S of docs/primitives/*.md): same positions.
-  std::vector<double> magnitude;
+  /// The size of the terms behind each element (before attributes), which an absolute error is measured by (the S of docs/primitives/*.md).
+  std::vector<double> magnitude{};
+  /// Where scales or post-ops follow: what they start from, and the results that they may lead to from values near that. Otherwise empty.
+  std::vector<double> beforeAttributes{};
+  std::function<Interval(int64_t position, const Interval &start)> range{};
 };
 
 /// `unimplemented` where the references do not reach, `invalid_arguments` for a missing input or a layout that is not resolved.

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/TestData.h"
 
+#include "Primitives/Arguments.h"
 #include "Primitives/Elements.h"
 
 #include <cmath>
@@ -28,18 +29,39 @@ double largestOf(DataType type) {
   switch (type) {
   case DataType::F64:
     return std::numeric_limits<double>::max();
-  case DataType::F16:
-    return 65504;
+  case DataType::F32:
+    return std::numeric_limits<float>::max();
   case DataType::BF16:
     return 0x1.fep127;
+  case DataType::F16:
+    return 65504;
+  case DataType::F8E5M2:
+    return 57344;
+  case DataType::F8E4M3:
+    return 448;
   default:
-    return std::numeric_limits<float>::max();
+    return std::numeric_limits<double>::max(); // saturates when stored
   }
 }
 
 double denormalOf(DataType type, uint64_t bits) {
-  double least = type == DataType::F64 ? 0x1p-1074 : type == DataType::F16 ? 0x1p-24 : type == DataType::BF16 ? 0x1p-133 : 0x1p-149;
-  return least * static_cast<double>(1 + bits % 7);
+  auto leastOf = [](DataType of) {
+    switch (of) {
+    case DataType::F64:
+      return 0x1p-1074;
+    case DataType::BF16:
+      return 0x1p-133;
+    case DataType::F16:
+      return 0x1p-24;
+    case DataType::F8E5M2:
+      return 0x1p-16;
+    case DataType::F8E4M3:
+      return 0x1p-9;
+    default:
+      return 0x1p-149;
+    }
+  };
+  return leastOf(type) * static_cast<double>(1 + bits % 7);
 }
 
 /// A sum of three uniform values: mean 0, standard deviation 2.
@@ -101,22 +123,153 @@ std::optional<FillKind> fillFromName(std::string_view name) {
   return std::nullopt;
 }
 
-void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
-  const SoftmaxDesc *softmax = std::get_if<SoftmaxDesc>(&desc.op);
-  int axis = softmax ? softmax->axis : tensor.ndims - 1;
-  int64_t inner = innerElements(tensor, axis), length = tensor.ndims ? tensor.dims[axis] : 1;
-  uint64_t base = mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument));
-  forEachElement(tensor, [&](int64_t position, int64_t offset) {
-    uint64_t bits = mix(base + static_cast<uint64_t>(position));
-    double value = bell(bits);
+namespace {
+
+bool isInteger(DataType type) { return !isFloating(type); }
+
+/// The values of one input by position.
+class InputFiller {
+public:
+  InputFiller(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed)
+      : softmax(std::get_if<SoftmaxDesc>(&desc.op)), argument(argument), tensor(tensor), kind(kind),
+        base(mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument))) {
+    int axis = softmax && softmax->axis < tensor.ndims ? softmax->axis : tensor.ndims - 1;
+    inner = innerElements(tensor, axis);
+    length = tensor.ndims ? tensor.dims[axis] : 1;
+  }
+
+  void fill(void *buffer) {
+    isResult = softmax && !isForward(softmax->prop) && argument == arg::dst;
+    if (isResult && kind != FillKind::Designed)
+      sumRows();
+    forEachElement(tensor, [&](int64_t position, int64_t offset) { storeElement(tensor.dataType, buffer, offset, valueAt(position)); });
+  }
+
+private:
+  uint64_t bitsAt(int64_t position) const { return mix(base + static_cast<uint64_t>(position)); }
+  int64_t rowOf(int64_t position) const { return position / (inner * length) * inner + position % inner; }
+  int64_t inRow(int64_t position) const { return position / inner % length; }
+  uint64_t rowBits(int64_t position) const { return mix(base ^ mix(static_cast<uint64_t>(rowOf(position)))); }
+
+  void sumRows() {
+    rowSums.assign(static_cast<size_t>(tensor.elements() / std::max<int64_t>(length, 1)), 0);
+    for (int64_t position = 0; position < tensor.elements(); ++position)
+      rowSums[static_cast<size_t>(rowOf(position))] += std::exp(bell(bitsAt(position)));
+  }
+
+  double valueAt(int64_t position) const {
+    if (argument & arg::scalesFlag)
+      return scaleAt(position);
+    if (argument & arg::zeroPointsFlag) // odd, and integer operands are even: the difference is never 0
+      return bitsAt(position) % 2 ? 1 : 3;
+    if (argument >= arg::postOpBase)
+      return operandAt(position);
+    if (isResult)
+      return resultAt(position);
+    if (softmax && !isForward(softmax->prop))
+      return gradientAt(position);
+    return sourceAt(position);
+  }
+
+  double sourceAt(int64_t position) const {
+    uint64_t bits = bitsAt(position);
+    bool isUnsigned = tensor.dataType == DataType::U8;
     if (kind == FillKind::Designed)
-      value = designedValue(bits, position / inner % length);
-    if (kind == FillKind::Special) {
-      uint64_t row = static_cast<uint64_t>(position / (inner * length) * inner + position % inner);
-      value = specialValue(tensor.dataType, mix(base ^ mix(row)), bits, value);
+      return designedValue(bits, inRow(position)) + (isUnsigned ? 3 : 0);
+    double dense = bell(bits);
+    if (isInteger(tensor.dataType))
+      dense = std::floor(dense * (rowBits(position) % 3 ? 2 : 30)) + (isUnsigned ? 128 : 0);
+    return kind == FillKind::Special ? specialValue(tensor.dataType, rowBits(position), bits, dense) : dense;
+  }
+
+  /// A softmax's dst. Designed: quarters, so that all sums are exact; logarithms are -1, -2, -3.
+  double resultAt(int64_t position) const {
+    uint64_t bits = bitsAt(position);
+    bool isLog = softmax->alg == Alg::SoftmaxLog;
+    if (kind == FillKind::Designed)
+      return isLog ? -1 - static_cast<double>(bits % 3) : static_cast<double>(bits % 4) / 4;
+    double sum = rowSums[static_cast<size_t>(rowOf(position))];
+    double dense = isLog ? bell(bits) - std::log(sum) : std::exp(bell(bits)) / sum;
+    if (kind != FillKind::Special || bits % 5 != 0)
+      return dense;
+    switch (rowBits(position) % 6) {
+    case 0:
+      return std::numeric_limits<double>::quiet_NaN();
+    case 1:
+      return isLog ? -std::numeric_limits<double>::infinity() : 0;
+    case 2:
+      return isLog ? -100 : denormalOf(tensor.dataType, bits);
+    default:
+      return dense;
     }
-    storeElement(tensor.dataType, buffer, offset, value);
-  });
+  }
+
+  /// The gradient of a softmax's dst. Designed: small integers; for the logarithm one element of each row, since ds = dy - e^y sum dy would
+  /// cancel otherwise. Special: nothing so large that only the order of a sum decides whether it overflows.
+  double gradientAt(int64_t position) const {
+    uint64_t bits = bitsAt(position);
+    if (kind == FillKind::Designed && softmax->alg == Alg::SoftmaxLog)
+      return inRow(position) == static_cast<int64_t>(rowBits(position) % static_cast<uint64_t>(length)) ? static_cast<double>(1 + bits % 3)
+                                                                                                        : 0;
+    if (kind == FillKind::Designed)
+      return static_cast<double>(static_cast<int64_t>(bits >> 32) % 7 - 3);
+    double dense = bell(bits);
+    if (kind != FillKind::Special)
+      return dense;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    switch (rowBits(position) % 6) {
+    case 0:
+      return bits % 5 ? dense : std::numeric_limits<double>::quiet_NaN();
+    case 1:
+      return bits % 5 ? dense : infinity;
+    case 2:
+      return bits % 5 ? dense : -infinity;
+    case 3:
+      return dense * std::min(std::sqrt(largestOf(tensor.dataType)), 1e15);
+    case 4:
+      return denormalOf(tensor.dataType, bits) * (bits & 64 ? -1 : 1);
+    default:
+      return dense;
+    }
+  }
+
+  /// Designed scales are powers of two. Those of an integer destination spread results over the type.
+  double scaleAt(int64_t position) const {
+    uint64_t bits = bitsAt(position);
+    double scale = std::ldexp(1.0, static_cast<int>(bits % 3) - 1);
+    if (kind != FillKind::Designed && bits % 4)
+      scale *= 1 + static_cast<double>(bits >> 8 & 255) / 256;
+    if (argument != arg::scalesOf(arg::dst) || !softmax || !isInteger(softmax->dst.dataType))
+      return scale;
+    return scale * (softmax->alg == Alg::SoftmaxLog ? 8 : 1) / 128;
+  }
+
+  double operandAt(int64_t position) const {
+    uint64_t bits = bitsAt(position);
+    if (argument % arg::postOpBase == arg::src2)
+      return static_cast<double>(bits % 2);
+    double sign = bits & 128 && tensor.dataType != DataType::U8 ? -1 : 1;
+    if (isInteger(tensor.dataType))
+      return sign * 2 * static_cast<double>(1 + (bits >> 16) % 8);
+    if (kind == FillKind::Designed)
+      return sign * static_cast<double>(1 + (bits >> 16) % 3);
+    return sign * (0.25 + std::fabs(bell(bits)) / 2);
+  }
+
+  const SoftmaxDesc *softmax;
+  int32_t argument;
+  const TensorDesc &tensor;
+  FillKind kind;
+  uint64_t base;
+  int64_t inner = 1, length = 1;
+  bool isResult = false; ///< dst as an input
+  std::vector<double> rowSums;
+};
+
+} // namespace
+
+void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+  InputFiller(desc, argument, tensor, kind, seed).fill(buffer);
 }
 
 } // namespace quern

@@ -18,8 +18,12 @@
 
 namespace quern {
 
-/// Dense: bell-shaped random values, no two alike. Designed: few distinct small integers, the largest twice in each row. Special: dense,
-/// with NaN, infinities, rows of only -inf, the type's largest values and denormals mixed in row by row along the softmax axis.
+/// Dense: bell-shaped random values, no two alike; of an integer type, some rows narrow and some over the whole type. Designed: few
+/// distinct small integers, the largest twice in each row; for backward such that nothing cancels but exactly. Special: dense, with NaN,
+/// infinities, rows of only -inf, the type's largest values and denormals mixed in row by row along the softmax axis, as far as the type
+/// has them. The dst of a backward problem is the result of a softmax: positive values whose sum is 1, or their logarithms. Scales are near
+/// 1 (those of an integer destination near the range of results over the range of the type); operands of post-ops are never 0, zero points
+/// included.
 enum class FillKind { Dense, Designed, Special };
 
 std::string_view nameOf(FillKind kind);

@@ -6,17 +6,18 @@
 // Forward:  y = exp(x - max) / sum exp(x - max), or its logarithm (x - max) - ln sum exp(x - max), along one axis.
 // Backward: ds = y (dy - sum dy y), or for the logarithm ds = dy - exp(y) sum dy.
 // A row with NaN or +inf gives NaN, and so does a row of only -inf, except that accurate_inf_as_zero gives zeros for that one.
+// Forward goes on with the source scale, post-ops and destination scale (PostOpsReference.h).
 //
 //===----------------------------------------------------------------------===//
-#include "Primitives/Reference.h"
+#include "Primitives/Arguments.h"
 #include "Primitives/Elements.h"
+#include "Primitives/PostOpsReference.h"
 
 #include <cmath>
+#include <memory>
 
 namespace quern {
 namespace {
-
-constexpr int32_t argSrc = 1, argDst = 17, argDiffSrc = 129, argDiffDst = 145;
 
 /// One line of elements along the axis, within row-major logical values.
 struct Row {
@@ -83,15 +84,30 @@ Result<std::vector<double>> input(const ReferenceInputs &inputs, int32_t argumen
   return gather(desc, found->second);
 }
 
+/// Replaces results by what the attributes make of them, and tells the judge where they come from.
+Result<void> applyAttributes(const Attributes &attr, const ReferenceInputs &inputs, bool isWide, ReferenceOutput &out) {
+  Result<AttributeChain> made = AttributeChain::make(attr, out.desc, inputs, isWide);
+  if (!made)
+    return made.takeError();
+  if (made->isEmpty())
+    return {};
+  auto chain = std::make_shared<const AttributeChain>(std::move(*made));
+  out.beforeAttributes = out.exact;
+  for (size_t i = 0; i < out.exact.size(); ++i)
+    out.exact[i] = static_cast<double>(chain->apply(static_cast<int64_t>(i), out.exact[i]));
+  out.range = [chain](int64_t position, const Interval &start) { return chain->range(position, start); };
+  return {};
+}
+
 template <typename Real> Result<ReferenceOutput> compute(const SoftmaxDesc &op, const ReferenceInputs &inputs) {
   bool forward = isForward(op.prop);
-  ReferenceOutput out{forward ? argDst : argDiffSrc, forward ? op.dst : op.diffSrc, {}, {}};
-  Result<std::vector<double>> first = forward ? input(inputs, argSrc, "src", op.src) : input(inputs, argDst, "dst", op.dst);
+  ReferenceOutput out{forward ? arg::dst : arg::diffSrc, forward ? op.dst : op.diffSrc, {}};
+  Result<std::vector<double>> first = forward ? input(inputs, arg::src, "src", op.src) : input(inputs, arg::dst, "dst", op.dst);
   if (!first)
     return first.takeError();
   Result<std::vector<double>> second = std::vector<double>();
   if (!forward)
-    second = input(inputs, argDiffDst, "diff_dst", op.diffDst);
+    second = input(inputs, arg::diffDst, "diff_dst", op.diffDst);
   if (!second)
     return second.takeError();
   out.exact.resize(first->size());
@@ -107,17 +123,17 @@ template <typename Real> Result<ReferenceOutput> compute(const SoftmaxDesc &op, 
 
 Result<std::vector<ReferenceOutput>> computeSoftmaxReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
   const SoftmaxDesc &op = std::get<SoftmaxDesc>(desc.op);
-  if (!desc.attr.scales.empty() || !desc.attr.postOps.empty() || !desc.attr.zeroPoints.empty())
-    return unimplemented("softmax reference: scales, zero points and post-ops are not part of it");
   const TensorDesc &out = isForward(op.prop) ? op.dst : op.diffSrc;
   if (op.axis < 0 || op.axis >= out.ndims)
     return invalidArguments("softmax reference: axis ", op.axis, " is outside 0..", out.ndims - 1);
-  bool wide = false;
+  bool isWide = false;
   for (const TensorDesc *tensor : {&op.src, &op.dst, &op.diffSrc, &op.diffDst})
-    wide = wide || tensor->dataType == DataType::F64;
-  Result<ReferenceOutput> output = wide ? compute<long double>(op, inputs) : compute<double>(op, inputs);
+    isWide = isWide || tensor->dataType == DataType::F64;
+  Result<ReferenceOutput> output = isWide ? compute<long double>(op, inputs) : compute<double>(op, inputs);
   if (!output)
     return output.takeError();
+  if (Result<void> applied = applyAttributes(desc.attr, inputs, isWide, *output); !applied)
+    return applied.takeError();
   return std::vector<ReferenceOutput>{std::move(*output)};
 }
 

@@ -1,0 +1,342 @@
+//===- PostOpsReference.cpp - Scales and post-ops, readably ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See PostOpsReference.h. The image of an interval is the hull of the function's values at the ends and at each place in between where the
+// function turns or jumps; of a jump, on both sides of it.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/PostOpsReference.h"
+
+#include "Primitives/Arguments.h"
+#include "Primitives/Elements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace quern {
+namespace {
+
+using Real = long double;
+constexpr Real infinity = std::numeric_limits<Real>::infinity();
+
+Real clamp(Real x, Real low, Real high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
+
+/// Where the function turns or jumps, apart from the ends of its domain.
+std::vector<Real> turnsOf(Alg alg, Real alpha, Real beta) {
+  switch (alg) {
+  case Alg::EltwiseHardswish:
+    return alpha == 0 ? std::vector<Real>{0} : std::vector<Real>{0, -beta / (2 * alpha), -beta / alpha, (1 - beta) / alpha};
+  case Alg::EltwiseHardsigmoid:
+    return alpha == 0 ? std::vector<Real>{0} : std::vector<Real>{-beta / alpha, (1 - beta) / alpha};
+  case Alg::EltwiseSwish: // derivative 0 where a x + 1 + e^(a x) = 0
+    return alpha == 0 ? std::vector<Real>{0} : std::vector<Real>{0, -1.278464542761073795109L / alpha};
+  case Alg::EltwiseMish:
+    return {0, -1.192463320L};
+  case Alg::EltwiseGeluTanh:
+    return {0, -0.752462L};
+  case Alg::EltwiseGeluErf:
+    return {0, -0.751791524693564L};
+  default:
+    return {0}; // relu, elu, square, abs, pow; the domain of sqrt and log. The others are monotone, and a point more does no harm.
+  }
+}
+
+/// The values of `f` over an interval: at the ends, and on and beside each turn that lies within.
+template <typename Function> Interval imageOf(const Interval &x, const std::vector<Real> &turns, const Function &f) {
+  Interval image;
+  if (x.mayBeNan)
+    image.include(f(std::numeric_limits<Real>::quiet_NaN()));
+  if (x.isEmpty())
+    return image;
+  image.include(f(x.low));
+  image.include(f(x.high));
+  for (Real turn : turns) {
+    for (Real point : {std::nextafter(turn, -infinity), turn, std::nextafter(turn, infinity)})
+      if (x.low <= point && point <= x.high)
+        image.include(f(point));
+  }
+  return image;
+}
+
+/// Those that multiply x by something that goes to 0 with x to an infinity: the formula gives NaN there, a careful evaluation the limit.
+bool isProduct(Alg alg) {
+  return alg == Alg::EltwiseGeluTanh || alg == Alg::EltwiseGeluErf || alg == Alg::EltwiseSwish || alg == Alg::EltwiseMish ||
+         alg == Alg::EltwiseHardswish;
+}
+
+} // namespace
+
+long double eltwise(Alg alg, float alpha, float beta, long double x) {
+  const Real a = alpha, b = beta;
+  switch (alg) {
+  case Alg::EltwiseRelu:
+  case Alg::EltwiseReluDst:
+    return x > 0 ? x : a * x;
+  case Alg::EltwiseTanh:
+  case Alg::EltwiseTanhDst:
+    return std::tanh(x);
+  case Alg::EltwiseElu:
+  case Alg::EltwiseEluDst:
+    return x > 0 ? x : a * std::expm1(x);
+  case Alg::EltwiseSquare:
+    return x * x;
+  case Alg::EltwiseAbs:
+    return std::fabs(x);
+  case Alg::EltwiseSqrt:
+  case Alg::EltwiseSqrtDst:
+    return std::sqrt(x);
+  case Alg::EltwiseLinear:
+    return a * x + b;
+  case Alg::EltwiseSoftRelu: // ln(1 + e^(a x)) / a, without overflow
+    return (std::max<Real>(a * x, 0) + std::log1p(std::exp(-std::fabs(a * x)))) / a + (std::isnan(x) ? x : 0);
+  case Alg::EltwiseHardsigmoid:
+    return clamp(a * x + b, 0, 1);
+  case Alg::EltwiseLogistic:
+  case Alg::EltwiseLogisticDst:
+    return 1 / (1 + std::exp(-x));
+  case Alg::EltwiseExp:
+  case Alg::EltwiseExpDst:
+    return std::exp(x);
+  case Alg::EltwiseGeluTanh:
+    return x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi_v<Real>) * x * (1 + 0.044715L * x * x))) / 2;
+  case Alg::EltwiseSwish:
+    return x / (1 + std::exp(-a * x));
+  case Alg::EltwiseLog:
+    return std::log(x);
+  case Alg::EltwiseClip:
+  case Alg::EltwiseClipV2:
+  case Alg::EltwiseClipV2Dst:
+    return std::isnan(x) ? x : std::min(std::max(x, a), b);
+  case Alg::EltwisePow:
+    return a * std::pow(x, b);
+  case Alg::EltwiseGeluErf:
+    return x * (1 + std::erf(x / std::numbers::sqrt2_v<Real>)) / 2;
+  case Alg::EltwiseRound:
+    return std::nearbyint(x);
+  case Alg::EltwiseMish:
+    return x * std::tanh(eltwise(Alg::EltwiseSoftRelu, 1, 0, x));
+  case Alg::EltwiseHardswish:
+    return x * clamp(a * x + b, 0, 1);
+  default:
+    return std::numeric_limits<Real>::quiet_NaN();
+  }
+}
+
+long double binary(Alg alg, long double x, long double y) {
+  switch (alg) {
+  case Alg::BinaryAdd:
+    return x + y;
+  case Alg::BinaryMul:
+    return x * y;
+  case Alg::BinaryMax:
+    return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y);
+  case Alg::BinaryMin:
+    return std::isnan(x) || std::isnan(y) ? x + y : std::min(x, y);
+  case Alg::BinaryDiv:
+    return x / y;
+  case Alg::BinarySub:
+    return x - y;
+  case Alg::BinaryGe:
+    return x >= y;
+  case Alg::BinaryGt:
+    return x > y;
+  case Alg::BinaryLe:
+    return x <= y;
+  case Alg::BinaryLt:
+    return x < y;
+  case Alg::BinaryEq:
+    return x == y;
+  case Alg::BinaryNe:
+    return x != y;
+  default:
+    return std::numeric_limits<Real>::quiet_NaN();
+  }
+}
+
+Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x) {
+  Interval image = imageOf(x, turnsOf(alg, alpha, beta), [&](Real point) { return eltwise(alg, alpha, beta, point); });
+  // A minimum or maximum with NaN is NaN or the other operand, as the instruction set has it.
+  if (x.mayBeNan && alg == Alg::EltwiseHardsigmoid)
+    image.include(0), image.include(1);
+  if (x.mayBeNan && (alg == Alg::EltwiseClip || alg == Alg::EltwiseClipV2 || alg == Alg::EltwiseClipV2Dst))
+    image.include(alpha), image.include(beta);
+  if (!x.mayBeNan && image.mayBeNan && isProduct(alg))
+    image.include(0);
+  return image;
+}
+
+Interval binaryRange(Alg alg, const Interval &x, const Interval &y) {
+  Interval image;
+  auto addImageAt = [&](Real operand) {
+    image.include(imageOf(x, {0, y.low, y.high}, [&](Real point) { return binary(alg, point, operand); }));
+  };
+  if (!y.isEmpty())
+    addImageAt(y.low), addImageAt(y.high);
+  if (y.mayBeNan)
+    addImageAt(std::numeric_limits<Real>::quiet_NaN());
+  bool isMinMax = alg == Alg::BinaryMax || alg == Alg::BinaryMin;
+  if (isMinMax && x.mayBeNan)
+    image.include(y);
+  if (isMinMax && y.mayBeNan)
+    image.include(x);
+  return image;
+}
+
+//===----------------------------------------------------------------------===//
+// Chains
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+Result<const void *> bufferOf(const ReferenceInputs &inputs, int32_t argument, const TensorDesc &desc) {
+  auto found = inputs.find(argument);
+  if (!desc.isBlockedFormat() || desc.hasRuntimeDims())
+    return invalidArguments("reference: the layout of ", arg::nameOf(argument), " is not resolved");
+  if (found == inputs.end() || (!found->second && !desc.hasZeroDim()))
+    return invalidArguments("reference: no buffer for ", arg::nameOf(argument), " (argument ", argument, ")");
+  return found->second;
+}
+
+/// The scales or zero points of an argument; empty where it has none.
+Result<std::vector<double>> readVector(const std::map<int32_t, QuantParams> &all, int32_t of, int32_t argument, const TensorDesc &tensor,
+                                       const ReferenceInputs &inputs) {
+  auto found = all.find(of);
+  if (found == all.end())
+    return std::vector<double>();
+  TensorDesc vector = arg::vectorOf(found->second, tensor);
+  Result<const void *> buffer = bufferOf(inputs, argument, vector);
+  if (!buffer)
+    return buffer.takeError();
+  return gather(vector, *buffer);
+}
+
+/// Where a tensor's vector of scales or zero points has the value of an element.
+size_t indexInVector(const TensorDesc &tensor, int32_t mask, int64_t position) {
+  int64_t index = 0, step = 1;
+  for (int dim = tensor.ndims - 1; dim >= 0; --dim) {
+    if (mask >> dim & 1) {
+      index += position % tensor.dims[dim] * step;
+      step *= tensor.dims[dim];
+    }
+    position /= tensor.dims[dim];
+  }
+  return static_cast<size_t>(index);
+}
+
+/// Errors and overflow of one operation's evaluation.
+Interval widened(Interval value, bool isWide, bool isPostOp) {
+  if (value.isEmpty())
+    return value;
+  auto toleranceAt = [&](Real end) -> Real { return isPostOp && std::isfinite(end) ? std::max(8e-6L * std::fabs(end), 2e-5L) : 0; };
+  value.low -= toleranceAt(value.low);
+  value.high += toleranceAt(value.high);
+  const Real largest = isWide ? static_cast<Real>(std::numeric_limits<double>::max()) : std::numeric_limits<float>::max();
+  if (value.high > largest)
+    value.low = std::min(value.low, largest), value.high = infinity;
+  if (value.low < -largest)
+    value.high = std::max(value.high, -largest), value.low = -infinity;
+  return value;
+}
+
+} // namespace
+
+long double AttributeChain::Operand::at(const TensorDesc &dst, int64_t position) const {
+  int64_t own = 0, step = 1;
+  for (int dim = dst.ndims - 1; dim >= 0; --dim) {
+    own += desc.dims[dim] == 1 ? 0 : position % dst.dims[dim] * step;
+    step *= desc.dims[dim];
+    position /= dst.dims[dim];
+  }
+  return values[static_cast<size_t>(own)];
+}
+
+Interval AttributeChain::Operand::around(const TensorDesc &dst, int64_t position) const {
+  Real value = at(dst, position);
+  return Interval::around(value, std::fabs(value) * error);
+}
+
+Result<AttributeChain::Operand> AttributeChain::readOperand(const Attributes &attr, int32_t argument, const TensorDesc &desc,
+                                                            const ReferenceInputs &inputs) const {
+  Result<const void *> buffer = bufferOf(inputs, argument, desc);
+  if (!buffer)
+    return buffer.takeError();
+  Operand operand{desc, gather(desc, *buffer), 0};
+  Result<std::vector<double>> scales = readVector(attr.scales, argument, arg::scalesOf(argument), desc, inputs);
+  if (!scales)
+    return scales.takeError();
+  Result<std::vector<double>> zeroPoints = readVector(attr.zeroPoints, argument, arg::zeroPointsOf(argument), desc, inputs);
+  if (!zeroPoints)
+    return zeroPoints.takeError();
+  for (size_t i = 0; i < operand.values.size(); ++i) {
+    double &value = operand.values[i];
+    value = isWide ? value : static_cast<double>(static_cast<float>(value)); // an s32 or f64 becomes the computation's type
+    if (!zeroPoints->empty())
+      value -= (*zeroPoints)[indexInVector(desc, attr.zeroPoints.at(argument).mask, static_cast<int64_t>(i))];
+    if (!scales->empty())
+      value *= (*scales)[indexInVector(desc, attr.scales.at(argument).mask, static_cast<int64_t>(i))];
+  }
+  if (!scales->empty() || !zeroPoints->empty())
+    operand.error = 2 * epsilonOf(isWide ? DataType::F64 : DataType::F32);
+  return operand;
+}
+
+Result<AttributeChain> AttributeChain::make(const Attributes &attr, const TensorDesc &dst, const ReferenceInputs &inputs, bool isWide) {
+  AttributeChain chain;
+  chain.dst = dst;
+  chain.isWide = isWide;
+  for (auto [argument, scale] : {std::pair(arg::src, &chain.sourceScale), std::pair(arg::dst, &chain.dstScale)}) {
+    Result<std::vector<double>> values = readVector(attr.scales, argument, arg::scalesOf(argument), dst, inputs);
+    if (!values)
+      return values.takeError();
+    if (!values->empty())
+      *scale = values->front();
+  }
+  for (size_t i = 0; i < attr.postOps.size(); ++i) {
+    Step step{attr.postOps[i], {}, {}};
+    if (step.op.kind != PostOp::Kind::Eltwise && step.op.kind != PostOp::Kind::Binary)
+      return unimplemented("reference: a post-op ", nameOf(step.op.kind), " is not part of it");
+    for (auto [operand, desc, argument] :
+         {std::tuple(&step.first, &step.op.src1, arg::src1), std::tuple(&step.second, &step.op.src2, arg::src2)}) {
+      if (desc->isZero())
+        continue;
+      Result<Operand> read = chain.readOperand(attr, arg::ofPostOp(i, argument), *desc, inputs);
+      if (!read)
+        return read.takeError();
+      *operand = std::move(*read);
+    }
+    chain.steps.push_back(std::move(step));
+  }
+  return chain;
+}
+
+long double AttributeChain::apply(int64_t position, long double value) const {
+  value *= sourceScale;
+  for (const Step &step : steps) {
+    if (step.op.kind == PostOp::Kind::Eltwise)
+      value = eltwise(step.op.alg, step.op.alpha, step.op.beta, value);
+    else if (step.op.alg != Alg::BinarySelect)
+      value = binary(step.op.alg, value, step.first.at(dst, position));
+    else if (step.second.at(dst, position) == 0)
+      value = step.first.at(dst, position);
+  }
+  return value / dstScale;
+}
+
+Interval AttributeChain::range(int64_t position, Interval value) const {
+  value = widened(imageOf(value, {0}, [&](Real x) { return x * sourceScale; }), isWide, /*isPostOp=*/false);
+  for (const Step &step : steps) {
+    if (step.op.kind == PostOp::Kind::Eltwise)
+      value = eltwiseRange(step.op.alg, step.op.alpha, step.op.beta, value);
+    else if (step.op.alg != Alg::BinarySelect)
+      value = binaryRange(step.op.alg, value, step.first.around(dst, position));
+    else if (step.second.at(dst, position) == 0)
+      value = step.first.around(dst, position);
+    value = widened(value, isWide, /*isPostOp=*/true);
+  }
+  return widened(imageOf(value, {0}, [&](Real x) { return x / dstScale; }), isWide, /*isPostOp=*/false);
+}
+
+} // namespace quern

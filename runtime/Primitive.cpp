@@ -77,26 +77,25 @@ Result<void> Primitive::addSlots() {
       return scratchpad.takeError();
     slots.push_back({QUERN_ARG_SCRATCHPAD, (*scratchpad)->bytes(), *scratchpad, &scratchpadName, 0});
   }
-  allGiven = (uint64_t(1) << slots.size()) - 1;
   return {};
 }
 
-Error Primitive::missing(uint64_t given) const {
+Error Primitive::missing(const SlotSet &given) const {
   for (size_t i = 0; i < slots.size(); ++i)
-    if (!(given >> i & 1))
+    if (!given[i])
       return invalidArguments("argument ", slots[i].index, " (", *slots[i].name, ") is missing");
   return internalError("no argument is missing");
 }
 
 Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, Given &given) const {
-  uint64_t present = 0;
+  SlotSet present;
   for (const quern_exec_arg_t &argument : arguments) {
     const auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot &slot) { return slot.index == argument.arg; });
     if (slot == slots.end())
       continue;
     const size_t position = static_cast<size_t>(slot - slots.begin());
     const auto *memory = reinterpret_cast<const Memory *>(argument.memory);
-    if (present >> position & 1)
+    if (present[position])
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is given twice");
     if (!memory)
       return invalidArguments("the memory of argument ", slot->index, " (", *slot->name, ") is null");
@@ -107,11 +106,11 @@ Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is on another kind of engine than the stream");
     if (!memory->data && memory->bytes > 0)
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", memory->bytes, " bytes");
-    present |= uint64_t(1) << position;
+    present.set(position);
     given.buffers[position] = memory->data;
     given.descs[position] = &memory->desc;
   }
-  if (present != allGiven)
+  if (present.count() != slots.size())
     return missing(present);
   return sizeCount == 0 ? Result<void>() : collectSizes(given);
 }

@@ -15,6 +15,8 @@
 
 #include "quern/quern_primitive.h"
 
+#include <bitset>
+
 namespace quern {
 
 /// What a C primitive descriptor handle points to.
@@ -24,7 +26,8 @@ struct PrimitiveDescObject {
 
 class Primitive {
 public:
-  static constexpr size_t maxArguments = 64;
+  /// Two tensors with scales, 32 selects with scales and zero points of one operand, and the scratchpad are 133.
+  static constexpr size_t maxArguments = 192;
 
   /// Brings the kernel from a cache or compiles it.
   static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem);
@@ -47,6 +50,7 @@ private:
     const std::string *name;
     size_t sizeCount; ///< runtime sizes that its memory brings
   };
+  using SlotSet = std::bitset<maxArguments>; ///< a bit for each slot
   /// What the memories of one execution bring, in the order of `slots`.
   struct Given {
     void *buffers[maxArguments];
@@ -60,13 +64,12 @@ private:
   Result<void> collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, Given &given) const;
   Result<void> collectSizes(Given &given) const;
   bool isEmpty(const Given &given) const;
-  Error missing(uint64_t given) const;
+  Error missing(const SlotSet &given) const;
   Result<void> run(const Stream &stream, const Given &given) const;
 
   PrimitiveDescObject desc;
   std::shared_ptr<const Executable> kernel;
   std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
-  uint64_t allGiven = 0;   ///< a bit for each slot
   size_t sizeCount = 0;    ///< of all slots
   AcquiredKernel origin;
   int64_t createNs = 0;

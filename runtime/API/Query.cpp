@@ -29,10 +29,12 @@ Error notRequired(quern_query_t what) {
   return {Status::NotRequired, concat("query ", static_cast<int>(what), " does not concern this primitive")};
 }
 
+/// Tensors, those of post-ops included; scales and zero points are not counted, as oneDNN does not.
 int64_t countArguments(const Problem &problem, bool isOutput) {
+  constexpr int quantization = QUERN_ARG_ATTR_SCALES | QUERN_ARG_ATTR_ZERO_POINTS;
   int64_t count = 0;
   for (const ArgumentInfo &argument : problem.verified().arguments)
-    count += argument.isOutput == isOutput ? 1 : 0;
+    count += argument.isOutput == isOutput && !(argument.index & quantization) ? 1 : 0;
   return count;
 }
 
@@ -46,18 +48,25 @@ Result<void> queryCommon(const Problem &problem, quern_query_t what, void *resul
   case quern_query_scratchpad_engine:
     wrap(problem.engine().get(), static_cast<quern_engine_t *>(result));
     return {};
-  case quern_query_primitive_kind: return answerEnum<quern_primitive_kind_t>(result, problem.verified().desc.kind());
-  case quern_query_num_of_inputs_s32: return answer<int>(result, countArguments(problem, /*isOutput=*/false));
-  case quern_query_num_of_outputs_s32: return answer<int>(result, countArguments(problem, /*isOutput=*/true));
-  case quern_query_impl_info_str: return answer<const char *>(result, problem.verified().implementation.c_str());
-  case quern_query_cache_blob_id_size_s64: return answer<int64_t>(result, problem.key().bytes.size());
+  case quern_query_primitive_kind:
+    return answerEnum<quern_primitive_kind_t>(result, problem.verified().desc.kind());
+  case quern_query_num_of_inputs_s32:
+    return answer<int>(result, countArguments(problem, /*isOutput=*/false));
+  case quern_query_num_of_outputs_s32:
+    return answer<int>(result, countArguments(problem, /*isOutput=*/true));
+  case quern_query_impl_info_str:
+    return answer<const char *>(result, problem.verified().implementation.c_str());
+  case quern_query_cache_blob_id_size_s64:
+    return answer<int64_t>(result, problem.key().bytes.size());
   case quern_query_cache_blob_id:
     *static_cast<const uint8_t **>(result) = reinterpret_cast<const uint8_t *>(problem.key().bytes.data());
     return {};
-  case quern_query_time_estimate_f64: return answerResult<double>(result, problem.estimatedSeconds());
+  case quern_query_time_estimate_f64:
+    return answerResult<double>(result, problem.estimatedSeconds());
   case quern_query_memory_consumption_s64:
     return problem.usesCallerScratchpad() ? answer<int64_t>(result, 0) : answerResult<int64_t>(result, problem.scratchpadBytes());
-  default: return notRequired(what);
+  default:
+    return notRequired(what);
   }
 }
 
@@ -68,10 +77,14 @@ struct KindQuery {
 
   Result<void> operator()(const SoftmaxDesc &softmax) const {
     switch (what) {
-    case quern_query_prop_kind: return answerEnum<quern_prop_kind_t>(result, softmax.prop);
-    case quern_query_alg_kind: return answerEnum<quern_alg_kind_t>(result, softmax.alg);
-    case quern_query_axis_s32: return answer<int>(result, softmax.axis);
-    default: return queryCommon(problem, what, result);
+    case quern_query_prop_kind:
+      return answerEnum<quern_prop_kind_t>(result, softmax.prop);
+    case quern_query_alg_kind:
+      return answerEnum<quern_alg_kind_t>(result, softmax.alg);
+    case quern_query_axis_s32:
+      return answer<int>(result, softmax.axis);
+    default:
+      return queryCommon(problem, what, result);
     }
   }
   Result<void> operator()(const ReorderDesc &) const {
@@ -82,15 +95,23 @@ struct KindQuery {
   }
   Result<void> operator()(const RnnDesc &rnn) const {
     switch (what) {
-    case quern_query_prop_kind: return answerEnum<quern_prop_kind_t>(result, rnn.prop);
+    case quern_query_prop_kind:
+      return answerEnum<quern_prop_kind_t>(result, rnn.prop);
     case quern_query_cell_kind:
-    case quern_query_alg_kind: return answerEnum<quern_alg_kind_t>(result, rnn.cell);
-    case quern_query_direction: return answerEnum<quern_rnn_direction_t>(result, rnn.direction);
-    case quern_query_activation_kind: return answerEnum<quern_alg_kind_t>(result, rnn.activation);
-    case quern_query_flags: return answer<unsigned>(result, rnn.flags);
-    case quern_query_alpha_f32: return answer<float>(result, rnn.alpha);
-    case quern_query_beta_f32: return answer<float>(result, rnn.beta);
-    default: return queryCommon(problem, what, result);
+    case quern_query_alg_kind:
+      return answerEnum<quern_alg_kind_t>(result, rnn.cell);
+    case quern_query_direction:
+      return answerEnum<quern_rnn_direction_t>(result, rnn.direction);
+    case quern_query_activation_kind:
+      return answerEnum<quern_alg_kind_t>(result, rnn.activation);
+    case quern_query_flags:
+      return answer<unsigned>(result, rnn.flags);
+    case quern_query_alpha_f32:
+      return answer<float>(result, rnn.alpha);
+    case quern_query_beta_f32:
+      return answer<float>(result, rnn.beta);
+    default:
+      return queryCommon(problem, what, result);
     }
   }
 };
@@ -111,13 +132,20 @@ struct Role {
 };
 Role roleOf(quern_query_t what) {
   switch (what) {
-  case quern_query_src_md: return {QUERN_ARG_SRC_0, 4};
-  case quern_query_dst_md: return {QUERN_ARG_DST_0, 3};
-  case quern_query_weights_md: return {QUERN_ARG_WEIGHTS_0, 9}; // the bias comes after the four weights
-  case quern_query_diff_src_md: return {QUERN_ARG_DIFF_SRC_0, 4};
-  case quern_query_diff_dst_md: return {QUERN_ARG_DIFF_DST_0, 3};
-  case quern_query_diff_weights_md: return {QUERN_ARG_DIFF_WEIGHTS_0, 9};
-  default: return {};
+  case quern_query_src_md:
+    return {QUERN_ARG_SRC_0, 4};
+  case quern_query_dst_md:
+    return {QUERN_ARG_DST_0, 3};
+  case quern_query_weights_md:
+    return {QUERN_ARG_WEIGHTS_0, 9}; // the bias comes after the four weights
+  case quern_query_diff_src_md:
+    return {QUERN_ARG_DIFF_SRC_0, 4};
+  case quern_query_diff_dst_md:
+    return {QUERN_ARG_DIFF_DST_0, 3};
+  case quern_query_diff_weights_md:
+    return {QUERN_ARG_DIFF_WEIGHTS_0, 9};
+  default:
+    return {};
   }
 }
 

@@ -81,6 +81,48 @@ TEST_F(CompilerTest, ThreadsDoNotChangeABit) {
   set_num_threads(saved);
 }
 
+TEST_F(CompilerTest, AsManyArgumentsAsPostOpsAllow) {
+  memory::desc md({2, 8}, memory::data_type::f32, "ab"), operand({1, 8}, memory::data_type::s8, "ab");
+  post_ops ops;
+  primitive_attr attr;
+  for (int i = 0; i < 32; ++i) {
+    ops.append_binary(i % 2 ? algorithm::binary_sub : algorithm::binary_add, operand);
+    attr.set_scales_mask(QUERN_ARG_ATTR_MULTIPLE_POST_OP(i) | QUERN_ARG_SRC_1, 0);
+    attr.set_zero_points_mask(QUERN_ARG_ATTR_MULTIPLE_POST_OP(i) | QUERN_ARG_SRC_1, 0);
+  }
+  attr.set_post_ops(ops);
+  attr.set_scales_mask(QUERN_ARG_SRC, 0);
+  attr.set_scales_mask(QUERN_ARG_DST, 0);
+  softmax_forward::primitive_desc desc(device, prop_kind::forward, algorithm::softmax_accurate, md, md, 1, attr);
+  float x[16] = {}, y[16], one = 1, half = 0.5f;
+  int8_t values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  int32_t zeroPoint = 3;
+  std::unordered_map<int, memory> arguments = {
+      {QUERN_ARG_SRC, memory(md, device, x)},
+      {QUERN_ARG_DST, memory(md, device, y)},
+      {QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC,
+       memory(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC), device, &one)},
+      {QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST,
+       memory(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST), device, &half)}};
+  for (int i = 0; i < 32; ++i) {
+    const int index = QUERN_ARG_ATTR_MULTIPLE_POST_OP(i) | QUERN_ARG_SRC_1;
+    arguments[index] = memory(operand, device, values);
+    arguments[QUERN_ARG_ATTR_SCALES | index] =
+        memory(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_SCALES | index), device, i == 0 ? &one : &half);
+    arguments[QUERN_ARG_ATTR_ZERO_POINTS | index] =
+        memory(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_ZERO_POINTS | index), device, &zeroPoint);
+  }
+  ASSERT_EQ(arguments.size(), 100u);
+  primitive kernel(desc);
+  kernel.execute(stream(device), arguments);
+  // All cancel but that the first adds its whole where the second takes away a half.
+  for (int i = 0; i < 16; ++i)
+    EXPECT_NEAR(y[i], (0.125f + static_cast<float>(values[i % 8] - 3) / 2) / 0.5f, 1e-4) << i;
+  arguments.erase(QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_ATTR_MULTIPLE_POST_OP(31) | QUERN_ARG_SRC_1);
+  EXPECT_EQ(test::statusOf([&] { kernel.execute(stream(device), arguments); }), quern_invalid_arguments);
+  EXPECT_NE(std::string(quern_get_last_error_message()).find("zero_points.post31.src_1"), std::string::npos);
+}
+
 TEST_F(CompilerTest, EveryFormIsGiven) {
   for (quern_code_form_t form :
        {quern_form_emit, quern_form_schedule, quern_form_lower, quern_form_llvm, quern_form_asm, quern_form_object, quern_form_artifact})

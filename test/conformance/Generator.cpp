@@ -8,15 +8,13 @@
 //===----------------------------------------------------------------------===//
 #include "Generator.h"
 
+#include "Layouts.h"
+
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <numeric>
 
 namespace quern {
 namespace {
-
-constexpr int64_t mostElements = 1 << 17;
 
 /// Extents around every vector width of every instruction set, and around the blocks of long sums.
 int64_t drawExtent(Random &random, int64_t most) {
@@ -43,108 +41,177 @@ int64_t drawExtent(Random &random, int64_t most) {
   return std::clamp<int64_t>(extent, 1, std::max<int64_t>(most, 1));
 }
 
-std::vector<int64_t> drawDims(Random &random, int rank) {
-  std::vector<int64_t> dims(static_cast<size_t>(rank), 1), order(dims.size());
-  std::iota(order.begin(), order.end(), 0);
-  random.shuffle(order);
-  int64_t budget = random.pick<int64_t>({64, 2048, 16384, mostElements});
-  for (int64_t dim : order) {
-    dims[static_cast<size_t>(dim)] = drawExtent(random, budget);
-    budget /= dims[static_cast<size_t>(dim)];
-  }
-  if (random.oneIn(50))
-    dims[static_cast<size_t>(random.between(0, rank - 1))] = 0;
-  return dims;
-}
-
-struct LayoutDraw {
-  bool permuted = false, gaps = false, broadcast = false;
+struct Shape {
+  std::vector<int64_t> dims;
+  int axis = 0;
 };
 
-TensorDesc drawLayout(Random &random, const std::vector<int64_t> &dims, DataType type, LayoutDraw draw) {
-  std::vector<size_t> order(dims.size()); // from the innermost dim outwards
-  std::iota(order.rbegin(), order.rend(), 0);
-  if (draw.permuted)
-    random.shuffle(order);
-  std::vector<int64_t> strides(dims.size());
-  int64_t stride = draw.gaps && random.oneIn(4) ? random.between(2, 3) : 1;
-  size_t repeated = draw.broadcast ? static_cast<size_t>(random.between(0, static_cast<int64_t>(dims.size()) - 1)) : dims.size();
-  for (size_t dim : order) {
-    strides[dim] = dim == repeated ? 0 : stride;
-    stride *= dim == repeated ? 1 : std::max<int64_t>(dims[dim], 1);
-    if (draw.gaps && random.oneIn(2))
-      stride += random.between(1, 5);
-  }
-  Result<TensorDesc> desc = TensorDesc::fromStrides(dims, type, strides);
-  if (!desc) {
-    std::fprintf(stderr, "conformance: the generator drew an illegal layout: %s\n", desc.error().message.c_str());
-    std::exit(4);
-  }
-  if (draw.gaps && random.oneIn(2))
-    desc->offset0 = random.between(1, 40);
-  return *desc;
+/// Post-ops make the reference slow, and their code does not depend on the size.
+int64_t drawBudget(Random &random, const Cell &cell) {
+  bool hasPostOps = cell.attribute >= AttributeClass::Eltwise;
+  if (hasPostOps)
+    return random.pick<int64_t>({64, 64, 1024, 4096});
+  return random.oneIn(24) ? 1 << 17 : random.pick<int64_t>({64, 1024, 2048, 16384});
 }
 
-void drawTensors(Random &random, const Cell &cell, const std::vector<int64_t> &dims, SoftmaxDesc &op) {
-  bool permuted = cell.family == LayoutFamily::Permuted, gaps = cell.family == LayoutFamily::Gapped;
-  LayoutDraw draw{permuted, gaps, cell.family == LayoutFamily::Broadcast};
-  if (cell.family == LayoutFamily::Mixed)
-    draw = {true, random.oneIn(2), false};
-  op.src = drawLayout(random, dims, cell.src, draw);
-  if (permuted || gaps || cell.family == LayoutFamily::Dense) {
-    op.dst = op.src;
-    op.dst.dataType = cell.dst;
+Shape drawShape(Random &random, const Cell &cell) {
+  Shape shape;
+  // Off the axis there must be another dim; padding and runtime layouts stay small enough to be read.
+  int least = cell.family == LayoutFamily::BlockedOffAxis ? 2 : 1;
+  int rank = static_cast<int>(random.oneIn(4) ? random.between(5, 12) : random.between(least, 4));
+  shape.dims.assign(static_cast<size_t>(rank), 1);
+  shape.axis = static_cast<int>(random.oneIn(2) ? rank - 1 : random.between(0, rank - 1));
+  std::vector<int64_t> order(shape.dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  random.shuffle(order);
+  int64_t budget = drawBudget(random, cell);
+  if (random.oneIn(4)) { // a short axis, which several rows share a vector along
+    int64_t length = random.between(2, 64);
+    shape.dims[static_cast<size_t>(shape.axis)] = length;
+    budget /= length;
+    std::erase(order, shape.axis);
+  }
+  for (int64_t dim : order) {
+    shape.dims[static_cast<size_t>(dim)] = drawExtent(random, budget);
+    budget /= shape.dims[static_cast<size_t>(dim)];
+  }
+  if (random.oneIn(50))
+    shape.dims[static_cast<size_t>(random.between(0, rank - 1))] = 0;
+  return shape;
+}
+
+/// Enough rows that each kind of them occurs; a long row is alone.
+Shape drawShapeOf(Random &random, Path path) {
+  switch (path) {
+  case Path::Contiguous:
+    return {{random.between(90, 120), random.between(65, 300)}, 1};
+  case Path::Strided:
+    return {{random.between(2, 5), random.between(2, 70), random.between(60, 99)}, 1};
+  case Path::ShortAxis:
+    return {{random.between(100, 300), random.between(2, 64)}, 1};
+  case Path::LongRow:
+    return {{1, longRow + random.between(0, 5000)}, 1};
+  }
+  return {};
+}
+
+/// The open sizes in the order of the text: of each tensor its dims, its strides where no tag says them, its offset.
+void appendSizes(const TensorDesc &open, const TensorDesc &actual, std::vector<int64_t> &sizes) {
+  if (open.isZero() || !open.isBlockedFormat())
     return;
-  }
-  draw.broadcast = false;
-  draw.gaps = draw.gaps || (cell.family == LayoutFamily::Mixed && random.oneIn(2));
-  op.dst = drawLayout(random, dims, cell.dst, draw);
+  auto append = [&](const int64_t *values, const int64_t *known) {
+    for (int d = 0; d < open.ndims; ++d)
+      if (values[d] == runtimeDim)
+        sizes.push_back(known[d]);
+  };
+  append(open.dims, actual.dims);
+  if (open.tag().empty())
+    append(open.strides, actual.strides);
+  if (open.offset0 == runtimeDim)
+    sizes.push_back(actual.offset0);
 }
 
-Attributes drawAttributes(Random &random) {
-  Attributes attributes;
-  if (random.oneIn(8))
-    attributes.fpmathMode = random.pick({FpmathMode::BF16, FpmathMode::F16, FpmathMode::TF32, FpmathMode::Any});
-  if (random.oneIn(8))
-    attributes.accumulationMode = random.pick({AccumulationMode::Relaxed, AccumulationMode::Any, AccumulationMode::F32});
-  attributes.deterministic = random.oneIn(8);
-  return attributes;
+void place(const Cell &cell, const std::vector<TensorDesc> &tensors, SoftmaxDesc &op) {
+  if (cell.backward) {
+    op.dst = tensors[0], op.diffDst = tensors[1], op.diffSrc = tensors[2];
+  } else {
+    op.src = tensors[0], op.dst = tensors[1];
+  }
+}
+
+/// Leaves layouts to the library.
+void drawAny(Random &random, const Cell &cell, SoftmaxDesc &op) {
+  auto open = [&](TensorDesc &desc) {
+    TensorDesc any = *TensorDesc::fromTag(desc.shape(), desc.dataType, "any");
+    desc = any;
+  };
+  if (!cell.backward)
+    return open(op.dst);
+  if (random.oneIn(2))
+    open(op.diffDst);
+  open(op.diffSrc);
+}
+
+/// Seeds are tried on one small row, whose kind is that of a row of any length.
+uint64_t seedFor(Random &random, const Case &drawn, RowKind kind) {
+  const SoftmaxDesc &op = std::get<SoftmaxDesc>(drawn.desc.op);
+  constexpr int64_t length = 64;
+  TensorDesc tiny = *TensorDesc::dense(std::vector<int64_t>{1, length}, drawn.cell.from);
+  std::vector<char> buffer(static_cast<size_t>(tiny.bytes()));
+  int32_t argument = isForward(op.prop) ? QUERN_ARG_SRC : QUERN_ARG_DIFF_DST;
+  uint64_t seed = random.bits() % 1000000;
+  for (int tries = 0; tries < 1000; ++tries, ++seed) {
+    fillInput(drawn.desc, argument, tiny, FillKind::Special, seed, buffer.data());
+    if (countRowKinds(tiny, 1, buffer.data())[static_cast<size_t>(kind)] > 0)
+      break;
+  }
+  return seed;
+}
+
+Case drawOfCell(Random &random, const Cell &cell, const Shape &shape) {
+  Case drawn;
+  drawn.cell = cell;
+  SoftmaxDesc op;
+  op.prop = cell.backward ? PropKind::BackwardData : random.pick({PropKind::ForwardInference, PropKind::ForwardTraining});
+  op.alg = random.pick({Alg::SoftmaxAccurate, Alg::SoftmaxLog, Alg::SoftmaxAccurateInfAsZero});
+  op.axis = shape.axis;
+  std::vector<DataType> types = {cell.from, cell.to};
+  if (cell.backward)
+    types.insert(types.begin(), random.pick({DataType::F32, DataType::BF16, DataType::F16, DataType::F64, cell.from, cell.to}));
+  OperandShape operands{shape.dims, std::vector<bool>(shape.dims.size(), false)};
+  std::vector<TensorDesc> actual;
+  if (cell.family == LayoutFamily::Runtime) {
+    RuntimeTensors tensors = drawRuntimeTensors(random, shape.dims, types);
+    place(cell, tensors.open, op);
+    actual = tensors.actual;
+    operands.isOpen = tensors.isOpen;
+    for (size_t i = 0; i < actual.size(); ++i)
+      if (!cell.backward)
+        appendSizes(tensors.open[i], actual[i], drawn.sizes);
+    if (cell.backward) // the text has diff_src before diff_dst
+      for (size_t i : {0, 2, 1})
+        appendSizes(tensors.open[i], actual[i], drawn.sizes);
+  } else {
+    place(cell, drawTensors(random, cell.family, shape.dims, shape.axis, types), op);
+  }
+  AttributesDraw attributes = drawAttributes(random, cell.attribute, operands);
+  for (size_t i = 0; i < attributes.open.postOps.size(); ++i) {
+    appendSizes(attributes.open.postOps[i].src1, attributes.actualPostOps[i].src1, drawn.sizes);
+    appendSizes(attributes.open.postOps[i].src2, attributes.actualPostOps[i].src2, drawn.sizes);
+  }
+  drawn.desc = {op, attributes.open};
+  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
+  drawn.data.seed = random.bits() % 1000000;
+  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+  const TensorDesc &in = cell.backward ? op.diffDst : op.src, &out = cell.backward ? op.diffSrc : op.dst;
+  drawn.data.inPlace = in == out && drawn.sizes.empty() && random.oneIn(3);
+  return drawn;
+}
+
+Case drawSpecial(Random &random, const SpecialCell &special) {
+  Cell cell{special.backward, special.type, special.type, LayoutFamily::Dense, AttributeClass::None};
+  Case drawn = drawOfCell(random, cell, drawShapeOf(random, special.path));
+  if (cell.backward)
+    std::get<SoftmaxDesc>(drawn.desc.op).dst.dataType = special.type;
+  drawn.special = special;
+  drawn.data.fill = FillKind::Special;
+  if (special.path == Path::LongRow)
+    drawn.data.seed = seedFor(random, drawn, special.kind);
+  return drawn;
 }
 
 } // namespace
 
-std::string_view nameOf(LayoutFamily family) {
-  constexpr std::string_view names[] = {"dense", "permuted", "gapped", "mixed", "broadcast"};
-  return names[static_cast<size_t>(family)];
-}
-
-std::vector<Cell> allCells() {
-  std::vector<Cell> cells;
-  for (LayoutFamily family : allFamilies)
-    for (Alg alg : allAlgs)
-      for (DataType src : allTypes)
-        for (DataType dst : allTypes)
-          cells.push_back({src, dst, family, alg});
-  return cells;
-}
-
 Case drawCase(uint64_t seed, int64_t number) {
-  static const std::vector<Cell> cells = allCells();
   Random random(seed * 1000003 + static_cast<uint64_t>(number));
-  Case drawn;
-  drawn.cell = cells[static_cast<size_t>(number) % cells.size()];
-  int rank = static_cast<int>(random.oneIn(4) ? random.between(5, 12) : random.between(1, 4));
-  std::vector<int64_t> dims = drawDims(random, rank);
-  SoftmaxDesc op;
-  op.prop = random.pick({PropKind::ForwardInference, PropKind::ForwardTraining});
-  op.alg = drawn.cell.alg;
-  op.axis = static_cast<int32_t>(random.between(0, rank - 1));
-  drawTensors(random, drawn.cell, dims, op);
-  drawn.desc = {op, drawAttributes(random)};
-  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
-  drawn.data.seed = random.bits() % 1000000;
-  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
-  drawn.data.inPlace = op.src == op.dst && random.oneIn(3);
+  const std::vector<SpecialCell> &special = specialCells();
+  if (number < static_cast<int64_t>(special.size()))
+    return drawSpecial(random, special[static_cast<size_t>(number)]);
+  const std::vector<Cell> &cells = allCells();
+  const Cell &cell = cells[(static_cast<size_t>(number) - special.size()) % cells.size()];
+  Case drawn = drawOfCell(random, cell, drawShape(random, cell));
+  if (cell.family != LayoutFamily::Runtime && !drawn.data.inPlace && random.oneIn(12))
+    drawAny(random, cell, std::get<SoftmaxDesc>(drawn.desc.op));
   return drawn;
 }
 

@@ -3,50 +3,44 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Legal softmax problems walk through every combination of type pair, layout family and algorithm in turn (a "cell"), and draw the rest:
-// rank, axis, sizes around every vector width, strides, offsets, data. So a run of as many cases as there are cells misses none.
+// Legal softmax problems walk through the cells of Cells.h and draw the rest: algorithm, rank, axis, sizes around every vector width,
+// strides, offsets, blocks, operands, data. Every draw is a legal problem: what the library refuses of them is a failure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_GENERATOR_H
 #define QUERN_CONFORMANCE_GENERATOR_H
 
+#include "Cells.h"
 #include "Primitives/TestData.h"
 #include "ProblemData.h"
 #include "Random.h"
 
+#include <optional>
+
 namespace quern {
-
-/// How the strides of a case were drawn.
-enum class LayoutFamily {
-  Dense,     ///< row-major on both sides
-  Permuted,  ///< the same permutation of the dims on both sides, no gaps
-  Gapped,    ///< row-major with gaps and an offset, the same on both sides
-  Mixed,     ///< each side its own permutation, gaps and offset
-  Broadcast, ///< stride 0 along some dim of src
-};
-inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Dense, LayoutFamily::Permuted, LayoutFamily::Gapped, LayoutFamily::Mixed,
-                                               LayoutFamily::Broadcast};
-inline constexpr DataType allTypes[] = {DataType::F32, DataType::BF16, DataType::F16, DataType::F64};
-inline constexpr Alg allAlgs[] = {Alg::SoftmaxAccurate, Alg::SoftmaxLog, Alg::SoftmaxAccurateInfAsZero};
-
-std::string_view nameOf(LayoutFamily family);
-
-struct Cell {
-  DataType src, dst;
-  LayoutFamily family;
-  Alg alg;
-  auto operator<=>(const Cell &) const = default;
-};
-std::vector<Cell> allCells();
 
 struct Case {
   Cell cell;
+  std::optional<SpecialCell> special; ///< what the case is for, if it is not for its cell
   PrimitiveDesc desc;
+  std::vector<int64_t> sizes; ///< of the `?` of desc.text(), as `quern run --sizes` takes them
   DataOptions data;
 };
 
-/// Case `number` of a seed. Deterministic.
+/// Case `number` of a seed: first the special cells, then the cells over and over. Deterministic.
 Case drawCase(uint64_t seed, int64_t number);
+
+/// What the operands of post-ops broadcast to.
+struct OperandShape {
+  std::vector<int64_t> dims;
+  std::vector<bool> isOpen; ///< dims that are left to execution
+};
+
+struct AttributesDraw {
+  Attributes open;
+  std::vector<PostOp> actualPostOps; ///< those of `open` with the sizes of this execution
+};
+AttributesDraw drawAttributes(Random &random, AttributeClass attribute, const OperandShape &shape);
 
 /// A line that must be refused: a legal one with one thing made wrong. `what` names it.
 struct IllegalCase {

@@ -10,20 +10,21 @@
 #ifndef QUERN_CONFORMANCE_SUITE_H
 #define QUERN_CONFORMANCE_SUITE_H
 
+#include "Coverage.h"
 #include "Generator.h"
 #include "Kernel.h"
 #include "OneDnn.h"
 
 #include <map>
 #include <memory>
-#include <set>
 
 namespace quern {
 
 struct SuiteOptions {
   uint64_t seed = 1;
-  int64_t count = 480;
-  double seconds = 0; ///< 0: no limit
+  int64_t count = 0;     ///< legal problems; 0: the special cells and the first round of the others
+  double seconds = 0;    ///< 0: no limit
+  bool listOnly = false; ///< verify legal problems and print the commands that would run them
   bool useOrc = true, useLoader = true;
   std::string peer; ///< a oneDNN to compare with; empty: none
 };
@@ -37,13 +38,18 @@ public:
   Result<void> open();
   void runLegal();
   void runIllegal();
+  int exitCode() const { return failed ? 1 : 0; }
   /// Prints the counts of every cell and "N passed, N failed"; gives the exit code.
   int summarize() const;
 
 private:
+  static std::string commandOf(const Case &drawn);
   void fail(const Case &drawn, const std::string &why);
   void failLine(const std::string &line, const std::string &why);
   Result<void> runCase(const Case &drawn);
+  /// What a case needs to be run: the verified problem that the kernel is made for, and the same with all sizes.
+  Result<void> readCase(const Case &drawn, Problem &open, Problem &sized) const;
+  void countCase(const Case &drawn, const Problem &sized, ProblemData &data);
   /// Executes with every number of threads; the outputs of the first go to `bytes`.
   Result<void> executeAndJudge(Kernel &kernel, ProblemData &data, std::string &bytes);
   Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data);
@@ -53,10 +59,10 @@ private:
   Device device;
   std::unique_ptr<OneDnn> peer;
   std::string cacheDirectory;
-  std::map<Cell, int64_t> counts;
-  std::map<std::string, int64_t> refusals;              ///< by kind of mistake
-  std::set<std::pair<DataType, DataType>> refusedPairs; ///< of types, by the peer
-  int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0, peerWrong = 0, bySpecial = 0, inPlace = 0, empty = 0;
+  Coverage coverage;
+  std::map<std::string, int64_t> refusals; ///< by kind of mistake
+  int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0, peerWrong = 0;
+  int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0;
   double worst = 0;
   double startSeconds = 0;
 };

@@ -1,0 +1,239 @@
+//===- Layouts.cpp - Random tensors of every family of layouts ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Layouts.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Layouts.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+
+namespace quern {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+/// A layout that the generator made must be legal.
+TensorDesc taken(Result<TensorDesc> desc) {
+  if (desc)
+    return *desc;
+  std::fprintf(stderr, "conformance: the generator drew an illegal layout: %s\n", desc.error().message.c_str());
+  std::exit(4);
+}
+
+struct PlainDraw {
+  bool permuted = false, gaps = false, broadcast = false;
+};
+
+TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw draw) {
+  std::vector<size_t> order(dims.size()); // from the innermost dim outwards
+  std::iota(order.rbegin(), order.rend(), 0);
+  if (draw.permuted)
+    random.shuffle(order);
+  Dims strides(dims.size());
+  int64_t stride = draw.gaps && random.oneIn(4) ? random.between(2, 3) : 1;
+  size_t repeated = draw.broadcast ? static_cast<size_t>(random.between(0, static_cast<int64_t>(dims.size()) - 1)) : dims.size();
+  for (size_t dim : order) {
+    strides[dim] = dim == repeated ? 0 : stride;
+    stride *= dim == repeated ? 1 : std::max<int64_t>(dims[dim], 1);
+    if (draw.gaps && random.oneIn(2))
+      stride += random.between(1, 5);
+  }
+  TensorDesc desc = taken(TensorDesc::fromStrides(dims, type, strides));
+  if (draw.gaps && random.oneIn(2))
+    desc.offset0 = random.between(1, 40);
+  return desc;
+}
+
+/// Inner blocks of a layout, outermost first.
+using Blocks = std::vector<std::pair<int, int64_t>>;
+
+/// The tag's order of the outer dims is random in one of three.
+TensorDesc drawBlocked(Random &random, const Dims &dims, DataType type, const Blocks &blocks) {
+  std::vector<int> order(dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (random.oneIn(3))
+    random.shuffle(order);
+  std::string tag;
+  for (int dim : order) {
+    bool isBlocked = std::any_of(blocks.begin(), blocks.end(), [&](const auto &block) { return block.first == dim; });
+    tag += static_cast<char>((isBlocked ? 'A' : 'a') + dim);
+  }
+  for (const auto &[dim, size] : blocks)
+    tag += std::to_string(size) + static_cast<char>('a' + dim);
+  return taken(TensorDesc::fromTag(dims, type, tag));
+}
+
+int64_t drawBlock(Random &random) { return random.pick<int64_t>({2, 4, 8, 8, 16, 16, 16, 32, 64, 3}); }
+
+int drawDim(Random &random, const Dims &dims) { return static_cast<int>(random.between(0, static_cast<int64_t>(dims.size()) - 1)); }
+
+Blocks drawBlocks(Random &random, LayoutFamily family, const Dims &dims, int axis) {
+  int other = dims.size() > 1
+                  ? static_cast<int>((axis + random.between(1, static_cast<int64_t>(dims.size()) - 1)) % static_cast<int64_t>(dims.size()))
+                  : axis;
+  switch (family) {
+  case LayoutFamily::BlockedOnAxis:
+    return {{axis, drawBlock(random)}};
+  case LayoutFamily::BlockedOffAxis:
+    return {{other, drawBlock(random)}};
+  default:
+    break;
+  }
+  int64_t small = random.pick<int64_t>({2, 4, 8}), large = random.pick<int64_t>({4, 8, 16});
+  switch (random.between(0, 3)) {
+  case 0:
+    return {{axis, large}, {other, small}};
+  case 1:
+    return {{other, small}, {axis, large}};
+  case 2: // two levels of one dim around another, as weights have them
+    return {{axis, small}, {other, large}, {axis, random.pick<int64_t>({2, 4})}};
+  default:
+    return {{other, small}, {axis, 4}, {other, 2}};
+  }
+}
+
+/// Blocks that do not divide, or padding without a block.
+TensorDesc drawPadded(Random &random, const Dims &dims, DataType type) {
+  int dim = drawDim(random, dims);
+  if (random.oneIn(6)) {
+    Dims padded = dims;
+    padded[static_cast<size_t>(dim)] += random.between(1, 9);
+    TensorDesc desc = drawPlain(random, padded, type, {random.oneIn(2), false, false});
+    std::copy(dims.begin(), dims.end(), desc.dims);
+    return desc;
+  }
+  int64_t extent = dims[static_cast<size_t>(dim)], block = 2;
+  for (int tries = 0; extent % block == 0 && tries < 20; ++tries)
+    block = drawBlock(random);
+  if (extent % block == 0)
+    block = extent + 1; // also of 0, which is padded to nothing
+  Blocks blocks = {{dim, block}};
+  if (random.oneIn(3))
+    blocks.insert(blocks.begin(), {drawDim(random, dims), random.pick<int64_t>({2, 4, 8})});
+  return drawBlocked(random, dims, type, blocks);
+}
+
+/// The part of a larger tensor with these dims.
+TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, int axis) {
+  Blocks blocks;
+  if (random.oneIn(2))
+    blocks = drawBlocks(random, random.pick({LayoutFamily::BlockedOnAxis, LayoutFamily::BlockedOffAxis}), dims, axis);
+  Dims whole = dims, offsets(dims.size(), 0);
+  for (size_t d = 0; d < dims.size(); ++d) {
+    int64_t block = 1;
+    for (const auto &[dim, size] : blocks)
+      block *= static_cast<size_t>(dim) == d ? size : 1;
+    bool mayEndEarly = dims[d] % block == 0 || dims[d] <= block;
+    offsets[d] = random.oneIn(3) ? block * random.between(1, 2) : 0;
+    whole[d] = offsets[d] + dims[d] + (mayEndEarly && random.oneIn(3) ? random.between(1, 5) : 0);
+  }
+  TensorDesc parent =
+      blocks.empty() ? drawPlain(random, whole, type, {random.oneIn(3), false, false}) : drawBlocked(random, whole, type, blocks);
+  return taken(parent.submemory(dims, offsets));
+}
+
+/// One tensor of a family; `isRead` of one that is only read.
+TensorDesc drawOne(Random &random, LayoutFamily family, const Dims &dims, int axis, DataType type, bool isRead) {
+  switch (family) {
+  case LayoutFamily::Dense:
+    return drawPlain(random, dims, type, {});
+  case LayoutFamily::Permuted:
+    return drawPlain(random, dims, type, {true, false, false});
+  case LayoutFamily::Gapped:
+    return drawPlain(random, dims, type, {false, true, false});
+  case LayoutFamily::Mixed:
+    return drawPlain(random, dims, type, {true, random.oneIn(2), false});
+  case LayoutFamily::Broadcast:
+    return drawPlain(random, dims, type, {random.oneIn(3), false, isRead});
+  case LayoutFamily::Padded:
+    return drawPadded(random, dims, type);
+  case LayoutFamily::Submemory:
+    return drawSubmemory(random, dims, type, axis);
+  default:
+    return drawBlocked(random, dims, type, drawBlocks(random, family, dims, axis));
+  }
+}
+
+} // namespace
+
+std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims, int axis, const std::vector<DataType> &types) {
+  std::vector<TensorDesc> tensors;
+  bool isPlainOnAllSides = family == LayoutFamily::Dense || family == LayoutFamily::Permuted || family == LayoutFamily::Gapped;
+  bool isOwn = family == LayoutFamily::Mixed || family == LayoutFamily::Broadcast;
+  if (isPlainOnAllSides || (!isOwn && random.oneIn(2))) {
+    TensorDesc shared = drawOne(random, family, dims, axis, types.back(), /*isRead=*/false);
+    for (DataType type : types) {
+      tensors.push_back(shared);
+      tensors.back().dataType = type;
+    }
+    return tensors;
+  }
+  // At least one side is of the family: the written one of padded tensors, else any.
+  size_t sure =
+      family == LayoutFamily::Padded ? types.size() - 1 : static_cast<size_t>(random.between(0, static_cast<int64_t>(types.size()) - 1));
+  for (size_t i = 0; i < types.size(); ++i) {
+    bool isRead = i + 1 < types.size(), isPlain = !isOwn && i != sure && random.oneIn(2);
+    tensors.push_back(isPlain ? drawPlain(random, dims, types[i], {random.oneIn(3), random.oneIn(4), false})
+                              : drawOne(random, family, dims, axis, types[i], isRead));
+  }
+  return tensors;
+}
+
+TensorDesc drawOperand(Random &random, const Dims &dims, DataType type) {
+  int axis = drawDim(random, dims);
+  switch (random.between(0, 7)) {
+  case 0:
+    return drawOne(random, LayoutFamily::SeveralBlocks, dims, axis, type, true);
+  case 1:
+    return drawOne(random, LayoutFamily::Padded, dims, axis, type, true);
+  case 2:
+    return drawOne(random, LayoutFamily::Mixed, dims, axis, type, true);
+  case 3:
+    return drawOne(random, LayoutFamily::Broadcast, dims, axis, type, true);
+  default:
+    return drawPlain(random, dims, type, {});
+  }
+}
+
+RuntimeTensors drawRuntimeTensors(Random &random, const Dims &dims, const std::vector<DataType> &types) {
+  RuntimeTensors drawn;
+  drawn.isOpen.assign(dims.size(), false);
+  for (size_t d = 0; d < dims.size(); ++d)
+    drawn.isOpen[d] = random.oneIn(2);
+  drawn.isOpen[static_cast<size_t>(drawDim(random, dims))] = true;
+  Dims openDims = dims;
+  for (size_t d = 0; d < dims.size(); ++d)
+    openDims[d] = drawn.isOpen[d] ? runtimeDim : dims[d];
+  std::string tag;
+  for (size_t d = 0; d < dims.size(); ++d)
+    tag += static_cast<char>('a' + d);
+  bool hasGaps = random.oneIn(4), isSame = random.oneIn(2);
+  for (DataType type : types) {
+    if (!isSame && random.oneIn(2)) {
+      std::vector<char> letters(tag.begin(), tag.end());
+      random.shuffle(letters);
+      tag.assign(letters.begin(), letters.end());
+    }
+    TensorDesc actual = taken(TensorDesc::fromTag(dims, type, tag)), open = taken(TensorDesc::fromTag(openDims, type, tag));
+    if (hasGaps) {
+      actual = drawPlain(random, dims, type, {true, true, false});
+      open = taken(TensorDesc::fromStrides(openDims, type, actual.outerStrides()));
+      for (size_t d = 0; d < dims.size(); ++d)
+        open.strides[d] = random.oneIn(2) ? runtimeDim : open.strides[d];
+    }
+    if (random.oneIn(6))
+      actual.offset0 = random.between(1, 40);
+    open.offset0 = actual.offset0 && random.oneIn(2) ? runtimeDim : actual.offset0;
+    drawn.open.push_back(open);
+    drawn.actual.push_back(actual);
+  }
+  return drawn;
+}
+
+} // namespace quern

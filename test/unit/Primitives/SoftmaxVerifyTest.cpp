@@ -6,6 +6,7 @@
 // Each test cites constraints of Primitives/Softmax/Verify.cpp.
 //
 //===----------------------------------------------------------------------===//
+#include "Desc/TextForm.h"
 #include "Primitives/Registry.h"
 
 #include <gtest/gtest.h>
@@ -76,11 +77,107 @@ TEST(SoftmaxVerify, ListsTheArguments) {
 
 TEST(SoftmaxVerify, ZeroDimsAreANoop) { EXPECT_TRUE(verified("softmax fwd_i src=f32:8x0:ab dst=f32:8x0:any axis=1").isNoop); }
 
+TEST(SoftmaxVerify, ListsTheArgumentsOfAttributes) {
+  VerifiedProblem problem =
+      verified("softmax fwd_i src=s8:8x9:ab dst=u8:8x9:ab axis=1 attr.scales=src(type=bf16),dst,post1.src_1(mask=3),post2.src_1 "
+               "attr.zero_points=post1.src_1(mask=2,type=s32) "
+               "attr.post_ops=eltwise(alg=relu),binary(alg=add,src1=s8:8x9:aB16b),binary(alg=select,src1=f32:1x9:any,src2=u8:8x1:ab)");
+  struct Expected {
+    int32_t index;
+    std::string_view name;
+    DataType type;
+    int64_t elements;
+  };
+  const std::vector<Expected> expected = {{1, "src", DataType::S8, 72},
+                                          {17, "dst", DataType::U8, 72},
+                                          {4097, "scales.src", DataType::BF16, 1},
+                                          {4113, "scales.dst", DataType::F32, 1},
+                                          {65538, "post1.src_1", DataType::S8, 72},
+                                          {69634, "scales.post1.src_1", DataType::F32, 72},
+                                          {73730, "zero_points.post1.src_1", DataType::S32, 9},
+                                          {98306, "post2.src_1", DataType::F32, 9},
+                                          {98307, "post2.src_2", DataType::U8, 8},
+                                          {102402, "scales.post2.src_1", DataType::F32, 1}};
+  ASSERT_EQ(problem.arguments.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const ArgumentInfo &argument = problem.arguments[i];
+    EXPECT_EQ(argument.index, expected[i].index) << i;
+    EXPECT_EQ(argument.name, expected[i].name) << i;
+    EXPECT_EQ(argument.desc.dataType, expected[i].type) << i;
+    EXPECT_EQ(argument.desc.elements(), expected[i].elements) << i;
+    EXPECT_EQ(argument.isOutput, expected[i].index == 17) << i;
+    EXPECT_TRUE(argument.desc.validate()) << i;
+  }
+  EXPECT_EQ(problem.desc.attr.postOps[2].src1.tag(), "ab") << "`any` is resolved in the key, too";
+}
+
+TEST(SoftmaxVerify, ListsTheArgumentsOfBackward) {
+  VerifiedProblem problem = verified("softmax bwd_d dst=f32:8x9:ab diff_src=bf16:8x9:ba diff_dst=f16:8x9:s0x1 axis=1");
+  ASSERT_EQ(problem.arguments.size(), 3u);
+  EXPECT_EQ(problem.arguments[0].index, 17);
+  EXPECT_FALSE(problem.arguments[0].isOutput);
+  EXPECT_EQ(problem.arguments[1].index, 145);
+  EXPECT_FALSE(problem.arguments[1].isOutput);
+  EXPECT_EQ(problem.arguments[2].index, 129);
+  EXPECT_TRUE(problem.arguments[2].isOutput);
+  EXPECT_EQ(problem.arguments[2].desc, softmaxOf(problem).diffSrc);
+}
+
+// C13, C14, C23
+TEST(SoftmaxVerify, AcceptsEveryType) {
+  const std::vector<std::string_view> forward = {"f64", "f32", "bf16", "f16", "f8_e5m2", "f8_e4m3", "s8", "u8"};
+  for (std::string_view src : forward)
+    for (std::string_view dst : forward)
+      verified(concat("softmax fwd_i src=", src, ":8x9:ab dst=", dst, ":8x9:ab"));
+  const std::vector<std::string_view> backward(forward.begin(), forward.begin() + 4);
+  for (std::string_view dst : backward)
+    for (std::string_view diffDst : backward)
+      for (std::string_view diffSrc : backward)
+        verified(concat("softmax bwd_d dst=", dst, ":8x9:ab diff_dst=", diffDst, ":8x9:ab diff_src=", diffSrc, ":8x9:ab"));
+  for (std::string_view type : {"f64", "f32", "bf16", "f16", "f8_e5m2", "f8_e4m3", "s32", "s8", "u8"})
+    verified(concat("softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=binary(alg=add,src1=", type, ":8x1:ab)"));
+}
+
+TEST(SoftmaxVerify, AcceptsEveryLayout) {
+  for (std::string_view line : {
+           "softmax fwd_i src=f32:8x9:aB16b dst=f32:8x9:Ab8a axis=1",
+           "softmax fwd_i src=f32:8x9x5:ABc4a8b2a dst=f32:8x9x5:s80x5x1:pad8x16x5 axis=1",
+           "softmax fwd_i src=f32:?x9:ab dst=f32:?x9:s?x1:off? axis=1 attr.post_ops=binary(alg=add,src1=f32:?x1:ab)",
+           "softmax bwd_d dst=f32:8x9:s0x1 diff_dst=f32:8x9:s1x0 diff_src=f32:8x9:aB16b axis=1",
+           "softmax bwd_d dst=f32:8x17:ab diff_dst=f32:8x17:ab diff_src=f32:8x17:s16x0:blk32b axis=1",
+       })
+    EXPECT_EQ(verified(line).desc, parsed(line));
+}
+
 // C5
-TEST(SoftmaxVerify, DstOfLayoutAnyFollowsSrc) {
+TEST(SoftmaxVerify, AnyFollowsTheTensorBefore) {
   EXPECT_EQ(softmaxOf(verified("softmax fwd_i src=f32:8x9x3:cab dst=bf16:8x9x3:any")).dst.tag(), "cab");
   EXPECT_EQ(softmaxOf(verified("softmax fwd_i src=f32:8x9:s20x2:off3 dst=f32:8x9:any")).dst.tag(), "ab");
   EXPECT_EQ(softmaxOf(verified("softmax fwd_i src=f32:8x9:s0x1 dst=f32:8x9:any")).dst.hasBroadcast(), false);
+  EXPECT_EQ(softmaxOf(verified("softmax fwd_i src=f32:8x9:aB16b dst=s8:8x9:any")).dst.tag(), "aB16b");
+  SoftmaxDesc backward = softmaxOf(verified("softmax bwd_d dst=f32:8x9x3:cab diff_dst=bf16:8x9x3:any diff_src=f16:8x9x3:any"));
+  EXPECT_EQ(backward.diffDst.tag(), "cab");
+  EXPECT_EQ(backward.diffSrc.tag(), "cab");
+  EXPECT_EQ(backward.diffSrc.dataType, DataType::F16);
+}
+
+// C5, C9
+TEST(SoftmaxVerify, AHintMustFit) {
+  PrimitiveDesc backward = parsed("softmax bwd_d dst=f32:8x9:any diff_dst=f32:8x9:any diff_src=f32:8x9:ab axis=1");
+  PrimitiveDesc forward = parsed("softmax fwd_t src=f32:8x9:ab dst=bf16:8x9:s30x2:off7 axis=1");
+  Result<VerifiedProblem> problem = verify(backward, Target(), &forward);
+  ASSERT_TRUE(problem) << problem.error().message;
+  EXPECT_EQ(softmaxOf(*problem).dst, *parseTensor("f32:8x9:s30x2:off7"));
+  EXPECT_EQ(softmaxOf(*problem).diffDst.tag(), "ab");
+  for (std::string_view line : {"softmax fwd_t src=f32:8x9:ab dst=f32:8x9:ab axis=0", "softmax fwd_t src=f32:8x7:ab dst=f32:8x7:ab axis=1",
+                                "softmax fwd_t alg=log src=f32:8x9:ab dst=f32:8x9:ab axis=1", "reorder src=f32:8x9:ab dst=f32:8x9:ab",
+                                "softmax bwd_d dst=f32:8x9:ab diff_dst=f32:8x9:ab diff_src=f32:8x9:ab axis=1"}) {
+    PrimitiveDesc hint = parsed(line);
+    problem = verify(backward, Target(), &hint);
+    ASSERT_FALSE(problem) << line;
+    EXPECT_EQ(problem.error().status, Status::InvalidArguments) << line;
+    EXPECT_NE(problem.error().message.find("(softmax C9)"), std::string::npos) << problem.error().message;
+  }
 }
 
 TEST(SoftmaxVerify, RefusesByNumber) {
@@ -130,6 +227,7 @@ TEST(SoftmaxVerify, RefusesByNumber) {
       {"C15", "softmax fwd_i src=f32:?x9:ab dst=f32:?x9:aB16b", unsupported, "inner blocks in dst"},
       {"C15", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:s?x1:pad8x16", unsupported, "padding in dst"},
       {"C16", "softmax fwd_i src=f32:8x9:ab:s8s8@1 dst=f32:8x9:ab", unsupported, "the flags of src are 1"},
+      {"C17", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:s20x1:pad8x16:at0x3", unsupported, "that of dim 1 of dst is 3"},
       {"C18", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst(mask=2)", unsupported, "scales of dst have mask 2"},
       {"C19", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(groups=1x3)", unsupported, "the scales of src have"},
       {"C20", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(type=f64)", unsupported, "scales of src are of type f64"},

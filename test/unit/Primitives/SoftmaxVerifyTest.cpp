@@ -144,7 +144,7 @@ TEST(SoftmaxVerify, AcceptsEveryLayout) {
            "softmax fwd_i src=f32:8x9x5:ABc4a8b2a dst=f32:8x9x5:s80x5x1:pad8x16x5 axis=1",
            "softmax fwd_i src=f32:?x9:ab dst=f32:?x9:s?x1:off? axis=1 attr.post_ops=binary(alg=add,src1=f32:?x1:ab)",
            "softmax bwd_d dst=f32:8x9:s0x1 diff_dst=f32:8x9:s1x0 diff_src=f32:8x9:aB16b axis=1",
-           "softmax bwd_d dst=f32:8x17:ab diff_dst=f32:8x17:ab diff_src=f32:8x17:s16x0:blk32b axis=1",
+           "softmax bwd_d dst=f32:8x17:ab diff_dst=f32:8x17:ab diff_src=f32:8x17:s32x0:blk32b axis=1",
        })
     EXPECT_EQ(verified(line).desc, parsed(line));
 }

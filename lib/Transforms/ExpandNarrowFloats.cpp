@@ -4,15 +4,17 @@
 //===----------------------------------------------------------------------===//
 //
 // No narrow float type survives: memory holds i16 (so that masked moves are AVX-512BW's, whatever else the CPU has) and conversions are
-// integer arithmetic or F16C. LLVM would call a library function for several of them. vcvtneps2bf16 is not used: it reads denormals as
-// zero and writes none.
+// integer arithmetic or F16C. LLVM would call a library function for several of them. vcvtneps2bf16 reads denormals as zero and writes
+// none: it converts whole vectors without any, which nearly all are, and a branch takes the others through integer arithmetic.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 
@@ -90,8 +92,9 @@ private:
   Value extend(Value half) { return arith::ExtUIOp::create(builder, loc, i32(), half); }
   Value truncate(Value x) { return arith::TruncIOp::create(builder, loc, i16(), x); }
 
-  Value widenBf16(Value narrow) { return asReal(shiftLeft(extend(narrow), 16)); }
+  Value widenBf16(Value narrow);
   Value narrowToBf16(Value wide);
+  Value narrowToBf16ByIntegers(Value wide);
   Value widenF16(Value narrow);
   Value narrowToF16(Value wide);
   Value roundToOdd(Value wide);
@@ -102,8 +105,55 @@ private:
   VectorIsa isa;
 };
 
-/// Nearest even by adding half of the last place, less one if the place is even.
+/// A word to the upper half of each lane. AVX-512 has one permutation for it, masked so that the lower halves are zero; to extend and shift
+/// are two instructions for the same port.
+Value Converter::widenBf16(Value narrow) {
+  auto type = dyn_cast<VectorType>(narrow.getType());
+  if (isa < VectorIsa::Avx512 || !type || type.getNumElements() != 16)
+    return asReal(shiftLeft(extend(narrow), 16));
+  VectorType words = VectorType::get({32}, builder.getI16Type());
+  SmallVector<int64_t, 32> low = llvm::to_vector<32>(llvm::seq<int64_t>(0, 32));
+  std::fill(low.begin() + 16, low.end(), static_cast<int64_t>(vector::ShuffleOp::kPoisonIndex));
+  Value widest = vector::ShuffleOp::create(builder, loc, narrow, narrow, low);
+  SmallVector<int16_t, 32> from;
+  SmallVector<bool, 32> isUpper;
+  for (int i = 0; i < 32; ++i) {
+    from.push_back(static_cast<int16_t>(i / 2));
+    isUpper.push_back(i % 2);
+  }
+  auto constant = [&](DenseElementsAttr value) { return arith::ConstantOp::create(builder, loc, value); };
+  Value index = constant(DenseElementsAttr::get(words, ArrayRef<int16_t>(from)));
+  Value spread =
+      LLVM::CallIntrinsicOp::create(builder, loc, words, builder.getStringAttr("llvm.x86.avx512.permvar.hi.512"), ValueRange{widest, index})
+          .getResult(0);
+  Value mask = constant(DenseElementsAttr::get(words.clone(builder.getI1Type()), ArrayRef<bool>(isUpper)));
+  Value zero = constant(cast<DenseElementsAttr>(builder.getZeroAttr(words)));
+  return arith::BitcastOp::create(builder, loc, f32(),
+                                  vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), select(mask, spread, zero)));
+}
+
 Value Converter::narrowToBf16(Value wide) {
+  auto type = dyn_cast<VectorType>(wide.getType());
+  if (isa < VectorIsa::Avx512Bf16 || !type || type.getNumElements() != 16)
+    return narrowToBf16ByIntegers(wide);
+  constexpr int32_t denormalClass = 0x20;
+  Value denormals = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(denormalClass));
+  Value isDenormal = LLVM::CallIntrinsicOp::create(builder, loc, shaped(builder.getI1Type()),
+                                                   builder.getStringAttr("llvm.x86.avx512.fpclass.ps.512"), ValueRange{wide, denormals})
+                         .getResult(0);
+  Value any = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, isDenormal);
+  auto branch = scf::IfOp::create(builder, loc, i16(), any, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, narrowToBf16ByIntegers(wide));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value bf16 = arith::TruncFOp::create(builder, loc, shaped(builder.getBF16Type()), wide);
+  scf::YieldOp::create(builder, loc, arith::BitcastOp::create(builder, loc, i16(), bf16).getResult());
+  return branch.getResult(0);
+}
+
+/// Nearest even by adding half of the last place, less one if the place is even.
+Value Converter::narrowToBf16ByIntegers(Value wide) {
   Value bits = asWord(wide);
   Value odd = make<arith::AndIOp>(shiftRight(bits, 16), word(1));
   Value rounded = make<arith::AddIOp>(bits, make<arith::AddIOp>(odd, word(0x7fff)));
@@ -228,18 +278,20 @@ struct ExpandNarrowFloatsPass : PassWrapper<ExpandNarrowFloatsPass, OperationPas
 
   StringRef getArgument() const override { return "quern-expand-narrow-floats"; }
   StringRef getDescription() const override { return "Hold bf16 and f16 as i16 and convert by integer arithmetic or F16C"; }
-  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<arith::ArithDialect, math::MathDialect>(); }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+  }
   void runOnOperation() override {
     auto level = vectorIsaFromName(isa);
     if (!level) {
-      getOperation().emitError("quern-expand-narrow-floats: isa='") << isa << "': sse42, avx2 or avx512";
+      getOperation().emitError("quern-expand-narrow-floats: isa='") << isa << "': sse42, avx2, avx512 or avx512_bf16";
       return signalPassFailure();
     }
     if (failed(expandNarrowFloats(getOperation(), *level)))
       signalPassFailure();
   }
 
-  Option<std::string> isa{*this, "isa", llvm::cl::desc("sse42, avx2 or avx512"), llvm::cl::init("avx512")};
+  Option<std::string> isa{*this, "isa", llvm::cl::desc("sse42, avx2, avx512 or avx512_bf16"), llvm::cl::init("avx512")};
 };
 } // namespace
 

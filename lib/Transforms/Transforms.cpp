@@ -23,12 +23,14 @@ llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
     return "avx2";
   case VectorIsa::Avx512:
     return "avx512";
+  case VectorIsa::Avx512Bf16:
+    return "avx512_bf16";
   }
   return "unknown";
 }
 
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name) {
-  for (VectorIsa isa : {VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512})
+  for (VectorIsa isa : {VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Bf16})
     if (name == nameOfVectorIsa(isa))
       return isa;
   return std::nullopt;

@@ -20,12 +20,13 @@ namespace quern {
 
 /// What vector code may use. A level includes the ones before it.
 enum class VectorIsa {
-  Sse42,  ///< no fused multiply-add, no half conversions
-  Avx2,   ///< FMA and F16C
-  Avx512, ///< F, BW, CD, DQ, VL: scalef, getexp, getmant, two-register permutes, masks
+  Sse42,      ///< no fused multiply-add, no half conversions
+  Avx2,       ///< FMA and F16C
+  Avx512,     ///< F, BW, CD, DQ, VL: scalef, getexp, getmant, two-register permutes, masks
+  Avx512Bf16, ///< and conversion to bf16
 };
 
-llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "sse42", "avx2", "avx512"
+llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "sse42", "avx2", "avx512", "avx512_bf16"
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
 
 enum class ExpMethod {

@@ -40,7 +40,9 @@ using namespace mlir;
 namespace quern {
 
 VectorIsa vectorIsaFor(const Target &target) {
-  return target.isa >= CpuIsa::Avx512 ? VectorIsa::Avx512 : target.isa >= CpuIsa::Avx2 ? VectorIsa::Avx2 : VectorIsa::Sse42;
+  if (target.isa >= CpuIsa::Avx512)
+    return target.isa >= CpuIsa::Avx512Bf16 ? VectorIsa::Avx512Bf16 : VectorIsa::Avx512;
+  return target.isa >= CpuIsa::Avx2 ? VectorIsa::Avx2 : VectorIsa::Sse42;
 }
 
 MathOptions mathOptionsFor(const Target &target) {

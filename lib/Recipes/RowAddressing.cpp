@@ -16,11 +16,17 @@
 using namespace mlir;
 using namespace quern::rows;
 
+/// A number, or an open size, which the kernel loads before all else.
 Value RowEmitter::index(int64_t value) {
-  Value &known = indices[value];
-  if (!known)
-    known = before(rows, [&] { return create<arith::ConstantIndexOp>(value).getResult(); });
-  return known;
+  if (auto known = indices.find(value); known != indices.end())
+    return known->second;
+  Value at = isOpen(value) ? index(indexOfOpen(value)) : Value();
+  Value made = before(rows, [&]() -> Value {
+    if (at)
+      return create<memref::LoadOp>(sizes, ValueRange{at});
+    return create<arith::ConstantIndexOp>(value);
+  });
+  return indices[value] = made;
 }
 
 Value RowEmitter::constant(TypedAttr attr) {
@@ -83,7 +89,8 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
   if (slot && !acrossBlocks) {
     int64_t stride = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
     Value first = place(access, 0);
-    return known = add(first, index(slot * plan.lanes * stride));
+    Value far = isOpen(stride) ? scaled(index(slot * plan.lanes), stride) : index(slot * plan.lanes * stride);
+    return known = add(first, far);
   }
   Value base = rowBase(access);
   if (access.row.isStill())

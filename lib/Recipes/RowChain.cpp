@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The match proves what emission relies on: every operand is a static strided memref with an address that is a sum of digits of the loops,
+// The match proves what emission relies on: every operand is a strided memref with an address that is a sum of digits of the loops,
 // intermediates are read where they were written, reductions may be split freely, and no output is written twice.
 //
 //===----------------------------------------------------------------------===//
@@ -17,8 +17,19 @@
 using namespace mlir;
 using namespace quern::rows;
 
+static bool isStatic(MemRefType type) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  return type.hasStaticShape() && !ShapedType::isDynamic(offset) && llvm::none_of(strides, ShapedType::isDynamic);
+}
+
 bool Access::mayAlias(const Access &other) const {
-  return base == other.base || (base.getType() == other.base.getType() && loops == other.loops);
+  if (base == other.base)
+    return true;
+  auto type = cast<MemRefType>(base.getType()), otherType = cast<MemRefType>(other.base.getType());
+  if (isStatic(type) && isStatic(otherType))
+    return type == otherType && loops == other.loops;
+  auto mayBeEqual = [](const Walk &a, const Walk &b) { return a == b || isOpen(a.step()) || isOpen(b.step()); };
+  return elementType() == other.elementType() && llvm::equal(loops, other.loops, mayBeEqual);
 }
 
 bool Access::isInvariant() const {
@@ -27,11 +38,15 @@ bool Access::isInvariant() const {
 
 namespace {
 
-bool isStaticStrided(MemRefType type) {
+bool isStrided(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  return type && type.hasStaticShape() && succeeded(type.getStridesAndOffset(strides, offset)) && !ShapedType::isDynamic(offset) &&
-         llvm::none_of(strides, ShapedType::isDynamic);
+  return type && succeeded(type.getStridesAndOffset(strides, offset));
+}
+
+/// The size of a buffer that the function makes.
+bool isSizeOfIntermediate(Operation &op) {
+  return isa<memref::DimOp>(op) && llvm::all_of(op.getUsers(), [](Operation *user) { return isa<memref::AllocOp>(user); });
 }
 
 /// Whether some op reduces into what is filled; otherwise the fill is an op like others.
@@ -42,9 +57,12 @@ bool startsAccumulator(linalg::FillOp fill) {
   });
 }
 
+/// What a map says of each loop.
+using LoopDigits = SmallVector<SmallVector<Digit, 4>, 6>;
+
 class Matcher {
 public:
-  Matcher(RowChain &chain, std::string &whyNot) : chain(chain), whyNot(whyNot) {}
+  Matcher(RowChain &chain, std::string &whyNot) : chain(chain), whyNot(whyNot), sizes(chain.problem) {}
   LogicalResult match();
 
 private:
@@ -54,9 +72,11 @@ private:
   }
   LogicalResult gatherOps();
   LogicalResult findSpace();
+  LogicalResult findOpenExtents();
   LogicalResult addStage(linalg::LinalgOp op);
   LogicalResult addInputs(Stage &stage, ArrayRef<unsigned> loopOf);
   LogicalResult addOutputs(Stage &stage, ArrayRef<unsigned> loopOf);
+  LogicalResult readTerm(AffineExpr expr, int64_t stride, ArrayRef<unsigned> loopOf, Access &access, LoopDigits &digits);
   LogicalResult readAddress(linalg::LinalgOp op, OpOperand &operand, ArrayRef<unsigned> loopOf, Access &access);
   LogicalResult checkBody(Stage &stage);
   LogicalResult checkReduction(Stage &stage);
@@ -64,6 +84,7 @@ private:
 
   RowChain &chain;
   std::string &whyNot;
+  ArgumentSizes sizes;
   SmallVector<linalg::LinalgOp, 8> ops;
   llvm::SmallDenseMap<Value, std::pair<int, unsigned>, 8> writer;
   llvm::SmallDenseMap<Value, TypedAttr, 8> fills;
@@ -73,9 +94,11 @@ LogicalResult Matcher::gatherOps() {
   if (!chain.problem.getBody().hasOneBlock())
     return fail("the function has control flow");
   for (Type type : chain.problem.getArgumentTypes()) {
-    if (!isStaticStrided(dyn_cast<MemRefType>(type)))
-      return fail("an argument is not a static strided memref");
+    if (!isStrided(dyn_cast<MemRefType>(type)))
+      return fail("an argument is not a strided memref");
   }
+  if (sizes.count() > maxOpenSizes)
+    return fail(Twine(sizes.count()) + " dynamic sizes are more than " + Twine(maxOpenSizes));
   for (Operation &op : chain.problem.getBody().front()) {
     if (auto fill = dyn_cast<linalg::FillOp>(op); fill && startsAccumulator(fill)) {
       TypedAttr value;
@@ -88,7 +111,7 @@ LogicalResult Matcher::gatherOps() {
       ops.push_back(linalgOp);
     } else if (op.getNumRegions() || isa<ViewLikeOpInterface>(op)) {
       return fail("'" + op.getName().getStringRef() + "' has no place in a chain of rows");
-    } else if (!isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op)) {
+    } else if (!isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op) && !isSizeOfIntermediate(op)) {
       auto load = dyn_cast<memref::LoadOp>(op); // kernel arguments are flat: only what is flat already keeps its indices
       bool flat = load && load.getMemRefType().getRank() <= 1 && load.getMemRefType().getLayout().isIdentity();
       if (!flat && !isMemoryEffectFree(&op))
@@ -103,8 +126,6 @@ LogicalResult Matcher::gatherOps() {
 LogicalResult Matcher::findSpace() {
   for (linalg::LinalgOp op : ops) {
     auto ranges = op.getStaticLoopRanges();
-    if (llvm::any_of(ranges, ShapedType::isDynamic))
-      return fail("a loop has no static extent");
     if (ranges.size() > chain.loops.size())
       chain.loops.assign(ranges.begin(), ranges.end());
     for (auto [d, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
@@ -119,7 +140,51 @@ LogicalResult Matcher::findSpace() {
     return fail("there is no op");
   if (llvm::is_contained(chain.loops, 0))
     return fail("the space is empty");
+  return findOpenExtents();
+}
+
+/// The extent of a dynamic loop is the number that some op knows, else that of the first argument's dim that it indexes: linalg has all
+/// dims that one loop indexes of one size.
+LogicalResult Matcher::findOpenExtents() {
+  for (auto [loop, extent] : llvm::enumerate(chain.loops)) {
+    int64_t open = 0;
+    for (linalg::LinalgOp op : ops) {
+      if (op.getNumLoops() != chain.loops.size() || !ShapedType::isDynamic(extent))
+        continue;
+      extent = op.getStaticLoopRanges()[loop];
+      for (OpOperand &operand : op->getOpOperands())
+        if (isa<BlockArgument>(operand.get()))
+          for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+            if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && dim.getPosition() == loop && !open)
+              open = sizes.layoutOf(operand.get()).shape[d];
+    }
+    if (ShapedType::isDynamic(extent))
+      extent = open;
+    if (!extent || (!open && isOpen(extent)))
+      return fail("loop " + Twine(loop) + " has the extent of no argument, or one beyond " + Twine(leastOpenSize));
+  }
   return success();
+}
+
+/// One dim's term of an address. Open strides and extents stand for themselves only.
+LogicalResult Matcher::readTerm(AffineExpr expr, int64_t stride, ArrayRef<unsigned> loopOf, Access &access, LoopDigits &digits) {
+  auto constant = dyn_cast<AffineConstantExpr>(expr);
+  if (constant && !constant.getValue())
+    return success();
+  bool isPlain = isa<AffineDimExpr>(expr), legal = isPlain || !isOpen(stride);
+  int64_t offset = 0;
+  auto add = [&](unsigned d, Digit digit) {
+    unsigned loop = loopOf[d];
+    auto opens = [](const Digit &other) { return isOpen(other.stride); };
+    legal &= isPlain || !isOpen(chain.loops[loop]);
+    digits[loop].push_back(digit);
+    legal &= digits[loop].size() == 1 || llvm::none_of(digits[loop], opens);
+  };
+  if (legal && succeeded(readDigits(expr, stride, offset, add)) && legal && !(offset && isOpen(access.offset))) {
+    access.offset += offset;
+    return success();
+  }
+  return fail("a map is not made of sums of dims, constants, d floordiv B and d mod B, or not of dims alone where sizes are dynamic");
 }
 
 LogicalResult Matcher::readAddress(linalg::LinalgOp op, OpOperand &operand, ArrayRef<unsigned> loopOf, Access &access) {
@@ -127,17 +192,19 @@ LogicalResult Matcher::readAddress(linalg::LinalgOp op, OpOperand &operand, Arra
   if (access.isScalar())
     return access.base.getType().isIntOrFloat() ? success() : fail("an operand is neither a memref nor a number");
   auto type = cast<MemRefType>(operand.get().getType());
-  if (!isStaticStrided(type))
-    return fail("operand #" + Twine(operand.getOperandNumber()) + " of an op is not a static strided memref");
-  auto [strides, offset] = type.getStridesAndOffset();
+  if (!isStrided(type))
+    return fail("operand #" + Twine(operand.getOperandNumber()) + " of an op is not a strided memref");
+  ArgumentSizes::Layout layout = sizes.layoutOf(operand.get());
+  if (!layout.fits)
+    return fail("operand #" + Twine(operand.getOperandNumber()) + " of an op has a size of " + Twine(leastOpenSize) + " or more");
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
     return fail("operand #" + Twine(operand.getOperandNumber()) + " of an op has elements that are not whole bytes");
-  access.offset = offset;
-  SmallVector<SmallVector<Digit, 4>, 6> digits(chain.loops.size());
-  for (auto [expr, stride] : llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(), strides))
-    if (failed(readDigits(expr, stride, access.offset, [&](unsigned d, Digit digit) { digits[loopOf[d]].push_back(digit); })))
-      return fail("a map is not made of sums of dims, constants, d floordiv B and d mod B");
+  access.offset = layout.offset;
+  LoopDigits digits(chain.loops.size());
+  for (auto [expr, stride] : llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(), layout.strides))
+    if (failed(readTerm(expr, stride, loopOf, access, digits)))
+      return failure();
   for (auto [extent, sum] : llvm::zip_equal(chain.loops, digits))
     access.loops.push_back(Walk(sum, extent));
   return success();
@@ -241,7 +308,7 @@ LogicalResult Matcher::addStage(linalg::LinalgOp op) {
   if (loopOf.size() != op.getNumLoops())
     return fail("an op iterates another space than the chain");
   for (auto [i, range] : llvm::enumerate(op.getStaticLoopRanges()))
-    if (range != chain.loops[loopOf[i]])
+    if (range != chain.loops[loopOf[i]] && !ShapedType::isDynamic(range))
       return fail("a loop of extent " + Twine(range) + " meets one of " + Twine(chain.loops[loopOf[i]]));
   if (failed(addInputs(stage, loopOf)) || failed(addOutputs(stage, loopOf)) || failed(checkBody(stage)))
     return failure();

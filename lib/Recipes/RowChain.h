@@ -12,6 +12,7 @@
 #define QUERN_RECIPES_ROWCHAIN_H
 
 #include "Recipes/RowDigits.h"
+#include "Recipes/RowSize.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -39,7 +40,7 @@ struct Access {
   bool isScalar() const { return !llvm::isa<mlir::MemRefType>(base.getType()); }
   bool isArgument() const { return llvm::isa<mlir::BlockArgument>(base) && !isScalar(); }
   bool sameAddress(const Access &other) const { return offset == other.offset && loops == other.loops; }
-  /// Same type and layout: the two may be one buffer, if both belong to arguments.
+  /// Same type and layout, as far as is known: the two may be one buffer, if both belong to arguments.
   bool mayAlias(const Access &other) const;
   mlir::Type elementType() const { return llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
   /// Every point of the space reads the same element.
@@ -66,6 +67,7 @@ struct Dim {
   int64_t weight = 1; ///< indices of that loop from one to the next
 };
 
+/// Extents, strides and offsets may be open (RowSize.h): those of arguments whose memrefs have dynamic ones.
 struct RowChain {
   mlir::func::FuncOp problem;
   llvm::SmallVector<Stage, 8> stages;

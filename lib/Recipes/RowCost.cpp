@@ -52,7 +52,7 @@ bool RowPlan::takesMask(Type element) const { return strategy.narrowestMask && e
 
 bool RowPlan::hasPartialVectors() const {
   bool limited = !alongRow() && chain.dims[vectorDim].limit >= 0;
-  return limited || (alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent) % (columns * lanes) != 0;
+  return limited || isVectorDimOpen() || (alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent) % (columns * lanes) != 0;
 }
 
 int64_t RowPlan::opsIn(int sweep) const {
@@ -81,7 +81,7 @@ int64_t RowPlan::opsPerIteration() const {
   }
   for (int sweep = 0; sweep < sweeps; ++sweep)
     perVector += opsIn(sweep);
-  int64_t vectors = alongRow() ? llvm::divideCeil(chain.rowExtent, lanes) : chain.rowExtent * columns;
+  int64_t extent = typical(chain.rowExtent), vectors = alongRow() ? llvm::divideCeil(extent, lanes) : extent * columns;
   return perVector * vectors + perRow * columns;
 }
 
@@ -94,6 +94,8 @@ int64_t RowPlan::columnsIn(int sweep) const {
   // Accumulators are chains of dependent operations, which need more of them side by side than stores do.
   int64_t limit = accumulators ? std::min(strategy.unroll, strategy.registers / 2 / accumulators) : strategy.unroll / 2;
   limit = std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));
+  if (isOpen(chain.rowExtent))
+    return limit;
   int64_t vectors = chain.rowExtent / lanes, best = limit; // the remainder is straight-line code
   for (int64_t count = limit; count * 4 >= limit * 3; --count)
     if (vectors >= count && count + vectors % count < best + vectors % best)
@@ -111,7 +113,10 @@ const KeptRead *RowPlan::keptReadOf(const Access &access) const {
 std::string RowPlan::text() const {
   std::string line;
   llvm::raw_string_ostream os(line);
-  os << "rows: " << chain.stages.size() << " ops in " << sweeps << (sweeps == 1 ? " sweep" : " sweeps") << ", space " << space << ", ";
+  os << "rows: " << chain.stages.size() << " ops in " << sweeps << (sweeps == 1 ? " sweep" : " sweeps") << ", space " << space;
+  for (auto [size, divisor] : factors)
+    os << " x ceil(size " << size << " / " << divisor << ")";
+  os << ", ";
   if (alongRow()) {
     os << "along the row, unroll";
     for (int sweep = 0; sweep < sweeps; ++sweep)

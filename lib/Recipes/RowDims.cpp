@@ -104,9 +104,10 @@ void DimLayout::sort() {
 void DimLayout::merge() {
   for (int d = static_cast<int>(chain.dims.size()) - 2; d >= 0; --d) {
     int64_t inner = chain.dims[d + 1].extent;
-    bool mergeable = chain.dims[d].limit < 0 && chain.dims[d + 1].limit < 0;
+    bool mergeable = chain.dims[d].limit < 0 && chain.dims[d + 1].limit < 0 && !isOpen(chain.dims[d].extent) && !isOpen(inner);
     chain.forEachAccess([&](Stage &, Access &access) {
-      mergeable &= isPrivate(access) || access.strides[d] == access.strides[d + 1] * inner;
+      auto followsOn = [&] { return !isOpen(access.strides[d + 1]) && access.strides[d] == access.strides[d + 1] * inner; };
+      mergeable = mergeable && (isPrivate(access) || followsOn());
       for (auto &[dim, walk] : access.curves)
         mergeable &= static_cast<int>(dim) != d && static_cast<int>(dim) != d + 1;
     });
@@ -128,9 +129,9 @@ void DimLayout::chooseRow() {
   constexpr int64_t enough = 256;
   int64_t space = 1;
   for (const Dim &dim : chain.dims)
-    space *= dim.extent;
+    space *= typical(dim.extent);
   for (int d = static_cast<int>(chain.dims.size()) - 2; d >= 0; --d) {
-    bool isPlain = chain.dims[d].limit < 0 && space / chain.dims[d].extent >= enough;
+    bool isPlain = chain.dims[d].limit < 0 && space / typical(chain.dims[d].extent) >= enough;
     chain.forEachAccess([&](Stage &, Access &access) {
       isPlain &= llvm::none_of(access.curves, [&](auto &curve) { return static_cast<int>(curve.first) == d; });
     });

@@ -24,8 +24,11 @@ void RowEmitter::makeKernel() {
   SmallVector<Type> types;
   for (Type type : chain.problem.getArgumentTypes()) {
     auto memref = cast<MemRefType>(type);
-    if (memref.getRank()) {
-      auto [strides, size] = memref.getStridesAndOffset();
+    auto [strides, size] = memref.getStridesAndOffset();
+    bool isDynamic = !memref.hasStaticShape() || ShapedType::isDynamic(size) || llvm::any_of(strides, ShapedType::isDynamic);
+    if (isDynamic) {
+      memref = MemRefType::get({ShapedType::kDynamic}, memref.getElementType());
+    } else if (memref.getRank()) {
       for (auto [extent, stride] : llvm::zip_equal(memref.getShape(), strides))
         size += (extent - 1) * stride;
       memref = MemRefType::get({size + 1}, memref.getElementType());
@@ -34,10 +37,17 @@ void RowEmitter::makeKernel() {
   }
   if (plan.scratchBytes)
     types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
+  if (ArgumentSizes(chain.problem).count())
+    types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getIndexType()));
   types.append(2, b.getIndexType());
   b.setInsertionPointAfter(chain.problem);
   kernel = create<func::FuncOp>((chain.problem.getName() + "_kernel").str(), b.getFunctionType(types, {}));
   kernel->setAttr("quern.space", b.getIndexAttr(plan.space));
+  SmallVector<int64_t> factors;
+  for (auto [size, divisor] : plan.factors)
+    factors.append({size, divisor});
+  if (!factors.empty())
+    kernel->setAttr("quern.factors", b.getDenseI64ArrayAttr(factors));
   kernel->setAttr("quern.plan", b.getStringAttr(plan.text()));
   double ns = plan.opsPerIteration() * plan.strategy.nsPerOperation;
   kernel->setAttr("quern.ns_per_iteration", b.getI64IntegerAttr(std::max<int64_t>(1, static_cast<int64_t>(ns))));
@@ -47,11 +57,15 @@ void RowEmitter::makeKernel() {
     if (DictionaryAttr attributes = chain.problem.getArgAttrDict(i))
       kernel.setArgAttrs(i, attributes);
   }
+  unsigned next = chain.problem.getNumArguments();
   if (plan.scratchBytes) {
-    unsigned last = chain.problem.getNumArguments();
-    scratch = kernel.getArgument(last);
-    kernel.setArgAttr(last, "quern.scratch", b.getUnitAttr());
+    scratch = kernel.getArgument(next);
+    kernel.setArgAttr(next++, "quern.scratch", b.getUnitAttr());
     kernel->setAttr("quern.scratch_bytes", b.getIndexAttr(plan.scratchBytes));
+  }
+  if (next + 2 < types.size()) {
+    sizes = kernel.getArgument(next);
+    kernel.setArgAttr(next, "quern.sizes", b.getUnitAttr());
   }
 }
 
@@ -77,7 +91,7 @@ bool RowEmitter::hasLongSum(int64_t steps) {
 }
 
 /// One loop over [begin, end) of the row.
-RowEmitter::Values RowEmitter::emitLoop(Value begin, Value end, int64_t stepLength, Values accumulators) {
+RowEmitter::Values RowEmitter::emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators) {
   auto loop = create<scf::ForOp>(begin, end, index(stepLength), accumulators);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -85,7 +99,7 @@ RowEmitter::Values RowEmitter::emitLoop(Value begin, Value end, int64_t stepLeng
   if (outermost)
     sweepLoop = loop;
   accumulators.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-  emitStep(loop.getInductionVar(), columns, accumulators);
+  emitStep(loop.getInductionVar(), slots, accumulators);
   if (!accumulators.empty())
     create<scf::YieldOp>(accumulators);
   if (outermost)
@@ -94,22 +108,23 @@ RowEmitter::Values RowEmitter::emitLoop(Value begin, Value end, int64_t stepLeng
 }
 
 /// The loop in blocks: an outer loop carries sums in a wider format, and everything else as it is.
-RowEmitter::Values RowEmitter::emitBlockedLoop(int64_t main, int64_t stepLength) {
+/// `isWhole`: `main` is surely a multiple of a block.
+RowEmitter::Values RowEmitter::emitBlockedLoop(Value main, bool isWhole, int64_t stepLength) {
   int64_t block = plan.strategy.blockSteps * stepLength;
   SmallVector<WideSum> sums; // one for each accumulator
   forEachReduction([&](int, Stage &stage, unsigned k) { sums.append(columns, wideSumOf(stage, k)); });
   Values carried;
   for (auto [sum, start] : llvm::zip_equal(sums, freshAccumulators()))
     carried.append(sum.parts, sum.isWide ? splat(b.getFloatAttr(sum.type, 0)) : start);
-  auto outer = create<scf::ForOp>(index(0), index(main), index(block), carried);
+  auto outer = create<scf::ForOp>(index(0), main, index(block), carried);
   sweepLoop = outer;
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(outer.getBody());
     carried.assign(outer.getRegionIterArgs().begin(), outer.getRegionIterArgs().end());
     Value begin = outer.getInductionVar(), end = add(begin, index(block));
-    if (main % block)
-      end = create<arith::MinUIOp>(end, index(main));
+    if (!isWhole)
+      end = create<arith::MinUIOp>(end, main);
     Values inner = freshAccumulators();
     size_t at = 0;
     for (auto [sum, start] : llvm::zip_equal(sums, inner)) {
@@ -117,7 +132,7 @@ RowEmitter::Values RowEmitter::emitBlockedLoop(int64_t main, int64_t stepLength)
         start = carried[at];
       at += sum.parts;
     }
-    inner = emitLoop(begin, end, stepLength, inner);
+    inner = emitLoop(begin, end, stepLength, columns, inner);
     at = 0;
     for (auto [sum, result] : llvm::zip_equal(sums, inner)) {
       addToWide(sum, MutableArrayRef(carried).slice(at, sum.parts), result);
@@ -152,8 +167,14 @@ void RowEmitter::emitSweep() {
   int64_t stepLength = plan.alongRow() ? columns * plan.lanes : 1;
   int64_t steps = chain.rowExtent / stepLength, main = steps * stepLength;
   Values accumulators = freshAccumulators();
-  if (steps > 1)
-    accumulators = hasLongSum(steps) ? emitBlockedLoop(main, stepLength) : emitLoop(index(0), index(main), stepLength, accumulators);
+  if (isOpen(chain.rowExtent)) {
+    emitOpenSweep(stepLength, accumulators);
+    return finishReductions(accumulators);
+  }
+  if (steps > 1 && hasLongSum(steps))
+    accumulators = emitBlockedLoop(index(main), main % (plan.strategy.blockSteps * stepLength) == 0, stepLength);
+  else if (steps > 1)
+    accumulators = emitLoop(index(0), index(main), stepLength, columns, accumulators);
   else if (steps == 1)
     emitStep(index(0), columns, accumulators);
   if (main < chain.rowExtent)
@@ -212,7 +233,7 @@ void RowEmitter::emitSlot(int64_t slot, Values &accumulators) {
     const Lanes &lanes = lanesOf(slot);
     for (Value result : emitBody(stage, blockArguments)) {
       if (plan.alongRow() && !lanes.all()) // the lanes that do not exist keep what they had
-        result = create<arith::SelectOp>(prefixMask(lanes.fixed), result, accumulators[at]);
+        result = create<arith::SelectOp>(maskOf(lanes), result, accumulators[at]);
       accumulators[at] = result;
       at += columns;
     }

@@ -56,13 +56,17 @@ private:
   void emitPrologue();
   void emitParallelIndices(Value iteration);
   void emitLimitedIndices(int limit, Value count);
+  Value countOf(int dim);
   void emitRowGroup();
   void emitStreamedSweep();
   Value destinationsAreAligned();
   void emitSweep();
-  Values emitLoop(Value begin, Value end, int64_t stepLength, Values accumulators);
-  Values emitBlockedLoop(int64_t main, int64_t stepLength);
+  Values emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators);
+  Values emitBlockedLoop(Value main, bool isWhole, int64_t stepLength);
   void emitTail(int64_t main, Values &accumulators);
+  void emitOpenSweep(int64_t stepLength, Values &accumulators);
+  Value endOfWholeSteps(int64_t length);
+  Lanes lastLanes();
   void emitStep(Value at, int64_t slots, Values &accumulators);
   void emitSlot(int64_t slot, Values &accumulators);
   void prefetchNextGroup(int64_t slots);
@@ -133,6 +137,7 @@ private:
   mlir::func::FuncOp kernel;
   mlir::IRMapping arguments; ///< of the problem -> of the kernel, and the prologue
   Value scratch;
+  Value sizes;                          ///< the list of open sizes; null if there are none
   mlir::scf::ForOp rows;                ///< over the iteration space
   mlir::Operation *sweepLoop = nullptr; ///< over the row; null between loops
   int currentSweep = 0;
@@ -141,10 +146,12 @@ private:
   Value position;                      ///< along the row, of the current step
   llvm::SmallVector<Lanes, 8> partial; ///< by slot; a slot beyond has all lanes
   const Lanes everyLane;
+  Lanes last;                           ///< of a row of open length
   llvm::SmallVector<Value, 6> parallel; ///< current index of each parallel dim
 
   // Caches, outermost level first.
   std::map<int64_t, Value> indices;
+  std::map<int64_t, Value> wholeSteps;
   llvm::DenseMap<mlir::Attribute, Value> constants;
   llvm::DenseMap<Value, Value> capturedSplats;
   std::map<std::pair<int64_t, const void *>, Value> scratchViews;

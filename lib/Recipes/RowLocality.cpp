@@ -24,7 +24,7 @@ constexpr int64_t prefetcherReach = 2048; ///< bytes; hardware follows strides w
 static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
 bool RowPlan::leavesCache(const Access &access) const {
-  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit)
+  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit || isOpen(chain.rowExtent) || isOpen(access.row.step()))
     return false;
   int64_t step = access.row.step() * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
   if (step < lineBytes)
@@ -33,20 +33,20 @@ bool RowPlan::leavesCache(const Access &access) const {
 }
 
 bool RowPlan::isPrefetched(const Access &access) const {
-  int64_t step = std::abs(access.row.step()) * bytesOf(access.elementType());
+  bool isFar = isOpen(access.row.step()) || std::abs(access.row.step()) * bytesOf(access.elementType()) >= prefetcherReach;
   return !alongRow() && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) && isa<BlockArgument>(access.base) &&
-         access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit && access.row.isLinear() && step >= prefetcherReach;
+         access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit && access.row.isLinear() && isFar;
 }
 
 bool RowPlan::isStreamed(const Access &access) const {
   auto memref = cast<MemRefType>(access.base.getType());
   int64_t element = bytesOf(access.elementType());
   if (!isa<BlockArgument>(access.base) || lanesOf(access) != LaneKind::Unit || !access.row.isLinear() || !access.curves.empty() ||
-      memref.getNumElements() * element < strategy.streamBytes)
+      !memref.hasStaticShape() || memref.getNumElements() * element < strategy.streamBytes)
     return false;
   // Every vector starts on a multiple of its size, so that two of half a line, say, make a whole one.
   int64_t vector = lanes * element;
-  auto isWhole = [&](int64_t stride) { return stride * element % vector == 0; };
+  auto isWhole = [&](int64_t stride) { return !isOpen(stride) && stride * element % vector == 0; };
   for (auto [dim, stride] : llvm::enumerate(access.strides))
     if (static_cast<int>(dim) != vectorDim && !isWhole(stride))
       return false;

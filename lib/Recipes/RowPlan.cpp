@@ -40,6 +40,7 @@ private:
   void chooseColumns();
   void layOutScratch();
   void planStreaming();
+  void countSpace();
   int64_t bytesOfKept(Type element, int64_t columns) const;
 
   RowPlan &plan;
@@ -98,8 +99,9 @@ void Planner::numberSweeps() {
 
 double Planner::costAlong(int dim) {
   plan.vectorDim = dim;
-  int64_t extent = dim < 0 ? chain.rowExtent : chain.dims[dim].extent, runs = llvm::divideCeil(plan.lanesEnd(), extent);
-  double waste = static_cast<double>(llvm::alignTo(extent, plan.lanes) * runs) / plan.lanesEnd(), ops = 0, perRow = 0, moves = 0;
+  int64_t extent = typical(dim < 0 ? chain.rowExtent : chain.dims[dim].extent), end = typical(plan.lanesEnd());
+  double waste = static_cast<double>(llvm::alignTo(extent, plan.lanes) * llvm::divideCeil(end, extent)) / end;
+  double ops = 0, perRow = 0, moves = 0;
   for (Stage &stage : chain.stages) {
     (stage.perRow ? perRow : ops) += opsOf(stage.op);
     perRow += stage.reduces ? horizontalOps : 0;
@@ -115,7 +117,7 @@ double Planner::costAlong(int dim) {
       if (access.isArgument())
         countMove(access);
   }
-  return ops / plan.lanes * waste + moves * laneMoveCost + perRow / (dim < 0 ? 1 : plan.lanes) / chain.rowExtent;
+  return ops / plan.lanes * waste + moves * laneMoveCost + perRow / (dim < 0 ? 1 : plan.lanes) / typical(chain.rowExtent);
 }
 
 void Planner::chooseVectorDim() {
@@ -193,7 +195,10 @@ const Access *Planner::findDestination(unsigned kept) {
   return nullptr;
 }
 
+/// More than any scratch for a row whose length is open.
 int64_t Planner::bytesOfKept(Type element, int64_t columns) const {
+  if (isOpen(chain.rowExtent))
+    return leastOpenSize;
   int64_t count = plan.alongRow() ? llvm::alignTo(chain.rowExtent, plan.lanes) : chain.rowExtent * columns * plan.lanes;
   return llvm::alignTo(count * bytesOf(element), 64);
 }
@@ -241,7 +246,8 @@ void Planner::keepDearReads() {
 
 /// Across rows: as many vectors side by side as the op budget and L1 allow, preferring a count that wastes few lanes in the last group.
 void Planner::chooseColumns() {
-  int64_t extent = chain.dims[plan.vectorDim].extent, vectors = llvm::divideCeil(extent, plan.lanes), bytesPerVector = plan.scratchBytes;
+  int64_t extent = typical(chain.dims[plan.vectorDim].extent), vectors = llvm::divideCeil(extent, plan.lanes),
+          bytesPerVector = plan.scratchBytes;
   llvm::SmallDenseMap<Value, uint64_t> readIn; // what a later sweep reads again should still be in L1
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins)
@@ -249,7 +255,7 @@ void Planner::chooseColumns() {
         readIn[in.base] |= own.usedIn;
   for (auto [base, sweeps] : readIn)
     if (llvm::popcount(sweeps) > 1)
-      bytesPerVector += chain.rowExtent * plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
+      bytesPerVector += typical(chain.rowExtent) * plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
   int64_t ops = 1;
   for (int sweep = 0; sweep < plan.sweeps; ++sweep)
     ops += plan.opsIn(sweep);
@@ -263,7 +269,7 @@ void Planner::chooseColumns() {
       plan.columns = count;
   }
   // Without a partial group there are no masks, and every store is of whole lines.
-  for (int64_t count = limit; extent % plan.lanes == 0 && count * 2 > plan.columns; --count)
+  for (int64_t count = limit; !plan.isVectorDimOpen() && extent % plan.lanes == 0 && count * 2 > plan.columns; --count)
     if (vectors % count == 0) {
       plan.columns = count;
       break;
@@ -305,6 +311,14 @@ void Planner::planStreaming() {
   plan.streams &= !reduces;
 }
 
+void Planner::countSpace() {
+  for (auto [d, dim] : llvm::enumerate(chain.dims))
+    if (isOpen(dim.extent))
+      plan.factors.push_back({indexOfOpen(dim.extent), static_cast<int>(d) == plan.vectorDim ? plan.columns * plan.lanes : 1});
+    else
+      plan.space *= plan.countOf(d);
+}
+
 LogicalResult Planner::run() {
   if (failed(chooseLanes()))
     return failure();
@@ -323,9 +337,7 @@ LogicalResult Planner::run() {
     chooseColumns();
   layOutScratch();
   planStreaming();
-  plan.space = plan.groups;
-  for (unsigned dim = 0; dim < chain.dims.size(); ++dim)
-    plan.space *= static_cast<int>(dim) == plan.vectorDim ? 1 : plan.countOf(dim);
+  countSpace();
   return success();
 }
 

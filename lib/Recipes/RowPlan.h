@@ -40,8 +40,10 @@ struct RowPlan {
   int64_t lanes = 0;
   int vectorDim = -1;  ///< the parallel dim that vectors run along; -1: the row itself
   int64_t columns = 1; ///< vectors side by side, when they run across rows
-  int64_t groups = 1;  ///< iterations along the vector dim
-  int64_t space = 1;   ///< iterations in all
+  int64_t groups = 1;  ///< iterations along the vector dim; of an open one, as many as are typical
+  int64_t space = 1;   ///< iterations in all, times the factors
+  /// Open extents that multiply the space: their index in the list of sizes, and the indices that one iteration takes.
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> factors;
   int sweeps = 0;
   llvm::SmallVector<StagePlan, 8> stages;
   llvm::SmallVector<KeptRead, 2> keptReads;
@@ -67,6 +69,8 @@ struct RowPlan {
   int64_t countedRun(int limit) const;
   /// Iterations that a dim counts. A limited loop is counted by its highest digit, its others (but the vector dim) count 1.
   int64_t countOf(int dim) const;
+  /// The dim that vectors run along has an open extent.
+  bool isVectorDimOpen() const { return isOpen(alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent); }
   /// Some vectors are not full.
   bool hasPartialVectors() const;
   /// Operations per vector of one sweep.

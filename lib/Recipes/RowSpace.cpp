@@ -64,23 +64,34 @@ void RowEmitter::emitLimitedIndices(int limit, Value count) {
   }
 }
 
+/// Iterations that a dim counts.
+Value RowEmitter::countOf(int dim) {
+  int64_t extent = chain.dims[dim].extent, perGroup = plan.columns * plan.lanes;
+  if (dim != plan.vectorDim || !isOpen(extent))
+    return index(plan.countOf(dim));
+  Value all = index(extent), last = index(perGroup - 1), group = index(perGroup);
+  return before(rows, [&] { return create<arith::DivUIOp>(add(all, last), group).getResult(); });
+}
+
 /// Delinearises the iteration, innermost dim first.
 void RowEmitter::emitParallelIndices(Value iteration) {
-  int64_t left = plan.space;
+  auto counts = [&](int d) { return isOpen(chain.dims[d].extent) || plan.countOf(d) != 1; };
+  int outermost = 0; // what is left of the iteration is its index
+  while (outermost < static_cast<int>(chain.dims.size()) && !counts(outermost))
+    ++outermost;
   parallel.assign(chain.dims.size(), Value());
   for (int d = chain.dims.size() - 1; d >= 0; --d) {
     int limit = d == plan.vectorDim ? -1 : chain.dims[d].limit;
     if (limit >= 0 && !isCarrier(chain, d))
       continue;
-    int64_t count = plan.countOf(d);
     Value at = iteration;
-    if (count == 1)
+    if (!counts(d))
       at = index(0);
-    else if (left != count) {
-      at = create<arith::RemUIOp>(iteration, index(count));
-      iteration = create<arith::DivUIOp>(iteration, index(count));
+    else if (d != outermost) {
+      Value count = countOf(d);
+      at = create<arith::RemUIOp>(iteration, count);
+      iteration = create<arith::DivUIOp>(iteration, count);
     }
-    left /= count;
     if (limit >= 0)
       emitLimitedIndices(limit, at);
     else
@@ -91,7 +102,10 @@ void RowEmitter::emitParallelIndices(Value iteration) {
 /// Lanes from the vectors' first to the end of their dim; run-time masks then also end at the limit.
 Value RowEmitter::lanesLeft(int64_t slot) {
   const Dim &dim = chain.dims[plan.vectorDim];
-  Value left = create<arith::SubIOp>(index(plan.lanesEnd() - slot * plan.lanes), parallel[plan.vectorDim]);
+  int64_t end = plan.lanesEnd();
+  Value first = parallel[plan.vectorDim];
+  Value left = isOpen(end) ? create<arith::SubIOp>(index(end), slot ? add(first, index(slot * plan.lanes)) : first).getResult()
+                           : create<arith::SubIOp>(index(end - slot * plan.lanes), first).getResult();
   if (dim.limit < 0)
     return left;
   for (auto [d, other] : llvm::enumerate(chain.dims))
@@ -106,14 +120,15 @@ Value RowEmitter::lanesLeft(int64_t slot) {
 /// Across rows the last group may be partial: its slots are limited at run time.
 void RowEmitter::limitLanes() {
   const Dim &dim = chain.dims[plan.vectorDim];
-  int64_t perGroup = plan.columns * plan.lanes, inLast = dim.limit < 0 ? dim.extent - (plan.groups - 1) * perGroup : 0;
+  bool isKnown = dim.limit < 0 && !isOpen(dim.extent);
+  int64_t perGroup = plan.columns * plan.lanes, inLast = isKnown ? dim.extent - (plan.groups - 1) * perGroup : 0;
   bool masks = false;
   chain.forEachAccess(
       [&](Stage &, Access &access) { masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType()); });
   partial.assign(plan.columns, Lanes());
   for (int64_t slot = inLast / plan.lanes; slot < plan.columns; ++slot) {
     Lanes &lanes = partial[slot];
-    if (plan.groups == 1 && dim.limit < 0) {
+    if (plan.groups == 1 && isKnown) {
       lanes.fixed = std::clamp<int64_t>(inLast - slot * plan.lanes, 0, plan.lanes);
       continue;
     }

@@ -66,7 +66,8 @@ Result<void> Primitive::addSlots() {
     return unimplemented("the primitive takes ", arguments.size(), " arguments; the limit is ", maxArguments - 2);
   slots.reserve(arguments.size() + 1);
   for (const ArgumentInfo &argument : arguments)
-    slots.push_back({argument.index, argument.desc.bytes(), &argument.desc, &argument.name, countRuntimeSizes(argument.desc)});
+    slots.push_back({argument.index, argument.desc.bytes(), &argument.desc, &argument.name,
+                     static_cast<size_t>(argument.desc.runtimeSizes())});
   for (const Slot &slot : slots)
     sizeCount += slot.sizeCount;
   if (sizeCount > maxRuntimeSizes)

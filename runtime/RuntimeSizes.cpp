@@ -42,15 +42,6 @@ Result<void> take(const char *what, int d, const ArgumentInfo &declared, int64_t
 
 } // namespace
 
-size_t countRuntimeSizes(const TensorDesc &desc) {
-  if (!desc.isBlockedFormat())
-    return 0;
-  size_t count = desc.offset0 == runtimeDim ? 1 : 0;
-  for (int d = 0; d < desc.ndims; ++d)
-    count += (desc.dims[d] == runtimeDim ? 1 : 0) + (desc.strides[d] == runtimeDim ? 1 : 0);
-  return count;
-}
-
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes) {
   if (Result<void> fixed = checkFixedParts(declared, given); !fixed)
     return fixed;

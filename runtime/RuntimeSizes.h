@@ -20,9 +20,6 @@ namespace quern {
 /// Most sizes of one problem: they lie on the stack of an execution.
 inline constexpr size_t maxRuntimeSizes = 256;
 
-/// How many sizes `desc` leaves open.
-size_t countRuntimeSizes(const TensorDesc &desc);
-
 /// Whether `given` is `declared` with every runtime value filled in, and writable if the argument is an output; then writes those values to
 /// `sizes`. The message says what differs, beginning with the name of the argument.
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes);

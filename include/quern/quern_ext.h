@@ -56,7 +56,7 @@ QUERN_API quern_status_t quern_primitive_get_info(const_quern_primitive_t primit
 typedef struct {
     int32_t arg;       /**< QUERN_ARG_ index */
     int32_t is_output;
-    int64_t bytes;     /**< the least size of its buffer */
+    int64_t bytes;     /**< the least size of its buffer; 0 if it has runtime dims */
 } quern_entry_argument_t;
 
 /** Multiplies the iterations of a step by sizes[size_index] / divisor, rounded up. */

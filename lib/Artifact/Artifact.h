@@ -25,7 +25,7 @@ enum class CodeKind : uint32_t { ElfObject = 1, SpirV = 2 };
 struct ArtifactArgument {
   int32_t index = 0; ///< QUERN_ARG_*
   uint32_t isOutput = 0;
-  int64_t bytes = 0; ///< the least size of its buffer
+  int64_t bytes = 0; ///< the least size of its buffer; 0 if only executions know it
 };
 
 /// Multiplies the iterations of a step by sizes[sizeIndex] / divisor, rounded up, where the sizes are known at execution only.

@@ -191,8 +191,10 @@ Result<std::string> Compilation::artifact() {
     artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, numberOf(kernel, kernel_attr::scratchBytes));
     artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, numberOf(kernel, kernel_attr::sharedBytes));
   }
-  for (const ArgumentInfo &argument : problem.arguments)
-    artifact.arguments.push_back({argument.index, argument.isOutput ? 1u : 0u, argument.desc.bytes()});
+  for (const ArgumentInfo &argument : problem.arguments) {
+    artifact.arguments.push_back({argument.index, argument.isOutput ? 1u : 0u, std::max<int64_t>(argument.desc.bytes(), 0)});
+    artifact.sizeCount += static_cast<uint32_t>(argument.desc.runtimeSizes());
+  }
   artifact.code = std::move(*object);
   return artifact.serialize();
 }

@@ -62,12 +62,13 @@ Result<TensorDesc> TensorDesc::denseLike(DataType type) const {
   return desc;
 }
 
-bool TensorDesc::hasRuntimeDims() const {
-  for (int d = 0; d < rankOf(*this); ++d)
-    if (dims[d] == runtimeDim || (isBlockedFormat() && strides[d] == runtimeDim))
-      return true;
-  return isBlockedFormat() && offset0 == runtimeDim;
+int64_t TensorDesc::runtimeSizes() const {
+  auto count = [](std::span<const int64_t> values) { return std::count(values.begin(), values.end(), runtimeDim); };
+  const auto rank = static_cast<size_t>(rankOf(*this));
+  return count({dims, rank}) + (isBlockedFormat() ? count({strides, rank}) + count({&offset0, 1}) : 0);
 }
+
+bool TensorDesc::hasRuntimeDims() const { return runtimeSizes() > 0; }
 
 bool TensorDesc::hasZeroDim() const {
   auto all = shape();

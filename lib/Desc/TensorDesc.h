@@ -74,6 +74,8 @@ struct TensorDesc {
   bool isBlockedFormat() const { return formatKind == FormatKind::Blocked; }
   bool isPlain() const { return isBlockedFormat() && innerBlockCount == 0; }
   bool hasRuntimeDims() const;  ///< of dims, strides or offset0
+  /// Of its dims, strides and offset0, how many are given at execution only.
+  int64_t runtimeSizes() const;
   bool hasZeroDim() const;      ///< no element: every primitive on it is a no-op
   bool hasPadding() const;      ///< some paddedDims[d] != dims[d]
   bool hasBroadcast() const;    ///< some stride 0 over a dim > 1

@@ -22,9 +22,9 @@ namespace {
 constexpr int64_t nsWorthAThread = 8000;
 
 Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &problem) {
-  size_t sizes = 0;
+  int64_t sizes = 0;
   for (const ArgumentInfo &argument : problem.arguments)
-    sizes += countRuntimeSizes(argument.desc);
+    sizes += argument.desc.runtimeSizes();
   if (artifact.sizeCount != sizes)
     return runtimeError("the artifact takes ", artifact.sizeCount, " runtime sizes; the problem has ", sizes);
   if (artifact.arguments.size() != problem.arguments.size())

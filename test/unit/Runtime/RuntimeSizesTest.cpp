@@ -19,16 +19,16 @@ ArgumentInfo argument(const char *name, const char *text, bool isOutput = false)
 
 TEST(RuntimeSizes, DimsThenStridesThenOffset) {
   const ArgumentInfo all = argument("src", "f32:?x?x5:s?x?x1:off?");
-  ASSERT_EQ(countRuntimeSizes(all.desc), 5u);
+  ASSERT_EQ(all.desc.runtimeSizes(), 5);
   int64_t sizes[6] = {-1, -1, -1, -1, -1, -1};
   ASSERT_TRUE(takeRuntimeSizes(all, *parseTensor("f32:2x3x5:s100x20x1:off7"), sizes));
   EXPECT_EQ(std::vector<int64_t>(sizes, sizes + 6), (std::vector<int64_t>{2, 3, 100, 20, 7, -1}));
   const ArgumentInfo rows = argument("src", "f32:?x5:ab");
-  ASSERT_EQ(countRuntimeSizes(rows.desc), 1u);
+  ASSERT_EQ(rows.desc.runtimeSizes(), 1);
   ASSERT_TRUE(takeRuntimeSizes(rows, *parseTensor("f32:9x5:ab"), sizes));
   EXPECT_EQ(sizes[0], 9);
-  EXPECT_EQ(countRuntimeSizes(*parseTensor("f32:9x5:ab")), 0u);
-  EXPECT_EQ(countRuntimeSizes(TensorDesc()), 0u);
+  EXPECT_EQ(parseTensor("f32:9x5:ab")->runtimeSizes(), 0);
+  EXPECT_EQ(TensorDesc().runtimeSizes(), 0);
 }
 
 TEST(RuntimeSizes, WhatDoesNotFitIsNamed) {

@@ -170,6 +170,9 @@ void moveIntoSpace(func::FuncOp function) {
 LogicalResult lowerNaively(func::FuncOp problem, bool widen) {
   if (!problem.getBody().hasOneBlock())
     return problem.emitError("naive lowering: the problem has more than one block");
+  for (Type type : problem.getArgumentTypes())
+    if (auto memref = dyn_cast<MemRefType>(type); memref && !memref.hasStaticShape())
+      return problem.emitError("naive lowering: a dynamic size");
   if (widen)
     Widening(problem).run();
   SmallVector<memref::AllocOp> allocs;

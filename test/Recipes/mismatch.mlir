@@ -4,13 +4,13 @@
 // RUN: not quern-opt %t/licence.mlir --schedule 2>&1 | FileCheck %s --check-prefix=LICENCE
 // RUN: not quern-opt %t/start.mlir --schedule 2>&1 | FileCheck %s --check-prefix=START
 // RUN: not quern-opt %t/two-axes.mlir --schedule 2>&1 | FileCheck %s --check-prefix=AXES
-// RUN: not quern-opt %t/dynamic.mlir --schedule 2>&1 | FileCheck %s --check-prefix=DYNAMIC
+// RUN: not quern-opt %t/vast.mlir --schedule 2>&1 | FileCheck %s --check-prefix=VAST
 // RUN: not quern-opt %t/overlap.mlir --schedule 2>&1 | FileCheck %s --check-prefix=OVERLAP
 // RUN: not quern-opt %t/narrow.mlir --schedule 2>&1 | FileCheck %s --check-prefix=NARROW
 // LICENCE: rows: a sum along the row has no fastmath<reassoc>
 // START: rows: an accumulator does not start from a neutral constant
 // AXES: rows: loops {{[01]}} and {{[01]}} are both reduced
-// DYNAMIC: rows: an argument is not a static strided memref
+// VAST: rows: operand #0 of an op has a size of 1125899906842624 or more
 // OVERLAP: rows: an argument is read at another point than it is overwritten
 // NARROW: rows: 'arith.maxnumf' computes in a type narrower than 32 bits
 
@@ -53,12 +53,12 @@ func.func @axes(%src: memref<4x8xf32>, %dst: memref<f32>) {
   return
 }
 
-//--- dynamic.mlir
-func.func @dynamic(%src: memref<4x?xf32>, %dst: memref<4xf32>) {
+//--- vast.mlir
+func.func @vast(%src: memref<4x8xf32, strided<[1125899906842624, 1]>>, %dst: memref<4xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%dst : memref<4xf32>)
   linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r)>], iterator_types = ["parallel", "reduction"]}
-      ins(%src : memref<4x?xf32>) outs(%dst : memref<4xf32>) {
+      ins(%src : memref<4x8xf32, strided<[1125899906842624, 1]>>) outs(%dst : memref<4xf32>) {
   ^bb0(%x: f32, %s: f32):
     %r = arith.addf %x, %s fastmath<reassoc> : f32
     linalg.yield %r : f32

@@ -1,0 +1,75 @@
+// Sizes that are known at run time only: each is loaded once in a call of the kernel, a sweep is a loop of whole steps, one of single vectors
+// and one of the last, masked vector, and the rows multiply the space.
+// REQUIRES: compiler
+// RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=quern.scratch
+// RUN: quern-opt %s --codegen --target=avx512_core | FileCheck %s --check-prefix=ASM
+// RUN: not quern-opt %s --check 2>&1 | FileCheck %s --check-prefix=NAIVE
+// NAIVE: error: naive lowering: a dynamic size
+// The dims and the outer stride of src, those of dst: sizes 0, 1, 2 and 3, 4, 5. That dst has the dims of src is for the caller to see to.
+// CHECK: func.func @softmax_kernel(%[[SRC:[^:]*]]: memref<?xf32> {quern.arg = "src"}, %[[DST:[^:]*]]: memref<?xf32> {quern.arg = "dst"}, %[[SIZES:[^:]*]]: memref<?xindex> {quern.sizes}
+// CHECK-SAME: quern.factors = array<i64: 0, 1>
+// CHECK-SAME: quern.plan = "rows: 4 ops in 3 sweeps, space 1 x ceil(size 0 / 1), along the row, unroll 4+1+2, 16 lanes, sweep 1 keeps a value in the destination"
+// CHECK-SAME: quern.space = 1
+// CHECK: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK: %[[LENGTH:.*]] = memref.load %[[SIZES]][%[[ONE]]]
+// CHECK: %[[TWO:.*]] = arith.constant 2 : index
+// CHECK: %[[STRIDE:.*]] = memref.load %[[SIZES]][%[[TWO]]]
+// CHECK: %[[LAST:.*]] = arith.remui %[[LENGTH]]
+// CHECK: %[[VECTORS:.*]] = arith.subi %[[LENGTH]], %[[LAST]]
+// CHECK: %[[MASK:.*]] = arith.cmpi slt, %{{.*}} : vector<16xi32>
+// CHECK: memref.load %[[SIZES]]
+// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %{{.*}} step %[[ONE]] {
+// CHECK-NOT: memref.load
+// CHECK: arith.muli %[[ROW]], %[[STRIDE]]
+// CHECK: scf.for {{.*}} step %c64
+// CHECK-COUNT-4: vector.load %[[SRC]]
+// CHECK: scf.for {{.*}} to %[[VECTORS]] step %c16
+// CHECK: vector.load %[[SRC]]
+// CHECK: scf.for {{.*}} = %[[VECTORS]] to %[[LENGTH]] step %c16
+// CHECK: vector.maskedload %[[SRC]]{{.*}}, %[[MASK]]
+// CHECK: arith.select %[[MASK]]
+// CHECK: vector.reduction <maxnumf>
+// CHECK: scf.for {{.*}} to %[[VECTORS]] step %c512
+// CHECK: scf.for {{.*}} step %c16
+// CHECK: vector.maskedstore %[[DST]]{{.*}}, %[[MASK]]
+// CHECK: vector.reduction <add>
+// CHECK: vector.maskedstore %[[DST]]{{.*}}, %[[MASK]]
+// ASM: movq{{.*}}24(%rdi)
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+func.func @softmax(%src: memref<?x?xf32, strided<[?, 1]>> {quern.arg = "src"}, %dst: memref<?x?xf32, strided<[?, 1]>> {quern.arg = "dst"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %src, %c0 : memref<?x?xf32, strided<[?, 1]>>
+  %m = memref.dim %src, %c1 : memref<?x?xf32, strided<[?, 1]>>
+  %lowest = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %max = memref.alloc(%n) : memref<?xf32>
+  linalg.fill ins(%lowest : f32) outs(%max : memref<?xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%src : memref<?x?xf32, strided<[?, 1]>>) outs(%max : memref<?xf32>) {
+  ^bb0(%x: f32, %a: f32):
+    %r = arith.maxnumf %x, %a : f32
+    linalg.yield %r : f32
+  }
+  %exp = memref.alloc(%n, %m) : memref<?x?xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%src, %max : memref<?x?xf32, strided<[?, 1]>>, memref<?xf32>) outs(%exp : memref<?x?xf32>) {
+  ^bb0(%x: f32, %a: f32, %o: f32):
+    %s = arith.subf %x, %a : f32
+    %r = math.exp %s {quern.nonpositive} : f32
+    linalg.yield %r : f32
+  }
+  %sum = memref.alloc(%n) : memref<?xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<?xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%exp : memref<?x?xf32>) outs(%sum : memref<?xf32>) {
+  ^bb0(%x: f32, %a: f32):
+    %r = arith.addf %x, %a fastmath<reassoc> : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%exp, %sum : memref<?x?xf32>, memref<?xf32>) outs(%dst : memref<?x?xf32, strided<[?, 1]>>) {
+  ^bb0(%x: f32, %a: f32, %o: f32):
+    %r = arith.divf %x, %a : f32
+    linalg.yield %r : f32
+  }
+  return
+}

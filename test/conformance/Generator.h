@@ -45,8 +45,11 @@ AttributesDraw drawAttributes(Random &random, AttributeClass attribute, const Op
 /// A line that must be refused: a legal one with one thing made wrong. `what` names it.
 struct IllegalCase {
   std::string line, what;
+  std::string constraint; ///< that the message must name, as "C7"; empty where the line itself does not read
 };
 IllegalCase drawIllegalCase(uint64_t seed, int64_t number);
+/// How many kinds of mistake there are: cases 0 to that number less 1 have each once.
+int64_t illegalKinds();
 
 /// A legal line with random damage to its characters: it must parse or be refused with a message.
 std::string drawDamagedLine(uint64_t seed, int64_t number);

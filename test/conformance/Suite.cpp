@@ -242,7 +242,7 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
 }
 
 void Suite::runIllegal() {
-  int64_t illegalCases = std::max<int64_t>(options.count / 4, 40);
+  int64_t illegalCases = std::max<int64_t>(options.count / 4, illegalKinds());
   for (int64_t number = 0; number < illegalCases && !isOutOfTime(); ++number) {
     IllegalCase drawn = drawIllegalCase(options.seed, number);
     Result<Kernel> kernel = Kernel::create(device, drawn.line);
@@ -252,6 +252,9 @@ void Suite::runIllegal() {
       failLine(drawn.line, concat(drawn.what, kernel ? ": accepted" : ": " + withoutNewlines(kernel.error().message)));
     else if (kernel.error().message.size() < 10)
       failLine(drawn.line, concat(drawn.what, ": refused without a reason"));
+    else if (!drawn.constraint.empty() && kernel.error().message.find(concat("(softmax ", drawn.constraint, ")")) == std::string::npos)
+      failLine(drawn.line,
+               concat(drawn.what, ": the message does not name ", drawn.constraint, ": ", withoutNewlines(kernel.error().message)));
     else
       ++passed;
   }

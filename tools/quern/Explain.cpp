@@ -30,13 +30,21 @@ std::string layoutOf(const TensorDesc &desc) {
     return tag;
   std::string text = "strides ";
   for (int dim = 0; dim < desc.ndims; ++dim)
-    text += (dim ? "x" : "") + std::to_string(desc.strides[dim]);
+    text += (dim ? "x" : "") + (desc.strides[dim] == runtimeDim ? "?" : std::to_string(desc.strides[dim]));
+  for (int block = 0; block < desc.innerBlockCount; ++block)
+    text += (block ? "" : ", blocks ") + std::to_string(desc.innerBlocks[block]) + static_cast<char>('a' + desc.innerIndices[block]);
   return text;
 }
 
-/// Why a tensor has its layout.
+/// Why a tensor has its layout. `any` follows the tensor that comes before in the problem; an operand of a post-op has none to follow.
 const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
-  return problem.wasAny(argument.name) ? "chosen for `any`: src's order of dims, dense" : "given";
+  if (!problem.wasAny(argument.name))
+    return "given";
+  if (argument.name == "dst")
+    return "chosen for `any`: src's order of dims, dense";
+  if (argument.name == "diff_dst")
+    return "chosen for `any`: dst's order of dims, dense";
+  return argument.name == "diff_src" ? "chosen for `any`: diff_dst's order of dims, dense" : "chosen for `any`: row-major, dense";
 }
 
 void printAsText(const Problem &problem, const std::string &target, const std::string &plan) {
@@ -45,8 +53,8 @@ void printAsText(const Problem &problem, const std::string &target, const std::s
   Table table({"  name", ">argument", "type", ">size", "use", "layout", "which was"});
   for (const ArgumentInfo &argument : problem.verified.arguments)
     table.addRow({"  " + argument.name, std::to_string(argument.index), std::string(nameOf(argument.desc.dataType)),
-                  formatBytes(argument.desc.bytes()), argument.isOutput ? "written" : "read", layoutOf(argument.desc),
-                  layoutReason(problem, argument)});
+                  argument.desc.hasRuntimeDims() ? "at run time" : formatBytes(argument.desc.bytes()),
+                  argument.isOutput ? "written" : "read", layoutOf(argument.desc), layoutReason(problem, argument)});
   table.print(std::cout);
 }
 
@@ -62,7 +70,7 @@ void printAsJson(const Problem &problem, const std::string &target, const std::s
                                {"type", nameOf(argument.desc.dataType)},
                                {"layout", layoutOf(argument.desc)},
                                {"layout_was", layoutReason(problem, argument)},
-                               {"bytes", argument.desc.bytes()},
+                               {"bytes", argument.desc.hasRuntimeDims() ? Json(nullptr) : Json(argument.desc.bytes())},
                                {"is_output", argument.isOutput}});
   printJson(json);
 }

@@ -90,7 +90,7 @@ std::string withCaret(std::string_view message, std::string_view line) {
 int64_t Problem::bytesMoved() const {
   int64_t bytes = 0;
   for (const ArgumentInfo &argument : verified.arguments)
-    bytes += argument.desc.isZero() ? 0 : argument.desc.elements() * bitsOf(argument.desc.dataType) / 8;
+    bytes += argument.desc.isZero() || argument.desc.hasRuntimeDims() ? 0 : argument.desc.elements() * bitsOf(argument.desc.dataType) / 8;
   return bytes;
 }
 
@@ -101,6 +101,11 @@ bool Problem::wasAny(std::string_view tensor) const {
       isAny = isAny || (tensor == name && value.isAny());
   };
   std::visit([&]<typename Op>(const Op &op) { Op::visitFields(op, find); }, given.op);
+  for (size_t i = 0; i < given.attr.postOps.size(); ++i) {
+    std::string prefix = concat("post", i, ".src_");
+    isAny = isAny || (tensor == prefix + "1" && given.attr.postOps[i].src1.isAny()) ||
+            (tensor == prefix + "2" && given.attr.postOps[i].src2.isAny());
+  }
   return isAny;
 }
 

@@ -12,6 +12,7 @@
 #include "Support/NarrowFloat.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -22,7 +23,7 @@ using namespace quern::test;
 namespace {
 
 const char *nameOf(Element element) {
-  const char *names[] = {"f32", "f64", "bf16", "f16"};
+  const char *names[] = {"f32", "f64", "bf16", "f16", "i8", "i8"};
   return names[static_cast<int>(element)];
 }
 
@@ -60,6 +61,7 @@ private:
   std::vector<int> allLoops();
   std::vector<int> rowLoops();
   ChainValue addArgument(std::vector<int> loops, bool isOutput);
+  std::vector<int64_t> randomCuts();
   std::string layOut(ChainValue &value, bool isOutput, int64_t &count);
   ChainValue alloc(std::vector<int> loops);
   ChainValue output(std::vector<int> loops);
@@ -109,7 +111,7 @@ void Generator::chooseTypes() { compute = chance(25) ? Element::F64 : Element::F
 Element Generator::argumentType() {
   if (chance(50))
     return compute;
-  static const std::vector<Element> narrower = {Element::F32, Element::BF16, Element::F16};
+  static const std::vector<Element> narrower = {Element::F32, Element::BF16, Element::F16, Element::S8, Element::U8};
   return oneOf(narrower);
 }
 
@@ -125,25 +127,36 @@ std::vector<int> Generator::rowLoops() {
   return loops;
 }
 
-/// A random permutation, sometimes with gaps, an offset, a broadcast dim or a blocked one. Fills in the map; returns the memref type.
+/// Where a blocked loop is cut, from 1: into blocks of a power of two mostly, now and then into blocks of blocks, or odd ones.
+std::vector<int64_t> Generator::randomCuts() {
+  int64_t block = chance(20) ? pick(2, 24) : int64_t(1) << pick(2, 4);
+  if (!chance(25))
+    return {1, block};
+  return {1, block, block * pick(2, 4)};
+}
+
+/// A random permutation, sometimes with gaps, an offset, a broadcast dim or blocks. Fills in the map; returns the memref type.
 std::string Generator::layOut(ChainValue &value, bool isOutput, int64_t &count) {
   struct Dim {
     int64_t extent = 0, stride = 0;
     std::string result;
   };
   std::vector<Dim> dims;
-  int blockedLoop =
-      value.loops.size() == extents.size() && chance(15) ? static_cast<int>(pick(0, static_cast<int64_t>(extents.size()) - 1)) : -1;
   for (int loop : value.loops) {
     std::string d = "d" + std::to_string(loop);
-    int64_t block = int64_t(1) << pick(2, 4);
-    if (loop != blockedLoop || extents[loop] % block) {
+    std::vector<int64_t> cuts = chance(15) ? randomCuts() : std::vector<int64_t>();
+    usesPin |= !cuts.empty();
+    if (cuts.empty())
       dims.push_back({extents[loop], 0, d});
-      continue;
+    for (size_t i = cuts.size(); i > 0; --i) {
+      std::string digit = cuts[i - 1] == 1 ? d : d + " floordiv " + std::to_string(cuts[i - 1]);
+      if (i == cuts.size()) {
+        dims.push_back({(extents[loop] + cuts[i - 1] - 1) / cuts[i - 1], 0, digit});
+        continue;
+      }
+      int64_t size = cuts[i] / cuts[i - 1];
+      dims.push_back({size, 0, (cuts[i - 1] == 1 ? d : "(" + digit + ")") + " mod " + std::to_string(size)});
     }
-    usesPin = true;
-    dims.push_back({extents[loop] / block, 0, d + " floordiv " + std::to_string(block)});
-    dims.push_back({block, 0, d + " mod " + std::to_string(block)});
   }
   std::vector<size_t> order(dims.size());
   std::iota(order.begin(), order.end(), size_t(0));
@@ -242,19 +255,32 @@ std::string Generator::op(const std::string &text) {
   return name;
 }
 
+/// Integers count 64ths.
 std::string Generator::widened(const std::string &name, Element from) {
   if (from == compute)
     return name;
-  std::string wide = fresh("wide");
-  code += "    " + wide + " = arith.extf " + name + " : " + nameOf(from) + " to " + nameOf(compute) + "\n";
-  return wide;
+  bool isInteger = from == Element::S8 || from == Element::U8;
+  std::string wide = fresh("wide"), conversion = from == Element::S8 ? "arith.sitofp " : isInteger ? "arith.uitofp " : "arith.extf ";
+  code += "    " + wide + " = " + conversion + name + " : " + nameOf(from) + " to " + nameOf(compute) + "\n";
+  return isInteger ? op("arith.mulf " + wide + ", " + constant(1.0 / 64)) : wide;
 }
 
 std::string Generator::narrowed(const std::string &name, Element to) {
   if (to == compute)
     return name;
-  std::string narrow = fresh("narrow");
-  code += "    " + narrow + " = arith.truncf " + name + " : " + nameOf(compute) + " to " + nameOf(to) + "\n";
+  bool isInteger = to == Element::S8 || to == Element::U8;
+  std::string narrow = fresh("narrow"), from = name, whole = fresh("whole");
+  if (isInteger) {
+    from = op("arith.mulf " + (to == Element::U8 ? op("math.absf " + name) : name) + ", " + constant(64));
+    from = op("math.roundeven " + from);
+  }
+  if (isInteger && chance(50)) {
+    code += "    " + whole + " = arith.fptosi " + from + " : " + nameOf(compute) + " to i32\n";
+    code += "    " + narrow + " = arith.trunci " + whole + " : i32 to i8\n";
+    return narrow;
+  }
+  std::string conversion = to == Element::S8 ? "arith.fptosi " : isInteger ? "arith.fptoui " : "arith.truncf ";
+  code += "    " + narrow + " = " + conversion + from + " : " + nameOf(compute) + " to " + nameOf(to) + "\n";
   return narrow;
 }
 
@@ -398,7 +424,7 @@ RandomChain Generator::run() {
   chooseSpace();
   chooseTypes();
   addInputs();
-  int64_t reductions = pick(1, 3);
+  int64_t reductions = pick(0, 9) ? pick(1, 3) : 0;
   for (int64_t i = 0; i < reductions; ++i) {
     if (chance(40))
       addElementwise(false);
@@ -413,13 +439,15 @@ RandomChain Generator::run() {
   chain.tolerance = compute == Element::F64 ? 1e-12 : 2e-5;
   for (const ChainArgument &argument : chain.arguments)
     if (argument.isOutput)
-      chain.tolerance = std::max(chain.tolerance, bytesOf(argument.element) == 2 ? 0.03 : argument.element == Element::F32 ? 2e-5 : 0);
+      chain.tolerance = std::max(chain.tolerance, bytesOf(argument.element) <= 2 ? 0.03 : argument.element == Element::F32 ? 2e-5 : 0);
   return chain;
 }
 
 } // namespace
 
-int64_t quern::test::bytesOf(Element element) { return element == Element::F64 ? 8 : element == Element::F32 ? 4 : 2; }
+int64_t quern::test::bytesOf(Element element) {
+  return element == Element::F64 ? 8 : element == Element::F32 ? 4 : element == Element::S8 || element == Element::U8 ? 1 : 2;
+}
 
 double quern::test::loadElement(const char *buffer, int64_t index, Element element) {
   const char *at = buffer + index * bytesOf(element);
@@ -433,6 +461,8 @@ double quern::test::loadElement(const char *buffer, int64_t index, Element eleme
     std::memcpy(&value, at, sizeof(value));
     return static_cast<double>(value);
   }
+  if (bytesOf(element) == 1)
+    return (element == Element::S8 ? static_cast<int8_t>(*at) : static_cast<uint8_t>(*at)) / 64.0;
   uint16_t bits;
   std::memcpy(&bits, at, sizeof(bits));
   return decodeNarrow(bits, element == Element::BF16 ? bf16Format : f16Format);
@@ -445,6 +475,10 @@ void quern::test::storeElement(char *buffer, int64_t index, Element element, dou
   } else if (element == Element::F32) {
     float narrow = static_cast<float>(value);
     std::memcpy(at, &narrow, sizeof(narrow));
+  } else if (element == Element::S8) {
+    *at = static_cast<char>(std::clamp(std::round(value * 64), -128.0, 127.0));
+  } else if (element == Element::U8) {
+    *at = static_cast<char>(static_cast<uint8_t>(std::round(std::abs(value) * 64)));
   } else {
     uint16_t bits = static_cast<uint16_t>(encodeNarrow(value, element == Element::BF16 ? bf16Format : f16Format));
     std::memcpy(at, &bits, sizeof(bits));

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A chain as text, drawn from a seed: elementwise, per-row and reducing ops in random order over one space, on arguments of random type,
-// permutation, gaps, offset, broadcast and blocks. Every value stays within [-1, 1] (or is a sum of such over its count), so that results
+// permutation, gaps, offset, broadcast and blocks (nested, or not dividing the extent). Every value stays within [-1, 1] (or is a sum of such over its count), so that results
 // depend smoothly on rounding and two evaluations can be compared.
 //
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,7 @@
 
 namespace quern::test {
 
-enum class Element { F32, F64, BF16, F16 };
+enum class Element { F32, F64, BF16, F16, S8, U8 }; // integers count 64ths
 
 int64_t bytesOf(Element element);
 double loadElement(const char *buffer, int64_t index, Element element);

@@ -86,11 +86,11 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
   Value &known = places[{nullptr, access.offset, access.strides, access.curves, access.row, slot}];
   if (known)
     return known;
-  if (slot && !acrossBlocks) {
-    int64_t stride = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
+  int64_t indices = slot * plan.lanes, step = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
+  std::optional<int64_t> apart = acrossBlocks ? access.row.advance(indices, plan.lanes) : std::optional(indices * step);
+  if (slot && apart) {
     Value first = place(access, 0);
-    Value far = isOpen(stride) ? scaled(index(slot * plan.lanes), stride) : index(slot * plan.lanes * stride);
-    return known = add(first, far);
+    return known = add(first, isOpen(step) ? scaled(index(indices), step) : index(*apart));
   }
   Value base = rowBase(access);
   if (access.row.isStill())
@@ -134,6 +134,8 @@ Value RowEmitter::readLanes(const Access &access, int64_t slot) {
   }
   if (kind == LaneKind::Strided)
     return gatherLanes(access, slot);
+  if (kind == LaneKind::Pieces)
+    return joinPieces(access, slot);
   Value at = place(access, slot);
   if (lanes.all())
     return create<vector::LoadOp>(vector, memref, ValueRange{at});
@@ -164,6 +166,8 @@ void RowEmitter::write(const Access &access, int64_t slot, Value v) {
     create<memref::StoreOp>(create<vector::ExtractOp>(v, 0), memref, at);
   } else if (kind == LaneKind::Strided) {
     scatterLanes(access, slot, v);
+  } else if (kind == LaneKind::Pieces) {
+    storePieces(access, slot, v);
   } else if (lanes.all()) {
     bool streamed = streaming && plan.isStreamed(access);
     int64_t vectorBytes = plan.lanes * type.getElementTypeBitWidth() / 8;

@@ -112,9 +112,8 @@ LogicalResult Matcher::gatherOps() {
     } else if (op.getNumRegions() || isa<ViewLikeOpInterface>(op)) {
       return fail("'" + op.getName().getStringRef() + "' has no place in a chain of rows");
     } else if (!isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op) && !isSizeOfIntermediate(op)) {
-      auto load = dyn_cast<memref::LoadOp>(op); // kernel arguments are flat: only what is flat already keeps its indices
-      bool flat = load && load.getMemRefType().getRank() <= 1 && load.getMemRefType().getLayout().isIdentity();
-      if (!flat && !isMemoryEffectFree(&op))
+      auto load = dyn_cast<memref::LoadOp>(op);
+      if (!(load && isa<BlockArgument>(load.getMemRef())) && !isMemoryEffectFree(&op))
         return fail("'" + op.getName().getStringRef() + "' has side effects");
       chain.prologue.push_back(&op);
     }

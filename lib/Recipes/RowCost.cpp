@@ -23,7 +23,8 @@ constexpr int64_t laneLoopOps = 12; ///< emitted for an access whose lanes are m
 /// What an op becomes on vectors: transcendental functions and roundings to 16 bits are sequences.
 int64_t opsOf(Operation &op) {
   auto isNarrow = [](Value v) { return isa<FloatType>(v.getType()) && v.getType().getIntOrFloatBitWidth() < 32; };
-  if (isa<math::MathDialect>(op.getDialect()) && !isa<math::SqrtOp, math::AbsFOp, math::FmaOp>(op))
+  if (isa<math::MathDialect>(op.getDialect()) &&
+      !isa<math::SqrtOp, math::AbsFOp, math::FmaOp, math::RoundEvenOp, math::FloorOp, math::CeilOp, math::TruncOp, math::CopySignOp>(op))
     return 18;
   if (isa<arith::TruncFOp>(op))
     return isNarrow(op.getResult(0)) ? 8 : 1;
@@ -43,9 +44,15 @@ int64_t quern::rows::opsOf(linalg::LinalgOp op) {
 
 LaneKind RowPlan::lanesOf(const Access &access) const {
   int64_t stride = alongRow() ? access.row.step() : access.strides[vectorDim];
-  if (alongRow() && access.row.run() % lanes) // a vector would cross the border of a block
-    return LaneKind::Strided;
+  int64_t run = alongRow() ? access.row.run() : 0;
+  if (run % lanes) // a vector crosses the border of a block
+    return stride == 1 && run > 1 && lanes % run == 0 ? LaneKind::Pieces : LaneKind::Strided;
   return stride == 0 ? LaneKind::Same : stride == 1 ? LaneKind::Unit : LaneKind::Strided;
+}
+
+int64_t RowPlan::opsToMove(const Access &access) const {
+  LaneKind kind = lanesOf(access);
+  return kind == LaneKind::Strided ? laneLoopOps : kind == LaneKind::Pieces ? 3 * (lanes / access.row.run()) : 0;
 }
 
 bool RowPlan::takesMask(Type element) const { return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask; }
@@ -62,9 +69,9 @@ int64_t RowPlan::opsIn(int sweep) const {
       continue;
     ops += opsOf(stage.op);
     for (const Access &access : stage.ins)
-      ops += access.isMemoryRead() && lanesOf(access) == LaneKind::Strided ? laneLoopOps : 0;
+      ops += access.isMemoryRead() ? opsToMove(access) : 0;
     for (const Access &access : stage.outs)
-      ops += own.keptIn == sweep && stage.writesArgument && lanesOf(access) == LaneKind::Strided ? laneLoopOps : 0;
+      ops += own.keptIn == sweep && stage.writesArgument ? opsToMove(access) : 0;
   }
   return ops;
 }

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 using namespace mlir;
 using namespace quern::rows;
@@ -85,6 +84,23 @@ int64_t Walk::run() const {
   for (int64_t cut : cutsOf(terms))
     run = std::gcd(run, cut);
   return run;
+}
+
+std::optional<int64_t> Walk::advance(int64_t by, int64_t align) const {
+  int64_t sum = 0;
+  for (const Digit &digit : terms) {
+    if (by % digit.unit >= std::gcd(align, digit.unit)) // may carry into the digit or not
+      return std::nullopt;
+    int64_t count = by / digit.unit;
+    if (digit.modulus) {
+      int64_t apart = align % digit.unit ? 1 : std::gcd(align / digit.unit, digit.modulus);
+      count %= digit.modulus;
+      if (count >= apart && count) // may wrap around
+        return std::nullopt;
+    }
+    sum += count * digit.stride;
+  }
+  return sum;
 }
 
 bool Walk::tellsAllApart() const {

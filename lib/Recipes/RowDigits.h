@@ -15,6 +15,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 
 namespace quern::rows {
 
@@ -43,6 +44,8 @@ public:
   int64_t step() const;
   /// Indices from one multiple of it to the next lie `step` apart; 0: all do.
   int64_t run() const;
+  /// What the address grows by from any multiple of `align` to `by` indices further; nothing where that differs from one to another.
+  std::optional<int64_t> advance(int64_t by, int64_t align) const;
   /// Every index of the loop has an address of its own, as far as this loop goes.
   bool tellsAllApart() const;
   auto operator<=>(const Walk &other) const {

@@ -123,15 +123,17 @@ void DimLayout::merge() {
   }
 }
 
-/// Without a reduction the dims are all alike. The row is one that vectors need not run along, the innermost that leaves enough iterations
-/// to share out; failing that, there is none and the row is a single point.
+/// Without a reduction the dims are all alike. The row is the innermost one if it is long; else the next that vectors need not run along,
+/// if it leaves enough iterations to share out; failing that, there is none and the row is a single point.
 void DimLayout::chooseRow() {
-  constexpr int64_t enough = 256;
+  constexpr int64_t enough = 16, lengthy = 64;
   int64_t space = 1;
   for (const Dim &dim : chain.dims)
     space *= typical(dim.extent);
-  for (int d = static_cast<int>(chain.dims.size()) - 2; d >= 0; --d) {
-    bool isPlain = chain.dims[d].limit < 0 && space / typical(chain.dims[d].extent) >= enough;
+  int innermost = static_cast<int>(chain.dims.size()) - 1;
+  for (int d = innermost; d >= 0; --d) {
+    bool isPlain = chain.dims[d].limit < 0 && space / typical(chain.dims[d].extent) >= enough &&
+                   (d < innermost || typical(chain.dims[d].extent) >= lengthy);
     chain.forEachAccess([&](Stage &, Access &access) {
       isPlain &= llvm::none_of(access.curves, [&](auto &curve) { return static_cast<int>(curve.first) == d; });
     });

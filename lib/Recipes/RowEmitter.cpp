@@ -69,12 +69,27 @@ void RowEmitter::makeKernel() {
   }
 }
 
+/// A load keeps its place when its memref becomes flat.
+Value RowEmitter::flatLoad(memref::LoadOp load) {
+  ArgumentSizes::Layout layout = ArgumentSizes(chain.problem).layoutOf(load.getMemRef());
+  Value at = index(layout.offset);
+  for (auto [i, stride] : llvm::zip_equal(load.getIndices(), layout.strides))
+    at = add(at, scaled(arguments.lookup(i), stride));
+  return create<memref::LoadOp>(arguments.lookup(load.getMemRef()), at);
+}
+
 void RowEmitter::emitPrologue() {
   for (Operation *op : chain.prologue) {
     for (Value v : op->getOperands())
       if (!arguments.contains(v))
         b.clone(*v.getDefiningOp(), arguments); // a constant
-    b.clone(*op, arguments);
+    auto load = dyn_cast<memref::LoadOp>(op);
+    bool moves =
+        load && load.getMemRefType().getRank() && (load.getMemRefType().getRank() > 1 || !load.getMemRefType().getLayout().isIdentity());
+    if (moves)
+      arguments.map(load.getResult(), flatLoad(load));
+    else
+      b.clone(*op, arguments);
   }
 }
 

@@ -7,7 +7,7 @@
 // and found in that level's cache afterwards. Row-level code goes before the loop of the current sweep, so that nested regions (lane
 // loops, blocks of a sum) may only use addresses that were asked for outside of them.
 // RowEmitter.cpp writes the kernel and its loops, RowSpace.cpp what an iteration is, RowValues.cpp the stages, RowAddressing.cpp everything
-// that touches memory.
+// that touches memory but vectors over several blocks, which are in RowPieces.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RECIPES_ROWEMITTER_H
@@ -15,6 +15,7 @@
 
 #include "Recipes/RowPlan.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -54,6 +55,7 @@ private:
   // The kernel and its loops.
   void makeKernel();
   void emitPrologue();
+  Value flatLoad(mlir::memref::LoadOp load);
   void emitParallelIndices(Value iteration);
   void emitLimitedIndices(int limit, Value count);
   Value countOf(int dim);
@@ -106,6 +108,9 @@ private:
   Value read(const Access &access, int64_t slot);
   Value readLanes(const Access &access, int64_t slot);
   void write(const Access &access, int64_t slot, Value v);
+  template <typename F> void forEachPiece(const Access &access, int64_t slot, F f);
+  Value joinPieces(const Access &access, int64_t slot);
+  void storePieces(const Access &access, int64_t slot, Value v);
   Value gatherLanes(const Access &access, int64_t slot);
   void scatterLanes(const Access &access, int64_t slot, Value v);
   template <typename F> void forEachLane(const Access &access, int64_t slot, F f);

@@ -109,6 +109,8 @@ double Planner::costAlong(int dim) {
       (stage.perRow ? perRow : ops) += 1;
       if (!stage.perRow && plan.lanesOf(access) == LaneKind::Strided)
         moves += 1;
+      if (!stage.perRow && plan.lanesOf(access) == LaneKind::Pieces)
+        ops += static_cast<double>(plan.opsToMove(access));
     };
     for (const Access &access : stage.ins)
       if (access.isMemoryRead())

@@ -15,8 +15,9 @@
 
 namespace quern::rows {
 
-/// How the lanes of a vector lie in an operand's memory.
-enum class LaneKind { Same, Unit, Strided };
+/// How the lanes of a vector lie in an operand's memory: in one place, side by side, side by side within blocks that are shorter than a
+/// vector, or apart.
+enum class LaneKind { Same, Unit, Pieces, Strided };
 
 struct StagePlan {
   int sweep = 0;                   ///< the first one in which its inputs are complete; for an elementwise output, the one that writes it
@@ -55,6 +56,8 @@ struct RowPlan {
   bool alongRow() const { return vectorDim < 0; }
   LaneKind lanesOf(const Access &access) const;
   bool takesMask(mlir::Type element) const;
+  /// Operations that moving an operand's lanes takes beyond one load or store.
+  int64_t opsToMove(const Access &access) const;
   /// The vectors of one row meet so few sets of L2 that the first are gone when a later sweep comes.
   bool leavesCache(const Access &access) const;
   /// Its rows jump from page to page, which no hardware prefetcher follows: the next iteration's are asked for ahead.

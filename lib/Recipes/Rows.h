@@ -36,7 +36,7 @@ struct RowsStrategy {
   double nsPerOperation = 0.17;     ///< of one vector operation on one core: what tells how many threads an iteration is worth
 };
 
-/// Schedules `problem` (static strided memrefs; arguments named by `quern.arg`) as kernels that run one after the other, inserted in that
+/// Schedules `problem` (strided memrefs; arguments named by `quern.arg`) as kernels that run one after the other, inserted in that
 /// order after it: `@<name>_kernel`, or `@<name>_kernel0`, … where there are several. Each takes
 ///   (each argument as a rank-1 or rank-0 memref over its whole buffer, [shared {quern.shared}], [scratch {quern.scratch}],
 ///    begin: index, end: index)

@@ -10,7 +10,23 @@
 #ifndef QUERN_PRIMITIVES_ARGUMENTS_H
 #define QUERN_PRIMITIVES_ARGUMENTS_H
 
-#include "Primitives/Registry.h"
+#include "Desc/PrimitiveDesc.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quern {
+
+/// One tensor of an execution: its argument index (QUERN_ARG_*), name in IR and text ("src", "scales.dst"), descriptor and direction.
+struct ArgumentInfo {
+  int32_t index = 0;
+  std::string name;
+  TensorDesc desc;
+  bool isOutput = false;
+};
+
+} // namespace quern
 
 namespace quern::arg {
 

@@ -99,8 +99,9 @@ Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const 
     } else {
       error = rule.errorOf(exact, magnitude, got);
     }
-    if (std::isfinite(exact) && std::isfinite(got))
-      verdict.maxAbsError = std::max(verdict.maxAbsError, std::fabs(got - exact));
+    double stored = isFloating(rule.type) ? exact : roundTo(rule.type, exact); // saturation is no error
+    if (std::isfinite(stored) && std::isfinite(got))
+      verdict.maxAbsError = std::max(verdict.maxAbsError, std::fabs(got - stored));
     verdict.wrong += error > 1;
     if (verdict.position >= 0 && error <= verdict.worst)
       return;

@@ -10,21 +10,13 @@
 #ifndef QUERN_PRIMITIVES_REGISTRY_H
 #define QUERN_PRIMITIVES_REGISTRY_H
 
-#include "Desc/PrimitiveDesc.h"
 #include "Desc/Target.h"
+#include "Primitives/Arguments.h"
 
 #include <string>
 #include <vector>
 
 namespace quern {
-
-/// One tensor of an execution: its argument index (QUERN_ARG_*), name in IR and text ("src", "scales.dst"), descriptor and direction.
-struct ArgumentInfo {
-  int32_t index = 0;
-  std::string name;
-  TensorDesc desc;
-  bool isOutput = false;
-};
 
 /// A verified problem.
 struct VerifiedProblem {

@@ -35,6 +35,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Softmax/Verify.h"
 #include "Primitives/Arguments.h"
+#include "Primitives/Registry.h"
 
 namespace quern {
 namespace {

@@ -10,6 +10,7 @@
 #include "Primitives/Arguments.h"
 #include "Primitives/Elements.h"
 #include "Primitives/Judge.h"
+#include "Primitives/Registry.h"
 #include "Primitives/TestData.h"
 
 #include <gtest/gtest.h>
@@ -203,6 +204,7 @@ TEST(PostOpsReference, TheJudgeFollowsTheChain) {
   }
   EXPECT_GT(largest, 20); // the scale makes use of the type
   EXPECT_TRUE(judge(c.problem.desc, c.output, bytes.data(), DataKind::Dense).isRight);
+  EXPECT_EQ(judge(c.problem.desc, c.output, bytes.data(), DataKind::Dense).maxAbsError, 0);
   bytes[0] = static_cast<int8_t>(bytes[0] + 1);
   EXPECT_FALSE(judge(c.problem.desc, c.output, bytes.data(), DataKind::Dense).isRight);
 }

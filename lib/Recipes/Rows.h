@@ -41,8 +41,9 @@ struct RowsStrategy {
 ///   (each argument as a rank-1 or rank-0 memref over its whole buffer, [shared {quern.shared}], [scratch {quern.scratch}],
 ///    [sizes {quern.sizes}: the dynamic sizes of the arguments, in the order of RowSize.h], begin: index, end: index)
 /// and has the attributes `quern.space` (iterations; independent of each other), `quern.factors` (of dynamic dims, which multiply them),
-/// `quern.plan` (one line), `quern.ns_per_iteration` (i64, an estimate on one core), if it takes scratch, `quern.scratch_bytes` (aligned to 64
-/// by the caller, one per thread), and if it takes shared scratch, `quern.shared_bytes` (aligned likewise, one for all calls of all kernels of an execution). `problem` stays.
+/// `quern.plan` (one line), `quern.ns_per_iteration` (i64, an estimate on one core), if it takes scratch, `quern.scratch_bytes` (aligned to
+/// 64 by the caller, one per thread), and if it takes shared scratch, `quern.shared_bytes` (aligned likewise, one for all calls of all
+/// kernels of an execution). `problem` stays.
 /// Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.
 /// Fails without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleRows(mlir::func::FuncOp problem, const RowsStrategy &strategy,

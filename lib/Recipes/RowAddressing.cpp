@@ -101,7 +101,8 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
 
 /// A read at the outermost level at which it is invariant.
 Value RowEmitter::read(const Access &access, int64_t slot) {
-  bool rowInvariant = access.row.isStill(), invariant = access.isInvariant();
+  bool rowInvariant = access.row.isStill();
+  bool invariant = plan.wholeRows ? plan.isSameForGroups(access) : access.isInvariant();
   bool differs = plan.lanesOf(access) != LaneKind::Same || (plan.alongRow() && !access.row.isLinear());
   auto &cache = invariant ? kernelLoads : rowInvariant ? rowLoads : stepLoads;
   AddressKey key{access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row, differs ? slot : 0};
@@ -126,6 +127,8 @@ Value RowEmitter::readLanes(const Access &access, int64_t slot) {
   VectorType vector = vec(type.getElementType());
   LaneKind kind = plan.lanesOf(access);
   const Lanes &lanes = lanesOf(slot);
+  if (plan.wholeRows && kind != LaneKind::Same)
+    return readRows(access);
   if (kind == LaneKind::Same || lanes.isScalar()) {
     SmallVector<Value, 1> at;
     if (type.getRank())
@@ -159,6 +162,8 @@ void RowEmitter::write(const Access &access, int64_t slot, Value v) {
   auto type = cast<MemRefType>(memref.getType());
   LaneKind kind = plan.lanesOf(access);
   const Lanes &lanes = lanesOf(slot);
+  if (plan.wholeRows && kind != LaneKind::Same)
+    return writeRows(access, v);
   SmallVector<Value, 1> at;
   if (type.getRank())
     at.push_back(place(access, slot));
@@ -187,7 +192,9 @@ void RowEmitter::write(const Access &access, int64_t slot, Value v) {
 }
 
 /// A loop over the lanes of a slot that exist; f(lane, address) writes its body.
-template <typename F> void RowEmitter::forEachLane(const Access &access, int64_t slot, F f) {
+template <typename F> void RowEmitter::forEachLane(const Access &access, int64_t slot, F f, bool once) {
+  if (plan.wholeRows)
+    return forEachRowLane(access, f, once);
   const Lanes &lanes = lanesOf(slot);
   Value count = lanes.all() ? index(plan.lanes) : lanes.fixed >= 0 ? index(lanes.fixed) : lanes.count;
   bool acrossBlocks = plan.alongRow() && !access.row.isLinear();
@@ -213,9 +220,10 @@ Value RowEmitter::gatherLanes(const Access &access, int64_t slot) {
 void RowEmitter::scatterLanes(const Access &access, int64_t slot, Value v) {
   Value buffer = scratchView(plan.laneBuffer, plan.lanes, access.elementType()), memref = arguments.lookup(access.base);
   create<vector::StoreOp>(v, buffer, ValueRange{index(0)});
-  forEachLane(access, slot, [&](Value lane, Value at) {
-    create<memref::StoreOp>(create<memref::LoadOp>(buffer, ValueRange{lane}), memref, ValueRange{at});
-  });
+  forEachLane(
+      access, slot,
+      [&](Value lane, Value at) { create<memref::StoreOp>(create<memref::LoadOp>(buffer, ValueRange{lane}), memref, ValueRange{at}); },
+      /*once=*/true);
 }
 
 Value RowEmitter::scratchView(int64_t offset, int64_t length, Type element) {

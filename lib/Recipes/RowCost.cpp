@@ -43,6 +43,13 @@ int64_t quern::rows::opsOf(linalg::LinalgOp op) {
 }
 
 LaneKind RowPlan::lanesOf(const Access &access) const {
+  if (wholeRows) {
+    int64_t between = wholeRows > 1 ? access.strides[vectorDim] : 0;
+    if (access.row.isStill() && !between)
+      return LaneKind::Same;
+    bool follows = wholeRows == 1 || between == chain.rowExtent;
+    return follows && access.row.isLinear() && access.row.step() == 1 ? LaneKind::Unit : LaneKind::Strided;
+  }
   int64_t stride = alongRow() ? access.row.step() : access.strides[vectorDim];
   int64_t run = alongRow() ? access.row.run() : 0;
   if (run % lanes) // a vector crosses the border of a block
@@ -77,6 +84,8 @@ int64_t RowPlan::opsIn(int sweep) const {
 }
 
 int64_t RowPlan::opsPerIteration() const {
+  if (wholeRows)
+    return static_cast<int64_t>(opsOfWholeRows(*this, lanes / registerLanes));
   int64_t perVector = 0, perRow = 0;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
     if (stage.perRow)
@@ -124,7 +133,11 @@ std::string RowPlan::text() const {
   for (auto [size, divisor] : factors)
     os << " x ceil(size " << size << " / " << divisor << ")";
   os << ", ";
-  if (alongRow()) {
+  if (wholeRows > 1) {
+    os << wholeRows << " rows share a vector";
+  } else if (wholeRows) {
+    os << "a row is one vector";
+  } else if (alongRow()) {
     os << "along the row, unroll";
     for (int sweep = 0; sweep < sweeps; ++sweep)
       os << (sweep ? "+" : " ") << columnsIn(sweep);

@@ -343,6 +343,10 @@ func::FuncOp RowEmitter::emit() {
   indices[1] = one;
   b.setInsertionPointToStart(rows.getBody());
   emitParallelIndices(rows.getInductionVar());
+  if (plan.wholeRows) {
+    emitWholeRows();
+    return kernel;
+  }
   if (!plan.alongRow())
     limitLanes();
   emitRowGroup();

@@ -7,7 +7,7 @@
 // and found in that level's cache afterwards. Row-level code goes before the loop of the current sweep, so that nested regions (lane
 // loops, blocks of a sum) may only use addresses that were asked for outside of them.
 // RowEmitter.cpp writes the kernel and its loops, RowSpace.cpp what an iteration is, RowValues.cpp the stages, RowAddressing.cpp everything
-// that touches memory but vectors over several blocks, which are in RowPieces.cpp.
+// that touches memory but vectors over several blocks (RowPieces.cpp) and vectors that hold whole rows (RowSegments.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RECIPES_ROWEMITTER_H
@@ -96,6 +96,23 @@ private:
   void addToWide(const WideSum &sum, llvm::MutableArrayRef<Value> parts, Value term);
   Value narrowed(const WideSum &sum, llvm::ArrayRef<Value> parts);
 
+  // Vectors of whole rows.
+  void emitWholeRows();
+  void limitRows();
+  void reduceRows(int stage);
+  Values valuesOfRows(int stage);
+  Value reduceOneRow(mlir::Operation *like, Value vector);
+  Value reduceManyRows(mlir::Operation *like, Value vector);
+  Value sumToFirstLanes(mlir::Operation *like, Value vector);
+  Value permutedInRows(Value v, llvm::function_ref<int64_t(int64_t)> position);
+  Value permuted(Value v, int64_t count, llvm::function_ref<int64_t(int64_t)> source);
+  Value readRows(const Access &access);
+  void writeRows(const Access &access, Value v);
+  Value loadFirst(Value memref, Value at, int64_t count);
+  void storeFirst(Value v, Value memref, Value at, int64_t count);
+  void forEachPiece(int64_t count, llvm::function_ref<void(int64_t, int64_t)> f);
+  void forEachRowLane(const Access &access, llvm::function_ref<void(Value, Value)> f, bool once);
+
   // Memory.
   Value index(int64_t value);
   Value constant(mlir::TypedAttr attr);
@@ -113,7 +130,7 @@ private:
   void storePieces(const Access &access, int64_t slot, Value v);
   Value gatherLanes(const Access &access, int64_t slot);
   void scatterLanes(const Access &access, int64_t slot, Value v);
-  template <typename F> void forEachLane(const Access &access, int64_t slot, F f);
+  template <typename F> void forEachLane(const Access &access, int64_t slot, F f, bool once = false);
   Value scratchView(int64_t offset, int64_t length, mlir::Type element);
   Value loadKept(int64_t offset, mlir::Type element, int64_t slot);
   void storeKept(int64_t offset, int64_t slot, Value v);
@@ -126,7 +143,7 @@ private:
   Value prefixMask(Value left);
 
   template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
-  mlir::VectorType vec(mlir::Type element) { return mlir::VectorType::get({plan.lanes}, element); }
+  mlir::VectorType vec(mlir::Type element) { return mlir::VectorType::get({compact ? plan.registerLanes : plan.lanes}, element); }
   /// Runs f before `point`, or here if it is null.
   template <typename F> auto before(mlir::Operation *point, F f) {
     mlir::OpBuilder::InsertionGuard guard(b);
@@ -152,13 +169,15 @@ private:
   llvm::SmallVector<Lanes, 8> partial; ///< by slot; a slot beyond has all lanes
   const Lanes everyLane;
   Lanes last;                           ///< of a row of open length
+  Value rowsHere;                       ///< of a vector of whole rows, if the last one has fewer
+  bool compact = false;                 ///< one lane for each of those rows, while a per-row stage is emitted
   llvm::SmallVector<Value, 6> parallel; ///< current index of each parallel dim
 
   // Caches, outermost level first.
   std::map<int64_t, Value> indices;
   std::map<int64_t, Value> wholeSteps;
   llvm::DenseMap<mlir::Attribute, Value> constants;
-  llvm::DenseMap<Value, Value> capturedSplats;
+  std::map<std::pair<const void *, bool>, Value> capturedSplats; ///< by scalar and `compact`
   std::map<std::pair<int64_t, const void *>, Value> scratchViews;
   using AddressKey = std::tuple<const void *, int64_t, Strides, Curves, Walk, int64_t>;
   using StageKey = std::pair<int, int64_t>;
@@ -166,7 +185,8 @@ private:
   std::map<std::tuple<int64_t, Strides, Curves>, Value> rowBases;
   std::map<AddressKey, Value> places;
   std::map<int64_t, Value> keptPlaces;
-  std::map<StageKey, Values> rowValues, stepValues;
+  std::map<StageKey, Values> rowValues, compactValues, stepValues;
+  std::map<int, llvm::SmallVector<std::pair<Value, bool>, 2>> reduced; ///< of a stage: in every lane of the row, or in the first
 };
 
 } // namespace quern::rows

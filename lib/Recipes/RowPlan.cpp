@@ -15,7 +15,8 @@ using namespace quern::rows;
 
 namespace {
 
-constexpr double laneMoveCost = 1.25; ///< of one lane moved alone; on 16 lanes it makes rows up to 10 elements go across
+constexpr double laneMoveCost = 1.25; ///< of one lane moved alone
+constexpr double tailOps = 4;         ///< of a partial vector in every row
 constexpr int maxSweeps = 60;         ///< they are bits of a word
 
 uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
@@ -41,6 +42,8 @@ private:
   void layOutScratch();
   void planStreaming();
   void countSpace();
+  void planSweeps();
+  void planWholeRows();
   int64_t bytesOfKept(Type element, int64_t columns) const;
 
   RowPlan &plan;
@@ -61,7 +64,7 @@ LogicalResult Planner::chooseLanes() {
       for (Value result : op.getResults())
         note(result.getType());
   }
-  plan.lanes = strategy.vectorBytes * 8 / widest;
+  plan.lanes = plan.registerLanes = strategy.vectorBytes * 8 / widest;
   if (plan.lanes >= 1)
     return success();
   whyNot = "an element of " + std::to_string(widest) + " bits is wider than a vector";
@@ -119,6 +122,8 @@ double Planner::costAlong(int dim) {
       if (access.isArgument())
         countMove(access);
   }
+  if (dim < 0 && !isOpen(extent) && extent % plan.lanes)
+    perRow += tailOps;
   return ops / plan.lanes * waste + moves * laneMoveCost + perRow / (dim < 0 ? 1 : plan.lanes) / typical(chain.rowExtent);
 }
 
@@ -134,6 +139,7 @@ void Planner::chooseVectorDim() {
     }
   }
   plan.vectorDim = best;
+  chooseWholeRows(plan, least);
 }
 
 /// In which sweeps each stage is computed, consumers first. A value needed in several is kept from the first on, unless it is cheap or has
@@ -316,9 +322,37 @@ void Planner::planStreaming() {
 void Planner::countSpace() {
   for (auto [d, dim] : llvm::enumerate(chain.dims))
     if (isOpen(dim.extent))
-      plan.factors.push_back({indexOfOpen(dim.extent), static_cast<int>(d) == plan.vectorDim ? plan.columns * plan.lanes : 1});
+      plan.factors.push_back({indexOfOpen(dim.extent), static_cast<int>(d) == plan.vectorDim ? plan.perGroup() : 1});
     else
       plan.space *= plan.countOf(d);
+}
+
+void Planner::planSweeps() {
+  recomputed.assign(chain.stages.size(), false);
+  do
+    markUses();
+  while (!placeKept());
+  keepDearReads();
+  if (!plan.alongRow())
+    chooseColumns();
+  layOutScratch();
+  planStreaming();
+}
+
+/// Every value stays in registers until the end: there is nothing to keep, and one sweep.
+void Planner::planWholeRows() {
+  plan.sweeps = 1;
+  bool isPartial = plan.mayLackRows() && !plan.masksFreely();
+  chain.forEachAccess([&](Stage &, Access &access) {
+    if (access.producer >= 0 || !access.isArgument())
+      return;
+    LaneKind kind = plan.lanesOf(access);
+    bool movesLanes = isPartial ? kind != LaneKind::Same : kind == LaneKind::Strided;
+    if (movesLanes && (isPartial || !plan.isSameForRows(access)) && (isPartial || !plan.isOnePerRow(access)))
+      plan.laneBuffer = 0;
+  });
+  if (plan.laneBuffer >= 0)
+    plan.scratchBytes = llvm::alignTo(strategy.vectorBytes * (plan.lanes / plan.registerLanes), 64);
 }
 
 LogicalResult Planner::run() {
@@ -330,15 +364,10 @@ LogicalResult Planner::run() {
     return failure();
   }
   chooseVectorDim();
-  recomputed.assign(chain.stages.size(), false);
-  do
-    markUses();
-  while (!placeKept());
-  keepDearReads();
-  if (!plan.alongRow())
-    chooseColumns();
-  layOutScratch();
-  planStreaming();
+  if (plan.wholeRows)
+    planWholeRows();
+  else
+    planSweeps();
   countSpace();
   return success();
 }

@@ -38,11 +38,14 @@ struct KeptRead {
 struct RowPlan {
   RowChain &chain;
   RowsStrategy strategy;
-  int64_t lanes = 0;
-  int vectorDim = -1;  ///< the parallel dim that vectors run along; -1: the row itself
-  int64_t columns = 1; ///< vectors side by side, when they run across rows
-  int64_t groups = 1;  ///< iterations along the vector dim; of an open one, as many as are typical
-  int64_t space = 1;   ///< iterations in all, times the factors
+  int64_t lanes = 0;         ///< of a vector
+  int64_t registerLanes = 0; ///< of a register; a vector is several where it holds whole rows
+  int64_t wholeRows = 0;     ///< rows that a vector holds one after the other, each whole; 0: it holds a part of a row, or of several
+  bool compactsRows = false; ///< per-row stages are computed in one register, then spread over the lanes of the rows
+  int vectorDim = -1;        ///< the parallel dim that vectors run along; -1: the row itself
+  int64_t columns = 1;       ///< vectors side by side, when they run across rows
+  int64_t groups = 1;        ///< iterations along the vector dim; of an open one, as many as are typical
+  int64_t space = 1;         ///< iterations in all, times the factors
   /// Open extents that multiply the space: their index in the list of sizes, and the indices that one iteration takes.
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> factors;
   int sweeps = 0;
@@ -55,6 +58,16 @@ struct RowPlan {
   RowPlan(RowChain &chain, const RowsStrategy &strategy) : chain(chain), strategy(strategy) {}
   bool alongRow() const { return vectorDim < 0; }
   LaneKind lanesOf(const Access &access) const;
+  /// Parallel indices of the vector dim that one iteration covers.
+  int64_t perGroup() const { return wholeRows ? wholeRows : columns * lanes; }
+  /// Rows of a vector of whole rows all read the same elements of this operand, which lie side by side.
+  bool isSameForRows(const Access &access) const;
+  /// Every row of a vector of whole rows reads one element of this operand, and these lie side by side.
+  bool isOnePerRow(const Access &access) const;
+  /// Every iteration reads the same elements of this operand.
+  bool isSameForGroups(const Access &access) const;
+  /// Masked accesses are as fast as others, whatever the element.
+  bool masksFreely() const { return strategy.narrowestMask && strategy.narrowestMask <= 8; }
   bool takesMask(mlir::Type element) const;
   /// Operations that moving an operand's lanes takes beyond one load or store.
   int64_t opsToMove(const Access &access) const;
@@ -90,6 +103,13 @@ inline constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector
 
 /// Vector operations that a body becomes.
 int64_t opsOf(mlir::linalg::LinalgOp op);
+
+/// Operations of one iteration, if a vector of `registers` registers holds `plan.wholeRows` rows.
+double opsOfWholeRows(const RowPlan &plan, int64_t registers);
+
+/// Tries vectors that hold whole rows and takes them (vectorDim, lanes, wholeRows, groups) if that costs less than `least`, in operations
+/// per element.
+void chooseWholeRows(RowPlan &plan, double least);
 
 /// Makes the plan. Every matched chain has one, unless it computes in a type wider than a vector or is absurdly deep.
 mlir::LogicalResult planRows(RowPlan &plan, std::string &whyNot);

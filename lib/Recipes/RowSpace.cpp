@@ -95,7 +95,7 @@ void RowEmitter::emitParallelIndices(Value iteration) {
     if (limit >= 0)
       emitLimitedIndices(limit, at);
     else
-      parallel[d] = d == plan.vectorDim ? scaled(at, plan.columns * plan.lanes) : at;
+      parallel[d] = d == plan.vectorDim ? scaled(at, plan.perGroup()) : at;
   }
 }
 

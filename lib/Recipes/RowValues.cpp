@@ -19,6 +19,8 @@ using namespace quern::rows;
 /// The results of a stage for one vector: found in a cache or emitted here.
 RowEmitter::Values RowEmitter::values(int i, int64_t slot) {
   bool rowLevel = !chain.stages[i].isElementwise();
+  if (rowLevel && plan.wholeRows)
+    return valuesOfRows(i);
   StageKey key{i, rowLevel && plan.alongRow() ? 0 : slot};
   auto &cache = rowLevel ? rowValues : stepValues;
   if (auto hit = cache.find(key); hit != cache.end())
@@ -55,7 +57,7 @@ Value RowEmitter::captured(Value scalar) {
   TypedAttr attr;
   if (matchPattern(scalar, m_Constant(&attr)))
     return splat(attr);
-  Value &v = capturedSplats[scalar];
+  Value &v = capturedSplats[{scalar.getAsOpaquePointer(), compact}];
   if (!v)
     v = before(rows, [&] { return create<vector::BroadcastOp>(vec(scalar.getType()), arguments.lookup(scalar)).getResult(); });
   return v;

@@ -85,21 +85,26 @@ Value VectorMath::perRegister(ValueRange operands, function_ref<Value(ValueRange
   auto part = VectorType::get({lanes}, type.getElementType());
   if (lanes == total)
     return emit(operands, part);
-  Value joined;
+  // Joined two by two: a shuffle of operands of one length is one instruction of LLVM's, any other goes element by element.
+  SmallVector<Value, 8> results;
   for (int64_t begin = 0; begin < total; begin += lanes) {
     auto range = llvm::to_vector(llvm::seq<int64_t>(begin, begin + lanes));
     SmallVector<Value, 3> parts;
     for (Value operand : operands)
       parts.push_back(vector::ShuffleOp::create(builder, loc, operand, operand, range));
-    Value result = emit(parts, part);
-    if (!joined) {
-      joined = result;
-      continue;
-    }
-    // A shuffle takes operands of different lengths, so the registers are appended one after the other.
-    joined = vector::ShuffleOp::create(builder, loc, joined, result, llvm::to_vector(llvm::seq<int64_t>(0, begin + lanes)));
+    results.push_back(emit(parts, part));
   }
-  return joined;
+  for (; results.size() > 1; lanes *= 2) {
+    auto both = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
+    if (results.size() % 2)
+      results.push_back(results.back()); // beyond the end
+    for (size_t i = 0; 2 * i < results.size(); ++i)
+      results[i] = vector::ShuffleOp::create(builder, loc, results[2 * i], results[2 * i + 1], both);
+    results.resize(results.size() / 2);
+  }
+  if (lanes == total)
+    return results[0];
+  return vector::ShuffleOp::create(builder, loc, results[0], results[0], llvm::to_vector(llvm::seq<int64_t>(0, total)));
 }
 
 /// An AVX-512 intrinsic with a pass-through and a full mask; only the 512-bit forms have a rounding operand.

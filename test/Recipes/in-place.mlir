@@ -12,11 +12,11 @@
 //--- aliased.mlir
 #full = affine_map<(row, col) -> (row, col)>
 #perRow = affine_map<(row, col) -> (row)>
-func.func @aliased(%src: memref<8x64xf32>, %other: memref<8x64xf32>, %dst: memref<8x64xf32>) {
+func.func @aliased(%src: memref<8x640xf32>, %other: memref<8x640xf32>, %dst: memref<8x640xf32>) {
   %zero = arith.constant 0.0 : f32
-  %exp = memref.alloc() : memref<8x64xf32>
+  %exp = memref.alloc() : memref<8x640xf32>
   linalg.generic {indexing_maps = [#full, #full], iterator_types = ["parallel", "parallel"]}
-      ins(%src : memref<8x64xf32>) outs(%exp : memref<8x64xf32>) {
+      ins(%src : memref<8x640xf32>) outs(%exp : memref<8x640xf32>) {
   ^bb0(%x: f32, %out: f32):
     %e = math.exp %x : f32
     linalg.yield %e : f32
@@ -24,13 +24,13 @@ func.func @aliased(%src: memref<8x64xf32>, %other: memref<8x64xf32>, %dst: memre
   %sum = memref.alloc() : memref<8xf32>
   linalg.fill ins(%zero : f32) outs(%sum : memref<8xf32>)
   linalg.generic {indexing_maps = [#full, #perRow], iterator_types = ["parallel", "reduction"]}
-      ins(%exp : memref<8x64xf32>) outs(%sum : memref<8xf32>) {
+      ins(%exp : memref<8x640xf32>) outs(%sum : memref<8xf32>) {
   ^bb0(%e: f32, %s: f32):
     %r = arith.addf %e, %s fastmath<reassoc> : f32
     linalg.yield %r : f32
   }
   linalg.generic {indexing_maps = [#full, #perRow, #full, #full], iterator_types = ["parallel", "parallel"]}
-      ins(%exp, %sum, %other : memref<8x64xf32>, memref<8xf32>, memref<8x64xf32>) outs(%dst : memref<8x64xf32>) {
+      ins(%exp, %sum, %other : memref<8x640xf32>, memref<8xf32>, memref<8x640xf32>) outs(%dst : memref<8x640xf32>) {
   ^bb0(%e: f32, %s: f32, %o: f32, %out: f32):
     %q = arith.divf %e, %s : f32
     %y = arith.addf %q, %o : f32
@@ -42,11 +42,11 @@ func.func @aliased(%src: memref<8x64xf32>, %other: memref<8x64xf32>, %dst: memre
 //--- apart.mlir
 #full = affine_map<(row, col) -> (row, col)>
 #perRow = affine_map<(row, col) -> (row)>
-func.func @apart(%src: memref<8x64xf32>, %other: memref<8x64xf32, strided<[65, 1]>>, %dst: memref<8x64xf32>) {
+func.func @apart(%src: memref<8x640xf32>, %other: memref<8x640xf32, strided<[65, 1]>>, %dst: memref<8x640xf32>) {
   %zero = arith.constant 0.0 : f32
-  %exp = memref.alloc() : memref<8x64xf32>
+  %exp = memref.alloc() : memref<8x640xf32>
   linalg.generic {indexing_maps = [#full, #full], iterator_types = ["parallel", "parallel"]}
-      ins(%src : memref<8x64xf32>) outs(%exp : memref<8x64xf32>) {
+      ins(%src : memref<8x640xf32>) outs(%exp : memref<8x640xf32>) {
   ^bb0(%x: f32, %out: f32):
     %e = math.exp %x : f32
     linalg.yield %e : f32
@@ -54,13 +54,13 @@ func.func @apart(%src: memref<8x64xf32>, %other: memref<8x64xf32, strided<[65, 1
   %sum = memref.alloc() : memref<8xf32>
   linalg.fill ins(%zero : f32) outs(%sum : memref<8xf32>)
   linalg.generic {indexing_maps = [#full, #perRow], iterator_types = ["parallel", "reduction"]}
-      ins(%exp : memref<8x64xf32>) outs(%sum : memref<8xf32>) {
+      ins(%exp : memref<8x640xf32>) outs(%sum : memref<8xf32>) {
   ^bb0(%e: f32, %s: f32):
     %r = arith.addf %e, %s fastmath<reassoc> : f32
     linalg.yield %r : f32
   }
   linalg.generic {indexing_maps = [#full, #perRow, #full, #full], iterator_types = ["parallel", "parallel"]}
-      ins(%exp, %sum, %other : memref<8x64xf32>, memref<8xf32>, memref<8x64xf32, strided<[65, 1]>>) outs(%dst : memref<8x64xf32>) {
+      ins(%exp, %sum, %other : memref<8x640xf32>, memref<8xf32>, memref<8x640xf32, strided<[65, 1]>>) outs(%dst : memref<8x640xf32>) {
   ^bb0(%e: f32, %s: f32, %o: f32, %out: f32):
     %q = arith.divf %e, %s : f32
     %y = arith.addf %q, %o : f32

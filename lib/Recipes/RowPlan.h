@@ -64,7 +64,7 @@ struct RowPlan {
   bool isSameForRows(const Access &access) const;
   /// Every row of a vector of whole rows reads one element of this operand, and these lie side by side.
   bool isOnePerRow(const Access &access) const;
-  /// Every iteration reads the same elements of this operand.
+  /// Every iteration reads the same elements of this operand, and without a loop over lanes.
   bool isSameForGroups(const Access &access) const;
   /// Masked accesses are as fast as others, whatever the element.
   bool masksFreely() const { return strategy.narrowestMask && strategy.narrowestMask <= 8; }

@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <limits>
 
@@ -19,8 +20,9 @@ using namespace quern::rows;
 
 namespace {
 
-constexpr int64_t mostRegisters = 4; ///< of one vector; every value of the row is alive in as many
-constexpr double codeWeight = 0.02;  ///< of one more register: as fast with less code is better
+constexpr int64_t mostRegisters = 4;     ///< of one vector; every value of the row is alive in as many
+constexpr double codeWeight = 0.02;      ///< of one more register: as fast with less code is better
+constexpr double longCodeWeight = 0.005; ///< likewise, against loops over the row
 constexpr double laneMoveCost = 1.25;
 constexpr double oneRowStepOps = 2.5; ///< a shuffle and an op, and a chain of them that nothing else fills
 constexpr double groupOps = 5;        ///< of an iteration, besides its vectors: address, mask, loop
@@ -75,7 +77,7 @@ bool RowPlan::isSameForRows(const Access &access) const {
 }
 
 bool RowPlan::isSameForGroups(const Access &access) const {
-  return access.curves.empty() && llvm::all_of(access.strides, [](int64_t stride) { return stride == 0; });
+  return !moves(*this, access) && access.curves.empty() && llvm::all_of(access.strides, [](int64_t stride) { return stride == 0; });
 }
 
 bool RowPlan::isOnePerRow(const Access &access) const { return wholeRows > 1 && access.row.isStill() && access.strides[vectorDim] == 1; }
@@ -83,15 +85,17 @@ bool RowPlan::isOnePerRow(const Access &access) const { return wholeRows > 1 && 
 double quern::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
   double ops = groupOps + waitOps / static_cast<double>(registers);
   int64_t elements = plan.chain.rowExtent * plan.wholeRows;
+  llvm::SmallDenseSet<Value> seen; // a row is read once
   for (Stage &stage : plan.chain.stages) {
     ops += static_cast<double>(opsOf(stage.op) * (stage.perRow && plan.compactsRows ? 1 : registers));
     ops += stage.reduces ? static_cast<double>(stage.outs.size()) * reductionOps(plan, registers) : 0;
+    auto count = [&](const Access &access) { ops += moves(plan, access) ? elements * laneMoveCost : static_cast<double>(registers); };
     for (const Access &access : stage.ins)
-      if (access.isMemoryRead())
-        ops += moves(plan, access) ? elements * laneMoveCost : 0;
+      if (access.isMemoryRead() && seen.insert(access.base).second)
+        count(access);
     for (const Access &access : stage.outs)
       if (access.isArgument())
-        ops += moves(plan, access) ? elements * laneMoveCost : 0;
+        count(access);
   }
   return ops;
 }
@@ -111,7 +115,7 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
     tried.compactsRows = paysToCompact(tried, registers);
     double cost = opsOfWholeRows(tried, registers) / static_cast<double>(rows * chain.rowExtent);
     double weighted = cost * (1 + codeWeight * static_cast<double>(registers));
-    if (cost < least && weighted < lightest) {
+    if (cost * (1 + longCodeWeight * static_cast<double>(registers)) < least && weighted < lightest) {
       lightest = weighted;
       best.lanes = tried.lanes;
       best.wholeRows = rows;

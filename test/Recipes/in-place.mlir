@@ -42,7 +42,7 @@ func.func @aliased(%src: memref<8x640xf32>, %other: memref<8x640xf32>, %dst: mem
 //--- apart.mlir
 #full = affine_map<(row, col) -> (row, col)>
 #perRow = affine_map<(row, col) -> (row)>
-func.func @apart(%src: memref<8x640xf32>, %other: memref<8x640xf32, strided<[65, 1]>>, %dst: memref<8x640xf32>) {
+func.func @apart(%src: memref<8x640xf32>, %other: memref<8x640xf32, strided<[641, 1]>>, %dst: memref<8x640xf32>) {
   %zero = arith.constant 0.0 : f32
   %exp = memref.alloc() : memref<8x640xf32>
   linalg.generic {indexing_maps = [#full, #full], iterator_types = ["parallel", "parallel"]}
@@ -60,7 +60,7 @@ func.func @apart(%src: memref<8x640xf32>, %other: memref<8x640xf32, strided<[65,
     linalg.yield %r : f32
   }
   linalg.generic {indexing_maps = [#full, #perRow, #full, #full], iterator_types = ["parallel", "parallel"]}
-      ins(%exp, %sum, %other : memref<8x640xf32>, memref<8xf32>, memref<8x640xf32, strided<[65, 1]>>) outs(%dst : memref<8x640xf32>) {
+      ins(%exp, %sum, %other : memref<8x640xf32>, memref<8xf32>, memref<8x640xf32, strided<[641, 1]>>) outs(%dst : memref<8x640xf32>) {
   ^bb0(%e: f32, %s: f32, %o: f32, %out: f32):
     %q = arith.divf %e, %s : f32
     %y = arith.addf %q, %o : f32

@@ -60,6 +60,8 @@ struct RowPlan {
   LaneKind lanesOf(const Access &access) const;
   /// Parallel indices of the vector dim that one iteration covers.
   int64_t perGroup() const { return wholeRows ? wholeRows : columns * lanes; }
+  /// The last vector of whole rows may have fewer.
+  bool mayLackRows() const;
   /// Rows of a vector of whole rows all read the same elements of this operand, which lie side by side.
   bool isSameForRows(const Access &access) const;
   /// Every row of a vector of whole rows reads one element of this operand, and these lie side by side.

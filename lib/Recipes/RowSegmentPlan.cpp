@@ -72,6 +72,11 @@ bool paysToCompact(const RowPlan &plan, int64_t registers) {
 
 } // namespace
 
+bool RowPlan::mayLackRows() const {
+  int64_t extent = wholeRows > 1 ? chain.dims[vectorDim].extent : 1;
+  return wholeRows > 1 && (isOpen(extent) || extent % wholeRows);
+}
+
 bool RowPlan::isSameForRows(const Access &access) const {
   return wholeRows > 1 && access.row.isLinear() && access.row.step() == 1 && access.strides[vectorDim] == 0;
 }
@@ -140,5 +145,5 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
   plan.wholeRows = best.wholeRows;
   plan.vectorDim = best.vectorDim;
   plan.compactsRows = best.compactsRows;
-  plan.groups = plan.vectorDim < 0 ? 1 : llvm::divideCeil(chain.dims[plan.vectorDim].extent, plan.wholeRows);
+  plan.groups = plan.vectorDim < 0 ? 1 : llvm::divideCeil(typical(chain.dims[plan.vectorDim].extent), plan.wholeRows);
 }

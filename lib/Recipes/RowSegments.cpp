@@ -146,7 +146,7 @@ void RowEmitter::emitWholeRows() {
 void RowEmitter::limitRows() {
   int64_t rows = plan.wholeRows, live = rows * chain.rowExtent;
   Lanes lanes;
-  if (rows == 1 || chain.dims[plan.vectorDim].extent % rows == 0) {
+  if (!plan.mayLackRows()) {
     lanes.fixed = live < plan.lanes ? live : -1;
     partial.assign(1, lanes);
     return;

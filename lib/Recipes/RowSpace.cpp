@@ -66,7 +66,7 @@ void RowEmitter::emitLimitedIndices(int limit, Value count) {
 
 /// Iterations that a dim counts.
 Value RowEmitter::countOf(int dim) {
-  int64_t extent = chain.dims[dim].extent, perGroup = plan.columns * plan.lanes;
+  int64_t extent = chain.dims[dim].extent, perGroup = plan.perGroup();
   if (dim != plan.vectorDim || !isOpen(extent))
     return index(plan.countOf(dim));
   Value all = index(extent), last = index(perGroup - 1), group = index(perGroup);

@@ -110,7 +110,7 @@ private:
   void writeRows(const Access &access, Value v);
   Value loadFirst(Value memref, Value at, int64_t count);
   void storeFirst(Value v, Value memref, Value at, int64_t count);
-  void forEachPiece(int64_t count, llvm::function_ref<void(int64_t, int64_t)> f);
+  void cutIntoPieces(int64_t count, llvm::function_ref<void(int64_t, int64_t)> f);
   void forEachRowLane(const Access &access, llvm::function_ref<void(Value, Value)> f, bool once);
 
   // Memory.

@@ -170,7 +170,7 @@ Value RowEmitter::loadFirst(Value memref, Value at, int64_t count) {
   if (plan.masksFreely())
     return create<vector::MaskedLoadOp>(type, memref, ValueRange{at}, prefixMask(count), splat(b.getZeroAttr(element)));
   Value joined;
-  forEachPiece(count, [&](int64_t begin, int64_t size) {
+  cutIntoPieces(count, [&](int64_t begin, int64_t size) {
     Value piece = create<vector::LoadOp>(VectorType::get({size}, element), memref, ValueRange{begin ? add(at, index(begin)) : at});
     Value spread = permuted(piece, plan.lanes, [&](int64_t l) { return l >= begin && l < begin + size ? l - begin : -1; });
     auto merged = llvm::map_to_vector(llvm::seq<int64_t>(0, plan.lanes), [&](int64_t l) { return l < begin ? l : l + plan.lanes; });
@@ -185,7 +185,7 @@ void RowEmitter::storeFirst(Value v, Value memref, Value at, int64_t count) {
   } else if (plan.masksFreely()) {
     create<vector::MaskedStoreOp>(memref, ValueRange{at}, prefixMask(count), v);
   } else {
-    forEachPiece(count, [&](int64_t begin, int64_t size) {
+    cutIntoPieces(count, [&](int64_t begin, int64_t size) {
       Value piece = permuted(v, size, [&](int64_t l) { return l + begin; });
       create<vector::StoreOp>(piece, memref, ValueRange{begin ? add(at, index(begin)) : at});
     });
@@ -193,7 +193,7 @@ void RowEmitter::storeFirst(Value v, Value memref, Value at, int64_t count) {
 }
 
 /// Cuts `count` lanes into registers and powers of two.
-void RowEmitter::forEachPiece(int64_t count, function_ref<void(int64_t, int64_t)> f) {
+void RowEmitter::cutIntoPieces(int64_t count, function_ref<void(int64_t, int64_t)> f) {
   for (int64_t begin = 0; begin < count;) {
     int64_t size = std::min<int64_t>(plan.registerLanes, llvm::bit_floor(static_cast<uint64_t>(count - begin)));
     f(begin, size);

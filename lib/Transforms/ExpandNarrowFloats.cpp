@@ -1,13 +1,14 @@
-//===- ExpandNarrowFloats.cpp - bf16 and f16 as 16-bit integers -----------===//
+//===- ExpandNarrowFloats.cpp - Narrow floats as integers -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// No narrow float type survives: memory holds i16 (so that masked moves are AVX-512BW's, whatever else the CPU has) and conversions are
-// integer arithmetic or F16C. LLVM would call a library function for several of them. vcvtneps2bf16 reads denormals as zero and writes
+// No narrow float type survives: memory holds i16 or i8 (so that masked moves are AVX-512BW's, whatever else the CPU has) and conversions
+// are integer arithmetic or F16C. LLVM would call a library function for several of them. vcvtneps2bf16 reads denormals as zero and writes
 // none: it converts whole vectors without any, which nearly all are, and a branch takes the others through integer arithmetic.
 //
 //===----------------------------------------------------------------------===//
+#include "Support/NarrowFloat.h"
 #include "Transforms/Transforms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,6 +19,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 
+#include <bit>
+
 using namespace mlir;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
@@ -27,17 +30,22 @@ namespace {
 
 bool isNarrow(Type type) {
   Type element = getElementTypeOrSelf(type);
-  return element.isBF16() || element.isF16();
+  return element.isBF16() || element.isF16() || isa<Float8E5M2Type, Float8E4M3FNType>(element);
 }
 
-/// The type with which a value of `type` is held: i16 in place of the narrow float.
+const NarrowFormat &formatOf(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isBF16() ? bf16Format : element.isF16() ? f16Format : isa<Float8E5M2Type>(element) ? f8E5M2Format : f8E4M3Format;
+}
+
+/// The type with which a value of `type` is held: an integer in place of the narrow float.
 Type storageType(Type type) {
   if (!isNarrow(type))
     return type;
-  Type i16 = IntegerType::get(type.getContext(), 16);
+  Type bits = IntegerType::get(type.getContext(), getElementTypeOrSelf(type).getIntOrFloatBitWidth());
   if (auto shaped = dyn_cast<ShapedType>(type))
-    return shaped.clone(i16);
-  return i16;
+    return shaped.clone(bits);
+  return bits;
 }
 
 Attribute storageAttr(Attribute attr) {
@@ -45,7 +53,7 @@ Attribute storageAttr(Attribute attr) {
   if (auto scalar = dyn_cast<FloatAttr>(attr); scalar && isNarrow(scalar.getType()))
     return IntegerAttr::get(storageType(scalar.getType()), bitsOf(scalar.getValue()));
   if (auto dense = dyn_cast<DenseFPElementsAttr>(attr); dense && isNarrow(dense.getType()))
-    return dense.mapValues(IntegerType::get(attr.getContext(), 16), bitsOf);
+    return dense.mapValues(storageType(dense.getElementType()), bitsOf);
   return attr;
 }
 
@@ -55,15 +63,20 @@ public:
   Converter(Operation *op, VectorIsa isa) : builder(op), loc(op->getLoc()), shapeOf(op->getResult(0).getType()), isa(isa) {}
 
   Value widen(Value narrow, Type from, Type to) {
-    Value single = getElementTypeOrSelf(from).isBF16() ? widenBf16(narrow) : widenF16(narrow);
+    Value single = widenToF32(narrow, getElementTypeOrSelf(from));
     if (getElementTypeOrSelf(to).isF32())
       return single;
     return arith::ExtFOp::create(builder, loc, to, single);
   }
   Value narrow(Value wide, Type to) {
+    Type element = getElementTypeOrSelf(to);
     if (getElementTypeOrSelf(wide.getType()).isF64())
       wide = roundToOdd(wide);
-    return getElementTypeOrSelf(to).isBF16() ? narrowToBf16(wide) : narrowToF16(wide);
+    if (element.isBF16())
+      return narrowToBf16(wide);
+    if (element.isF16() && isa >= VectorIsa::Avx2)
+      return narrowByF16c(wide);
+    return truncate(narrowByBits(wide, formatOf(element)), element.getIntOrFloatBitWidth());
   }
 
 private:
@@ -90,13 +103,16 @@ private:
   Value compare(CmpFPredicate predicate, Value x, Value y) { return arith::CmpFOp::create(builder, loc, predicate, x, y); }
   Value compare(CmpIPredicate predicate, Value x, Value y) { return arith::CmpIOp::create(builder, loc, predicate, x, y); }
   Value extend(Value half) { return arith::ExtUIOp::create(builder, loc, i32(), half); }
-  Value truncate(Value x) { return arith::TruncIOp::create(builder, loc, i16(), x); }
+  Value truncate(Value x, unsigned bits) { return arith::TruncIOp::create(builder, loc, shaped(builder.getIntegerType(bits)), x); }
 
+  Value widenToF32(Value narrow, Type from);
   Value widenBf16(Value narrow);
+  Value widenF16(Value narrow);
+  Value widenF8E4M3(Value narrow);
   Value narrowToBf16(Value wide);
   Value narrowToBf16ByIntegers(Value wide);
-  Value widenF16(Value narrow);
-  Value narrowToF16(Value wide);
+  Value narrowByF16c(Value wide);
+  Value narrowByBits(Value wide, const NarrowFormat &format);
   Value roundToOdd(Value wide);
 
   OpBuilder builder;
@@ -158,7 +174,7 @@ Value Converter::narrowToBf16ByIntegers(Value wide) {
   Value odd = make<arith::AndIOp>(shiftRight(bits, 16), word(1));
   Value rounded = make<arith::AddIOp>(bits, make<arith::AddIOp>(odd, word(0x7fff)));
   rounded = select(compare(CmpFPredicate::UNO, wide, wide), word(0x7fc00000), rounded);
-  return truncate(shiftRight(rounded, 16));
+  return truncate(shiftRight(rounded, 16), 16);
 }
 
 /// Multiplying by 2^112 rebiases the exponent, denormals included; infinities and NaN get their exponent back afterwards.
@@ -175,23 +191,60 @@ Value Converter::widenF16(Value narrow) {
   return asReal(make<arith::OrIOp>(scaled, shiftLeft(make<arith::AndIOp>(bits, word(0x8000)), 16)));
 }
 
-/// Three ranges: what overflows or is not finite, results that are normal (integer rounding), denormal results (rounded by the float adder
-/// against 0.5, whose last place is the denormals' unit).
-Value Converter::narrowToF16(Value wide) {
+/// The exponent has one bit less than f16's: a shift makes an f16 of it, too small by 2^8. The largest pattern, 480 by the rule, is NaN.
+Value Converter::widenF8E4M3(Value narrow) {
+  Value real;
   if (isa >= VectorIsa::Avx2) {
-    Value half = arith::TruncFOp::create(builder, loc, shaped(builder.getF16Type()), wide);
-    return arith::BitcastOp::create(builder, loc, i16(), half);
+    auto half = [&](uint16_t value) { return splat(i16(), builder.getI16IntegerAttr(static_cast<int16_t>(value))); };
+    Value bits = make<arith::ShLIOp>(arith::ExtSIOp::create(builder, loc, i16(), narrow), half(7));
+    real = make<arith::MulFOp>(widenF16(make<arith::AndIOp>(bits, half(0xbfff))), this->real(0x1p8f));
+  } else {
+    Value bits = arith::ExtSIOp::create(builder, loc, i32(), narrow);
+    Value magnitude = asReal(shiftLeft(make<arith::AndIOp>(bits, word(0x7f)), 20));
+    Value sign = make<arith::AndIOp>(bits, word(0x80000000));
+    real = asReal(make<arith::OrIOp>(asWord(make<arith::MulFOp>(magnitude, this->real(0x1p120f))), sign));
   }
-  Value bits = asWord(wide);
-  Value magnitude = make<arith::AndIOp>(bits, word(0x7fffffff));
-  Value odd = make<arith::AndIOp>(shiftRight(magnitude, 13), word(1));
-  Value normal = make<arith::AddIOp>(make<arith::AddIOp>(magnitude, word(0xc8000fff)), odd);
-  normal = shiftRight(normal, 13);
-  Value denormal = make<arith::SubIOp>(asWord(make<arith::AddFOp>(asReal(magnitude), real(0.5f))), word(0x3f000000));
-  Value result = select(compare(CmpIPredicate::slt, magnitude, word(0x38800000)), denormal, normal);
-  Value special = select(compare(CmpIPredicate::sgt, magnitude, word(0x7f800000)), word(0x7e00), word(0x7c00));
-  result = select(compare(CmpIPredicate::sgt, magnitude, word(0x477fffff)), special, result);
-  return truncate(make<arith::OrIOp>(result, make<arith::AndIOp>(shiftRight(bits, 16), word(0x8000))));
+  Value magnitude = math::AbsFOp::create(builder, loc, real);
+  return select(compare(CmpFPredicate::OEQ, magnitude, this->real(480)), asReal(word(0x7fc00000)), real);
+}
+
+Value Converter::widenToF32(Value narrow, Type from) {
+  if (from.isBF16())
+    return widenBf16(narrow);
+  if (from.isF16())
+    return widenF16(narrow);
+  if (mlir::isa<Float8E4M3FNType>(from))
+    return widenF8E4M3(narrow);
+  // f8E5M2 is the upper half of an f16.
+  Value half = arith::ExtUIOp::create(builder, loc, i16(), narrow);
+  return widenF16(make<arith::ShLIOp>(half, splat(i16(), builder.getI16IntegerAttr(8))));
+}
+
+Value Converter::narrowByF16c(Value wide) {
+  Value half = arith::TruncFOp::create(builder, loc, shaped(builder.getF16Type()), wide);
+  return arith::BitcastOp::create(builder, loc, i16(), half);
+}
+
+/// Three ranges: what overflows or is not finite, results that are normal (integer rounding), denormal results (rounded by the float adder
+/// against a number whose last place is the denormals' unit). A format without infinity saturates first.
+Value Converter::narrowByBits(Value wide, const NarrowFormat &format) {
+  unsigned shift = 23 - format.mantissaBits, width = 1 + format.exponentBits + format.mantissaBits;
+  auto exponent = [](int of) { return static_cast<uint32_t>(127 + of) << 23; };
+  Value bits = asWord(wide), magnitude = make<arith::AndIOp>(bits, word(0x7fffffff)), finite = magnitude;
+  if (!format.isIeee) {
+    Value largest = word(std::bit_cast<uint32_t>(static_cast<float>(decodeNarrow(format.largest(), format))));
+    finite = make<arith::MinSIOp>(magnitude, largest);
+  }
+  Value odd = make<arith::AndIOp>(shiftRight(finite, shift), word(1));
+  uint32_t rebias = (static_cast<uint32_t>(format.bias() - 127) << 23) + (1u << (shift - 1)) - 1;
+  Value normal = shiftRight(make<arith::AddIOp>(make<arith::AddIOp>(finite, word(rebias)), odd), shift);
+  uint32_t unit = exponent(24 - format.bias() - format.mantissaBits);
+  Value sum = make<arith::AddFOp>(asReal(finite), asReal(word(unit))), denormal = make<arith::SubIOp>(asWord(sum), word(unit));
+  Value result = select(compare(CmpIPredicate::slt, finite, word(exponent(1 - format.bias()))), denormal, normal);
+  if (format.isIeee)
+    result = select(compare(CmpIPredicate::sgt, magnitude, word(exponent(format.bias() + 1) - 1)), word(format.infinity()), result);
+  result = select(compare(CmpIPredicate::sgt, magnitude, word(0x7f800000)), word(format.quietNan()), result);
+  return make<arith::OrIOp>(result, make<arith::AndIOp>(shiftRight(bits, 32 - width), word(format.signBit())));
 }
 
 /// f64 to f32 so that a second rounding to 16 bits gives what one rounding would: truncate, and make the last bit odd if anything was lost.
@@ -208,7 +261,7 @@ Value Converter::roundToOdd(Value wide) {
 
 bool touchesNarrow(Operation *op) { return llvm::any_of(op->getOperandTypes(), isNarrow) || llvm::any_of(op->getResultTypes(), isNarrow); }
 
-/// Whether `op` means the same on i16 as on a narrow float: it moves bits.
+/// Whether `op` means the same on integers as on narrow floats: it moves bits.
 LogicalResult checkMovesBits(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   bool moves = llvm::is_contained({"vector", "memref", "scf", "func", "cf", "ub"}, dialect) ||
@@ -217,7 +270,7 @@ LogicalResult checkMovesBits(Operation *op) {
                       vector::ScanOp, memref::AtomicRMWOp>(op);
   if (moves && !computes)
     return success();
-  return op->emitError("expand-narrow-floats: '") << op->getName() << "' computes in a 16-bit float; convert to f32 first";
+  return op->emitError("expand-narrow-floats: '") << op->getName() << "' computes in a narrow float; convert to f32 first";
 }
 
 void retype(Operation *op) {
@@ -277,7 +330,7 @@ struct ExpandNarrowFloatsPass : PassWrapper<ExpandNarrowFloatsPass, OperationPas
   ExpandNarrowFloatsPass(const ExpandNarrowFloatsPass &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "quern-expand-narrow-floats"; }
-  StringRef getDescription() const override { return "Hold bf16 and f16 as i16 and convert by integer arithmetic or F16C"; }
+  StringRef getDescription() const override { return "Hold bf16, f16 and f8 as integers and convert by integer arithmetic or F16C"; }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
   }

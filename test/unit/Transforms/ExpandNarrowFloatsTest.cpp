@@ -1,9 +1,9 @@
-//===- ExpandNarrowFloatsTest.cpp - Conversions of bf16 and f16 -----------===//
+//===- ExpandNarrowFloatsTest.cpp - Conversions of narrow floats ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Widening over all 65536 values; narrowing over strided bit patterns and over values at, just below and just above every midpoint, where a
+// Widening over all values; narrowing over strided bit patterns and over values at, just below and just above every midpoint, where a
 // double rounding or a wrong tie would show. The oracle is the exact integer code of Support/NarrowFloat.h.
 //
 //===----------------------------------------------------------------------===//
@@ -16,9 +16,19 @@
 namespace quern {
 namespace {
 
-const NarrowFormat &formatOf(const std::string &type) { return type == "bf16" ? bf16Format : f16Format; }
+const NarrowFormat &formatOf(const std::string &type) {
+  return type == "bf16" ? bf16Format : type == "f16" ? f16Format : type == "f8E5M2" ? f8E5M2Format : f8E4M3Format;
+}
 
-bool isNarrowNan(uint16_t bits, const NarrowFormat &format) { return (bits & 0x7fff) > format.infinity(); }
+bool isNarrowNan(uint32_t bits, const NarrowFormat &format) { return std::isnan(decodeNarrow(bits, format)); }
+
+/// Calls `visit` with a name of a narrow type and a zero of the integer that holds it.
+template <typename Visit> void forEachNarrow(Visit visit) {
+  for (const char *name : {"bf16", "f16"})
+    visit(name, uint16_t(0));
+  for (const char *name : {"f8E5M2", "f8E4M3FN"})
+    visit(name, uint8_t(0));
+}
 
 struct Level {
   const char *target;
@@ -27,24 +37,24 @@ struct Level {
 
 constexpr Level levels[] = {{"avx512_core_bf16", 16}, {"avx512_core", 8}, {"avx2", 8}, {"sse42", 4}};
 
-template <typename Wide> void checkWidening(const Level &level, const std::string &narrow, const std::string &wide) {
+template <typename Wide, typename Bits> void checkWidening(const Level &level, const std::string &narrow, const std::string &wide) {
   std::string lanes = std::to_string(level.lanes);
   VectorKernel kernel({level.target, "", "%y = arith.extf %x : vector<" + lanes + "x" + narrow + "> to vector<" + lanes + "x" + wide + ">",
                        narrow, wide, level.lanes});
   ASSERT_TRUE(kernel.ok());
-  std::vector<uint16_t> x(VectorKernel::chunk);
+  std::vector<Bits> x(VectorKernel::chunk);
   std::vector<Wide> y;
-  for (uint32_t first = 0; first < 0x10000; first += VectorKernel::chunk) {
+  for (uint32_t first = 0; first <= std::numeric_limits<Bits>::max(); first += VectorKernel::chunk) {
     for (uint32_t i = 0; i < x.size(); ++i)
-      x[i] = static_cast<uint16_t>(first + i);
+      x[i] = static_cast<Bits>(first + i);
     kernel.run(x, y);
     for (size_t i = 0; i < x.size(); ++i) {
       double expected = decodeNarrow(x[i], formatOf(narrow));
       if (std::isnan(expected))
-        ASSERT_TRUE(std::isnan(y[i])) << level.target << ' ' << narrow << ' ' << x[i];
+        ASSERT_TRUE(std::isnan(y[i])) << level.target << ' ' << narrow << ' ' << uint32_t(x[i]);
       else
         ASSERT_TRUE(y[i] == expected && std::signbit(y[i]) == std::signbit(expected))
-            << level.target << ' ' << narrow << ' ' << x[i] << ": " << y[i];
+            << level.target << ' ' << narrow << ' ' << uint32_t(x[i]) << ": " << y[i];
     }
   }
 }
@@ -52,8 +62,9 @@ template <typename Wide> void checkWidening(const Level &level, const std::strin
 /// Every midpoint between neighbours of the format, with the two nearest values of the wide type on either side, then strided patterns.
 template <typename Wide, typename Bits> std::vector<Wide> narrowingInputs(const NarrowFormat &format, Bits stride, size_t strided) {
   std::vector<Wide> inputs;
-  for (uint32_t bits = 0; bits <= format.infinity(); ++bits) {
-    double low = decodeNarrow(bits, format), high = bits == format.infinity() ? low : decodeNarrow(bits + 1, format);
+  uint32_t last = format.isIeee ? format.infinity() : format.largest();
+  for (uint32_t bits = 0; bits <= last; ++bits) {
+    double low = decodeNarrow(bits, format), high = bits == last ? low : decodeNarrow(bits + 1, format);
     if (std::isinf(high))
       high = std::ldexp(1.0, format.bias() + 1);
     auto middle = static_cast<Wide>(std::isinf(low) ? low : (low + high) / 2);
@@ -67,7 +78,7 @@ template <typename Wide, typename Bits> std::vector<Wide> narrowingInputs(const 
   return inputs;
 }
 
-template <typename Wide>
+template <typename Bits, typename Wide>
 void checkNarrowing(const Level &level, const std::string &wide, const std::string &narrow, const std::vector<Wide> &inputs) {
   std::string lanes = std::to_string(level.lanes);
   VectorKernel kernel({level.target, "",
@@ -75,13 +86,13 @@ void checkNarrowing(const Level &level, const std::string &wide, const std::stri
                        level.lanes});
   ASSERT_TRUE(kernel.ok());
   const NarrowFormat &format = formatOf(narrow);
-  std::vector<uint16_t> y;
+  std::vector<Bits> y;
   for (size_t first = 0; first < inputs.size(); first += VectorKernel::chunk) {
     std::vector<Wide> x(inputs.begin() + static_cast<ptrdiff_t>(first),
                         inputs.begin() + static_cast<ptrdiff_t>(first + VectorKernel::chunk));
     kernel.run(x, y);
     for (size_t i = 0; i < x.size(); ++i) {
-      auto expected = static_cast<uint16_t>(encodeNarrow(x[i], format));
+      auto expected = static_cast<Bits>(encodeNarrow(x[i], format));
       if (std::isnan(x[i]))
         ASSERT_TRUE(isNarrowNan(y[i], format)) << level.target << ' ' << narrow;
       else
@@ -91,30 +102,31 @@ void checkNarrowing(const Level &level, const std::string &wide, const std::stri
 }
 
 TEST(ExpandNarrowFloats, widensEveryValueExactly) {
-  for (const Level &level : levels)
-    for (const char *narrow : {"bf16", "f16"})
+  forEachNarrow([](const char *narrow, auto zero) {
+    for (const Level &level : levels)
       if (canRun(level.target)) {
-        checkWidening<float>(level, narrow, "f32");
-        checkWidening<double>(level, narrow, "f64");
+        checkWidening<float, decltype(zero)>(level, narrow, "f32");
+        checkWidening<double, decltype(zero)>(level, narrow, "f64");
       }
+  });
 }
 
 TEST(ExpandNarrowFloats, narrowsF32WithOneRounding) {
-  for (const char *narrow : {"bf16", "f16"}) {
+  forEachNarrow([](const char *narrow, auto zero) {
     auto inputs = narrowingInputs<float>(formatOf(narrow), uint32_t(4099), 1u << 20);
     for (const Level &level : levels)
       if (canRun(level.target))
-        checkNarrowing<float>(level, "f32", narrow, inputs);
-  }
+        checkNarrowing<decltype(zero)>(level, "f32", narrow, inputs);
+  });
 }
 
 TEST(ExpandNarrowFloats, narrowsF64WithOneRounding) {
-  for (const char *narrow : {"bf16", "f16"}) {
+  forEachNarrow([](const char *narrow, auto zero) {
     auto inputs = narrowingInputs<double>(formatOf(narrow), uint64_t(17592186044399), 1u << 20);
     for (const Level &level : levels)
       if (canRun(level.target))
-        checkNarrowing<double>(level, "f64", narrow, inputs);
-  }
+        checkNarrowing<decltype(zero)>(level, "f64", narrow, inputs);
+  });
 }
 
 } // namespace

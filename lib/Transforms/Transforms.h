@@ -39,15 +39,18 @@ struct MathOptions {
   ExpMethod exp = ExpMethod::Polynomial;
 };
 
-/// Replaces math.exp and math.log on f32 and f64 (scalars and vectors of rank 1, any length) by arithmetic that needs no library. Denormal
-/// arguments and results, zeros, infinities and NaN are right; an exp marked `quern.nonpositive` promises an argument <= 0 or NaN and is
-/// cheaper. Fails with a diagnostic on a math operation that has neither an expansion nor an instruction at this level. The result expects
-/// round-to-nearest and denormals kept.
+/// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of rank 1, any length) by
+/// arithmetic that needs no library, accurate to 3 ULP; and fma where the level has none. Denormal arguments and results, zeros, infinities
+/// and NaN are right. An exp or expm1 marked `quern.nonpositive` promises an argument <= 0 or NaN and is cheaper; an exp with fastmath<afn>
+/// may come by ExpMethod::Table; one marked `quern.unrounded` takes the two terms of a sum apart, the second tiny. Fails with a diagnostic
+/// on a math operation that has neither an expansion nor an instruction at this level. The result expects round-to-nearest and denormals
+/// kept.
 mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &options);
 
-/// Removes bf16 and f16 from a function: they become i16 in memory and registers, and conversions become integer arithmetic (F16C where
-/// the level has it). Rounds once, to nearest even, also from f64; NaN stays NaN; denormals are kept. AVX-512 BF16's own conversion is not
-/// used because it flushes denormals. Fails with a diagnostic on arithmetic in a narrow type.
+/// Removes bf16, f16, f8E5M2 and f8E4M3FN from a function: they become i16 and i8 in memory and registers, and conversions become integer
+/// arithmetic (F16C where the level has it). Rounds once, to nearest even, also from f64; NaN stays NaN; denormals are kept; f8E4M3FN
+/// saturates. AVX-512 BF16's own conversion is not used because it flushes denormals. Fails with a diagnostic on arithmetic in a narrow
+/// type.
 mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
 
 /// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel `@<name>_kernel` that upstream's

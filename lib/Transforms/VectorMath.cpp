@@ -51,6 +51,66 @@ Value VectorMath::mulAdd(Value x, Value y, Value z) {
   return add(mul(x, y), z);
 }
 
+Value VectorMath::fusedMulAdd(Value x, Value y, Value z) {
+  if (hasFma())
+    return math::FmaOp::create(builder, loc, x, y, z);
+  if (isF32()) {
+    // A product of two f32 is exact in f64.
+    VectorMath wide = asF64();
+    return truncate(wide.add(wide.mul(extend(x), extend(y)), extend(z)));
+  }
+  auto [high, low] = product(x, y);
+  Value total = add(high, z), ofZ = sub(total, high);
+  Value lost = add(sub(high, sub(total, ofZ)), sub(z, ofZ));
+  Value result = add(total, add(lost, low));
+  return select(arith::CmpFPredicate::UNO, result, result, total, result);
+}
+
+/// Dekker's product: the halves' products are exact.
+TwoTerms VectorMath::product(Value x, Value y) {
+  Value high = mul(x, y);
+  if (hasFma())
+    return {high, math::FmaOp::create(builder, loc, x, y, negate(high))};
+  if (isF32()) {
+    VectorMath wide = asF64();
+    return {high, truncate(wide.sub(wide.mul(extend(x), extend(y)), extend(high)))};
+  }
+  TwoTerms a = split(x), b = x == y ? a : split(y);
+  Value low = sub(mul(a.high, b.high), high);
+  low = add(add(low, mul(a.high, b.low)), mul(a.low, b.high));
+  return {high, add(low, mul(a.low, b.low))};
+}
+
+/// The upper half of an f64's digits, and the rest.
+TwoTerms VectorMath::split(Value x) {
+  Value scaled = mul(x, constant(0x1p27 + 1));
+  Value high = sub(scaled, sub(scaled, x));
+  return {high, sub(x, high)};
+}
+
+TwoTerms VectorMath::sum(Value x, Value y) {
+  Value high = add(x, y);
+  return {high, sub(y, sub(high, x))};
+}
+
+Value VectorMath::abs(Value x) { return math::AbsFOp::create(builder, loc, x); }
+Value VectorMath::negate(Value x) { return arith::NegFOp::create(builder, loc, x); }
+Value VectorMath::copySign(Value magnitude, Value sign) { return math::CopySignOp::create(builder, loc, magnitude, sign); }
+Value VectorMath::roundEven(Value x) { return math::RoundEvenOp::create(builder, loc, x); }
+
+Value VectorMath::atMost(Value x, double limit) {
+  Value bound = constant(limit);
+  return select(arith::CmpFPredicate::OLT, bound, x, bound, x);
+}
+Value VectorMath::atLeast(Value x, double limit) {
+  Value bound = constant(limit);
+  return select(arith::CmpFPredicate::OGT, bound, x, bound, x);
+}
+
+VectorMath VectorMath::asF64() const { return VectorMath(builder, loc, VectorType::get(type.getShape(), builder.getF64Type()), isa, pool); }
+Value VectorMath::extend(Value x) { return arith::ExtFOp::create(builder, loc, asF64().type, x); }
+Value VectorMath::truncate(Value x) { return arith::TruncFOp::create(builder, loc, type, x); }
+
 Value VectorMath::polynomial(Value x, ArrayRef<double> coefficients) {
   Value sum = constant(coefficients.front());
   for (double coefficient : coefficients.drop_front())

@@ -29,6 +29,11 @@ private:
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
 };
 
+/// high + low, where high is the sum rounded.
+struct TwoTerms {
+  mlir::Value high, low;
+};
+
 /// Emits at the builder's insertion point. `type` is a rank-1 vector of f32 or f64.
 class VectorMath {
 public:
@@ -50,6 +55,19 @@ public:
   mlir::Value div(mlir::Value x, mlir::Value y);
   /// x·y + z, in one rounding where the level has the instruction.
   mlir::Value mulAdd(mlir::Value x, mlir::Value y, mlir::Value z);
+  /// x·y + z as if rounded once, but for a rare double rounding, on every level.
+  mlir::Value fusedMulAdd(mlir::Value x, mlir::Value y, mlir::Value z);
+  /// x·y exactly, as long as neither over- nor underflows.
+  TwoTerms product(mlir::Value x, mlir::Value y);
+  /// x + y exactly, for x of the larger exponent.
+  TwoTerms sum(mlir::Value x, mlir::Value y);
+  mlir::Value abs(mlir::Value x);
+  mlir::Value negate(mlir::Value x);
+  mlir::Value copySign(mlir::Value magnitude, mlir::Value sign);
+  mlir::Value roundEven(mlir::Value x);
+  /// At most, or at least, `limit`; NaN passes.
+  mlir::Value atMost(mlir::Value x, double limit);
+  mlir::Value atLeast(mlir::Value x, double limit);
   /// Horner's scheme, highest power first.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients);
   /// predicate(x, y) ? whenTrue : whenFalse.
@@ -69,9 +87,15 @@ public:
   /// table[bits & 31] for each 32-bit lane; `type` must be of f32 with a multiple of 16 lanes.
   mlir::Value lookup32(llvm::ArrayRef<float> table, mlir::Value bits);
 
+  /// The same lanes as f64, and back.
+  VectorMath asF64() const;
+  mlir::Value extend(mlir::Value x);
+  mlir::Value truncate(mlir::Value x);
+
   mlir::VectorType type;
 
 private:
+  TwoTerms split(mlir::Value x);
   /// Lanes of the widest register that divides the vector; 0 if none does.
   int64_t registerLanes() const;
   /// Applies `emit` to each register of the operands and joins the results.

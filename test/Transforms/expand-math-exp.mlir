@@ -21,6 +21,15 @@
 // SSE-COUNT-2: arith.shli
 // ALL: return
 func.func @whole(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.exp %x fastmath<afn> : vector<16xf32>
+  return %y : vector<16xf32>
+}
+
+// Without the licence for an approximation the table is not used.
+// ALL-LABEL: func.func @accurate(
+// TABLE-NOT: vpermi2var
+// ALL: return
+func.func @accurate(%x: vector<16xf32>) -> vector<16xf32> {
   %y = math.exp %x : vector<16xf32>
   return %y : vector<16xf32>
 }

@@ -64,9 +64,11 @@ Value EltwiseMath::atLeast(Value x, double limit) {
   return select(arith::CmpFOp::create(builder, loc, CmpFPredicate::OGT, bound, x), bound, x);
 }
 
-Value EltwiseMath::expOfNonpositive(Value x) {
-  auto exp = math::ExpOp::create(builder, loc, x);
+Value EltwiseMath::expOfNonpositive(TwoTerms x) {
+  auto exp = math::ExpOp::create(builder, loc, x.low ? add(x.high, x.low) : x.high);
   exp->setAttr("quern.nonpositive", builder.getUnitAttr());
+  if (x.low)
+    exp->setAttr("quern.unrounded", builder.getUnitAttr());
   return exp;
 }
 
@@ -83,8 +85,7 @@ ScaledExp EltwiseMath::scaledExp(TwoTerms z, Value tail) {
   double high = isF32() ? 44.361419677734375 : 354.891356446692043391522, low = isF32() ? -1.2189787519729714e-7 : -4.4969899173914961e-14;
   z.high = select(tail, add(z.high, constant(high)), z.high);
   z.low = select(tail, z.low ? add(z.low, constant(low)) : constant(low), z.low ? z.low : constant(0));
-  Value exp = expOfNonpositive(z.high);
-  Value scaled = mulAdd(exp, z.low, exp), factor = select(tail, constant(std::ldexp(1.0, -static_cast<int>(shift))), constant(1));
+  Value scaled = expOfNonpositive(z), factor = select(tail, constant(std::ldexp(1.0, -static_cast<int>(shift))), constant(1));
   return {scaled, factor, mul(scaled, factor)};
 }
 
@@ -138,45 +139,51 @@ Value emitGeluTanh(EltwiseMath &math, Value x) {
   return timesSigmoid(math, x, z, math.compare(CmpFPredicate::OLT, x, 0), tail);
 }
 
-/// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K); p is the Chebyshev approximation over [0, 16] (f32, K
-/// = 4, relative error below 4.4e-9) or [0, 40] (f64, K = 5, 1.6e-17), beyond which exp is 0. tools/remez.py mills prints them.
+/// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K); p is near minimax over [0, 14.5] (f32, K = 2, absolute
+/// error 7.4e-10) or [0, 38.75] (f64, K = 3, 1.5e-17), beyond which exp is 0. tools/approximations.py prints them. A smaller K needs more
+/// terms and makes the result depend less on the rounding of t.
 Value emitGeluErf(EltwiseMath &math, Value x) {
-  static constexpr double f32Terms[] = {-0.0000494693657526237039, -0.000226556233596103849, 0.000173861831104506425, 0.00164283098161845,
-                                        -0.00349162387771466864,   -0.00754511329866122546,  0.0603980155919442253,   -0.186521249004209031,
-                                        0.387137336890824759,      -0.607896661202373678,    0.755285130934580606};
+  static constexpr double f32Terms[] = {
+      -0.0000215106856909429392, -0.0000953695488225161403, -0.00011773623130545494, 0.000183507954357826578,  0.000820174587060119249,
+      0.000792002165077532752,   -0.00194784032418017961,   -0.0067257358853097447,  -0.000470131150356016723, 0.0367183877350969384,
+      0.0287973895487894269,     -0.331404442003744311,     0.672408004644037962};
   static constexpr double f64Terms[] = {
-      -1.80732120781460434e-10, 1.68910576651537808e-9,    7.66723610720265331e-9,    -9.14450208128917386e-9, -6.58488684007973972e-8,
-      4.20918333388691458e-8,   4.32983703741560941e-7,    -3.3651220434990695e-7,    -2.76914578228227786e-6, 3.98087128566697249e-6,
-      0.0000166811603645866454, -0.0000497628103779030353, -0.0000593757138164713118, 0.000544899065037323011, -0.000797869400739248787,
-      -0.00299337677064926812,  0.0207950668000914596,     -0.0691186387062946795,    0.165020366170375025,    -0.313533156671305171,
-      0.495305615969976589,     -0.665382502890056694,     0.769193049750062958};
+      -1.07598775982315297e-9, -6.46729593763970778e-9,  -8.78347806094609387e-9,   2.39705573779125296e-8,    8.73084216243778343e-8,
+      4.26104658004278718e-8,  -2.65911310576299913e-7,  -5.91788913451016963e-7,   4.01950105683019577e-9,    2.25485031609071681e-6,
+      3.6413337611709214e-6,   -3.51664251881765016e-6,  -0.0000206893891045638695, -0.0000132464343715019704, 0.0000788126995071115017,
+      0.000154394551936531239, -0.000256575347788437026, -0.00104582863355686737,   0.001027592259128138,      0.00697262124117827536,
+      -0.010462867023310874,   -0.0472630251429926641,   0.230017719974603723,      -0.50933198191748929,      0.729083690133372996};
   bool isF32 = math.isF32();
-  double bound = isF32 ? 16 : 40;
-  Value bounded = math.atMost(x, bound), magnitude = math.atMost(math.abs(bounded), bound), k = math.constant(isF32 ? 4 : 5);
-  Value inverse = math.div(math.constant(1), math.add(magnitude, k));
-  Value series =
-      math.polynomial(math.mul(math.sub(magnitude, k), inverse), isF32 ? ArrayRef<double>(f32Terms) : ArrayRef<double>(f64Terms));
+  double bound = isF32 ? 14.5 : 38.75;
+  Value bounded = math.atMost(x, bound), magnitude = math.atMost(math.abs(bounded), bound);
+  // x / (|x| + K) is a factor of the result and gives t too, so that one division does.
+  Value ratio = math.div(bounded, math.add(magnitude, math.constant(isF32 ? 2 : 3)));
+  Value t = math.mulAdd(math.atMost(math.abs(ratio), 1), math.constant(2), math.constant(-1));
+  Value series = math.polynomial(t, isF32 ? ArrayRef<double>(f32Terms) : ArrayRef<double>(f64Terms));
   TwoTerms square = math.product(magnitude, magnitude);
-  Value minusHalf = math.constant(-0.5), exp = math.expOfNonpositive(math.mul(square.high, minusHalf));
-  exp = math.mulAdd(exp, math.mul(square.low, minusHalf), exp);
+  Value minusHalf = math.constant(-0.5);
+  Value exp = math.expOfNonpositive({math.mul(square.high, minusHalf), math.mul(square.low, minusHalf)});
   // exp comes last: of the factors, only it can be denormal, and the others bring it down.
-  Value tail = math.mul(math.mul(math.mul(series, inverse), bounded), exp);
+  Value tail = math.mul(math.mul(series, ratio), exp);
   return math.select(math.compare(CmpFPredicate::OGT, x, 0), math.sub(x, tail), tail);
 }
 
-/// x·tanh(log(1 + exp x)) = x·n / (n + 2q²), n = p·(p + 2q), where p : q = exp x : 1 and the larger of them is 1.
+/// x·tanh(log(1 + exp x)) = x·n / (n + 2q²), n = p² + 2pq, where p : q = exp x : 1 and the larger of them is 1.
 Value emitMish(EltwiseMath &math, Value x) {
   auto [negative, tail] = negativeAndTail(math, x, 1, math.tailStart());
   ScaledExp e = math.scaledExp(math.minusMagnitude(x, 1), tail);
   Value one = math.constant(1);
   Value p = math.select(negative, e.plain, one), q = math.select(negative, one, e.plain), twiceQ = math.add(q, q);
-  Value sum = math.add(p, twiceQ), denominator = math.mulAdd(p, sum, math.mul(twiceQ, q));
-  Value numerator = math.mul(math.mul(x, math.select(negative, e.scaled, one)), sum);
-  return math.mul(math.div(numerator, denominator), e.factor);
+  Value scaled = math.select(negative, e.scaled, one);
+  Value numerator = math.mulAdd(scaled, p, math.mul(scaled, twiceQ));
+  Value denominator = math.mulAdd(twiceQ, q, math.select(tail, math.constant(0), numerator));
+  return math.mul(math.div(math.mul(x, numerator), denominator), e.factor);
 }
 
 /// log(1 + exp(αx)) / α = [x if αx > 0] + log(1 + exp(-|αx|)) / α.
 Value emitSoftRelu(EltwiseMath &math, Value x, double alpha) {
+  if (alpha == 0)
+    return math.constant(std::numeric_limits<double>::infinity());
   auto [negative, tail] = negativeAndTail(math, x, alpha, math.tailStart());
   ScaledExp e = math.scaledExp(math.minusMagnitude(x, alpha), tail);
   Value log = math.log1p(e.plain);

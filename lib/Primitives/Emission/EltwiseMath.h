@@ -50,8 +50,8 @@ public:
   /// At most, or at least, `limit`; NaN passes.
   mlir::Value atMost(mlir::Value x, double limit);
   mlir::Value atLeast(mlir::Value x, double limit);
-  /// exp of what is not positive, or NaN.
-  mlir::Value expOfNonpositive(mlir::Value x);
+  /// exp of what is not positive, or NaN; its expansion adds the low term after the reduction, where nothing of it is lost.
+  mlir::Value expOfNonpositive(TwoTerms x);
   mlir::Value log1p(mlir::Value x);
 
   /// x·y exactly.

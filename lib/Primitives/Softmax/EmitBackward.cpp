@@ -56,7 +56,7 @@ void BackwardEmitter::emitLog() {
     return accumulate(b, at, wide(b, at, in[0], arg::diffDst), old);
   });
   elementwise({dst, diffDst, sum}, diffSrc, [&](OpBuilder &b, Location at, ValueRange in, Value) {
-    Value probability = math::ExpOp::create(b, at, wide(b, at, in[0], arg::dst));
+    Value probability = math::ExpOp::create(b, at, wide(b, at, in[0], arg::dst), arith::FastMathFlags::afn);
     Value share = arith::MulFOp::create(b, at, probability, in[2], contract);
     return stored(b, at, arith::SubFOp::create(b, at, wide(b, at, in[1], arg::diffDst), share, contract));
   });

@@ -63,9 +63,9 @@ SoftmaxEmitter::Operand ForwardEmitter::emitMax() {
   });
 }
 
-/// The argument of exp is x - max, never above 0: the licence lets its expansion drop the upper clamp.
+/// The argument of exp is x - max, never above 0, which lets its expansion drop the upper clamp; and a few ULP are allowed (afn).
 Value emitExp(OpBuilder &b, Location at, Value shifted) {
-  auto exp = math::ExpOp::create(b, at, shifted);
+  auto exp = math::ExpOp::create(b, at, shifted, arith::FastMathFlags::afn);
   exp->setAttr("quern.nonpositive", b.getUnitAttr());
   return exp;
 }

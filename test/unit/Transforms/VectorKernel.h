@@ -15,21 +15,25 @@
 #include "quern-compiler/Passes.h"
 #include "quern/kernel_abi.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "gtest/gtest.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace quern {
 
 /// `pipeline` has the passes that run on the module before it is lowered; `operation` is MLIR that turns %x: vector<LANESxFROM> into %y:
-/// vector<LANESxTO>.
+/// vector<LANESxTO>. If `body` is set, it writes the operation on scalars instead, which are then made vectors.
 struct VectorKernelSpec {
   std::string target, pipeline, operation, from, to;
   int lanes = 16;
+  std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::Value)> body = {};
 };
 
 class VectorKernel {
@@ -45,6 +49,8 @@ public:
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text(spec), context.get());
     if (!module)
       return;
+    if (spec.body)
+      writeBody(*module, spec);
     auto passes = mlir::PassManager::on<mlir::ModuleOp>(context.get());
     if (failed(parsePassPipeline(spec.pipeline, passes)) || failed(passes.run(*module)))
       return;
@@ -65,16 +71,41 @@ public:
   }
 
 private:
+  /// Puts the body in the place of the cast that stands for it, with vectors for scalars.
+  static void writeBody(mlir::ModuleOp module, const VectorKernelSpec &spec) {
+    module.walk([&](mlir::UnrealizedConversionCastOp placeholder) {
+      mlir::OpBuilder builder(placeholder);
+      mlir::Location loc = placeholder.getLoc();
+      mlir::Value x = placeholder.getOperand(0);
+      auto lanes = mlir::cast<mlir::VectorType>(x.getType());
+      mlir::Value scalar = mlir::vector::ExtractOp::create(builder, loc, x, int64_t(0));
+      mlir::Operation *before = scalar.getDefiningOp();
+      mlir::Value y = spec.body(builder, loc, scalar);
+      for (mlir::Operation *op = before->getNextNode(); op != placeholder; op = op->getNextNode()) {
+        mlir::Value result = op->getResult(0);
+        mlir::VectorType type = lanes.clone(result.getType());
+        if (auto constant = mlir::dyn_cast<mlir::arith::ConstantOp>(op))
+          constant.setValueAttr(mlir::DenseElementsAttr::get(type, mlir::Attribute(constant.getValue())));
+        result.setType(type);
+      }
+      scalar.replaceAllUsesWith(x);
+      before->erase();
+      placeholder->getResult(0).replaceAllUsesWith(y == scalar ? x : y);
+      placeholder->erase();
+    });
+  }
+
   static std::string text(const VectorKernelSpec &spec) {
     std::string size = std::to_string(chunk), lanes = std::to_string(spec.lanes);
     std::string from = "vector<" + lanes + "x" + spec.from + ">", to = "vector<" + lanes + "x" + spec.to + ">";
+    std::string operation = spec.body ? "%y = builtin.unrealized_conversion_cast %x : " + from + " to " + to : spec.operation;
     std::string x = "memref<" + size + "x" + spec.from + ">", y = "memref<" + size + "x" + spec.to + ">";
     return "func.func @map_kernel(%src: " + x + " {quern.arg = \"src\"}, %dst: " + y +
            " {quern.arg = \"dst\"}, %begin: index, %end: index) attributes {quern.space = 1 : index} {\n"
            "  %zero = arith.constant 0 : index\n  %size = arith.constant " +
            size + " : index\n  %step = arith.constant " + lanes +
            " : index\n  scf.for %i = %zero to %size step %step {\n    %x = vector.load %src[%i] : " + x + ", " + from + "\n    " +
-           spec.operation + "\n    vector.store %y, %dst[%i] : " + y + ", " + to + "\n  }\n  return\n}\n";
+           operation + "\n    vector.store %y, %dst[%i] : " + y + ", " + to + "\n  }\n  return\n}\n";
   }
 
   std::unique_ptr<mlir::MLIRContext> context;

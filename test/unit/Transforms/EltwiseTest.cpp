@@ -1,0 +1,211 @@
+//===- EltwiseTest.cpp - Accuracy of the eltwise functions ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every eltwise algorithm as machine code of every level that this machine runs, against its formula in long double, written so that
+// nothing cancels: over all exponents, densely over the range where the functions bend, and at special values. The limit is 4 units of the
+// last place of the result, denormal results included.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emission/Eltwise.h"
+#include "Ulps.h"
+#include "VectorKernel.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace quern {
+namespace {
+
+using Wide = long double;
+
+Wide sigmoid(Wide z) { return z < 0 ? std::exp(z) / (1 + std::exp(z)) : 1 / (1 + std::exp(-z)); }
+Wide clamp(Wide x, Wide low, Wide high) { return x < low ? low : x > high ? high : x; }
+Wide softplus(Wide z) { return (z > 0 ? z : 0) + std::log1p(std::exp(-std::fabs(z))); }
+
+Wide exactMish(Wide x) {
+  Wide e = std::exp(-std::fabs(x));
+  return x > 0 ? x * ((1 + 2 * e) / (1 + 2 * e + 2 * e * e)) : x * (e * (e + 2) / (e * (e + 2) + 2));
+}
+
+Wide exactGeluTanh(Wide x) {
+  const Wide twice = 2 * std::sqrt(2 / std::acos(Wide(-1)));
+  return x * sigmoid(twice * x * (1 + Wide(44715) / 1000000 * x * x));
+}
+
+/// What the algorithm computes, from its definition.
+Wide exact(Alg alg, Wide alpha, Wide beta, Wide x) {
+  switch (alg) {
+  case Alg::EltwiseRelu:
+    return x > 0 ? x : alpha == 0 && !std::isnan(x) ? 0 : alpha * x;
+  case Alg::EltwiseTanh:
+    return std::tanh(x);
+  case Alg::EltwiseElu:
+    return x > 0 ? x : alpha * std::expm1(x);
+  case Alg::EltwiseSquare:
+    return x * x;
+  case Alg::EltwiseAbs:
+    return std::fabs(x);
+  case Alg::EltwiseSqrt:
+    return std::sqrt(x);
+  case Alg::EltwiseLinear:
+    return std::fma(alpha, x, beta);
+  case Alg::EltwiseSoftRelu:
+    return softplus(alpha * x) / alpha;
+  case Alg::EltwiseHardsigmoid:
+    return clamp(std::fma(alpha, x, beta), 0, 1);
+  case Alg::EltwiseLogistic:
+    return sigmoid(x);
+  case Alg::EltwiseExp:
+    return std::exp(x);
+  case Alg::EltwiseGeluTanh:
+    return exactGeluTanh(x);
+  case Alg::EltwiseSwish:
+    return x * sigmoid(alpha == 0 ? 0 : alpha * x);
+  case Alg::EltwiseLog:
+    return std::log(x);
+  case Alg::EltwiseClip:
+  case Alg::EltwiseClipV2:
+    return clamp(x, alpha, beta);
+  case Alg::EltwisePow:
+    return alpha * std::pow(x, beta);
+  case Alg::EltwiseGeluErf:
+    return x * (std::erfc(-x * std::sqrt(Wide(0.5))) / 2);
+  case Alg::EltwiseRound:
+    return std::nearbyint(x);
+  case Alg::EltwiseMish:
+    return exactMish(x);
+  case Alg::EltwiseHardswish:
+    return x * clamp(std::fma(alpha, x, beta), 0, 1);
+  default:
+    ADD_FAILURE() << "no formula";
+    return 0;
+  }
+}
+
+struct Function {
+  Alg alg;
+  float alpha = 0, beta = 0;
+};
+
+std::string describe(const Function &f) {
+  return std::string(nameOf(f.alg)) + " alpha=" + std::to_string(f.alpha) + " beta=" + std::to_string(f.beta);
+}
+void PrintTo(const Function &f, std::ostream *os) { *os << describe(f); }
+
+struct Level {
+  const char *target, *isa;
+  int lanesF32;
+};
+constexpr Level levels[] = {{"avx512_core", "avx512", 16}, {"avx2", "avx2", 8}, {"sse42", "sse42", 4}};
+
+/// Every exponent, an even grid around zero, and special values.
+template <typename T> std::vector<T> arguments() {
+  using Bits = typename FloatTraits<T>::Bits;
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  std::vector<T> x = {T(0),
+                      T(-0.0),
+                      inf,
+                      -inf,
+                      std::numeric_limits<T>::quiet_NaN(),
+                      std::numeric_limits<T>::max(),
+                      std::numeric_limits<T>::lowest(),
+                      std::numeric_limits<T>::min(),
+                      std::numeric_limits<T>::denorm_min()};
+  constexpr int patterns = 40000, grid = 60000;
+  const Bits stride = std::numeric_limits<Bits>::max() / patterns | 1;
+  for (Bits i = 0, bits = 12345; i < patterns; ++i, bits += stride)
+    x.push_back(std::bit_cast<T>(bits));
+  const T reach = sizeof(T) == 4 ? 20 : 40, far = sizeof(T) == 4 ? 110 : 760;
+  for (int i = -grid / 2; i < grid / 2; ++i) {
+    x.push_back(static_cast<T>(i + 0.37) * (reach * 2 / grid));
+    x.push_back(static_cast<T>(i + 0.37) * (far * 2 / grid));
+  }
+  x.resize((x.size() + VectorKernel::chunk - 1) / VectorKernel::chunk * VectorKernel::chunk);
+  return x;
+}
+
+template <typename T> void check(const Function &f, double limit) {
+  std::vector<T> inputs = arguments<T>();
+  std::vector<Wide> wanted;
+  for (T x : inputs)
+    wanted.push_back(exact(f.alg, f.alpha, f.beta, x));
+  for (const Level &level : levels) {
+    if (!canRun(level.target))
+      continue;
+    std::string type = FloatTraits<T>::name;
+    VectorKernelSpec spec{level.target, std::string("func.func(quern-expand-math{isa=") + level.isa + "})",
+                          "",           type,
+                          type,         level.lanesF32 * 4 / static_cast<int>(sizeof(T))};
+    spec.body = [&](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) { return emitEltwise(b, loc, f.alg, f.alpha, f.beta, x); };
+    VectorKernel kernel(spec);
+    ASSERT_TRUE(kernel.ok()) << level.target;
+    double worst = 0;
+    size_t worstAt = 0;
+    std::vector<T> x(VectorKernel::chunk), y;
+    T worstGot = 0;
+    for (size_t begin = 0; begin < inputs.size(); begin += x.size()) {
+      std::copy_n(inputs.begin() + static_cast<ptrdiff_t>(begin), x.size(), x.begin());
+      kernel.run(x, y);
+      for (size_t i = 0; i < x.size(); ++i)
+        if (double error = ulps<T>(y[i], wanted[begin + i]); !(error <= worst))
+          worst = error, worstAt = begin + i, worstGot = y[i];
+    }
+    testing::Test::RecordProperty(std::string("worst_ulp_") + level.isa + "_" + type, std::to_string(worst));
+    EXPECT_LE(worst, limit) << describe(f) << " of " << type << " on " << level.target << " at " << inputs[worstAt] << ": " << worstGot
+                            << ", expected " << static_cast<T>(wanted[worstAt]);
+  }
+}
+
+class EltwiseAccuracy : public testing::TestWithParam<Function> {};
+TEST_P(EltwiseAccuracy, isAccurateTo4UlpInF32) { check<float>(GetParam(), 4); }
+TEST_P(EltwiseAccuracy, isAccurateTo4UlpInF64) { check<double>(GetParam(), 4); }
+
+std::string nameOfCase(const testing::TestParamInfo<Function> &info) {
+  return std::string(nameOf(info.param.alg)) + "_" + std::to_string(info.index);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Algorithms, EltwiseAccuracy,
+    testing::Values(Function{Alg::EltwiseRelu, 0}, Function{Alg::EltwiseRelu, 0.1f}, Function{Alg::EltwiseTanh},
+                    Function{Alg::EltwiseElu, 1}, Function{Alg::EltwiseElu, 0.3f}, Function{Alg::EltwiseSquare}, Function{Alg::EltwiseAbs},
+                    Function{Alg::EltwiseSqrt}, Function{Alg::EltwiseLinear, 2, 0}, Function{Alg::EltwiseLinear, 1, -3},
+                    Function{Alg::EltwiseLinear, 0.7f, -1.3f}, Function{Alg::EltwiseSoftRelu, 1}, Function{Alg::EltwiseSoftRelu, -1},
+                    Function{Alg::EltwiseSoftRelu, 0.3f}, Function{Alg::EltwiseSoftRelu, 2.7f},
+                    Function{Alg::EltwiseHardsigmoid, 0.2f, 0.5f}, Function{Alg::EltwiseLogistic}, Function{Alg::EltwiseExp},
+                    Function{Alg::EltwiseGeluTanh}, Function{Alg::EltwiseSwish, 1}, Function{Alg::EltwiseSwish, 1.702f},
+                    Function{Alg::EltwiseSwish, -0.6f}, Function{Alg::EltwiseSwish, 0}, Function{Alg::EltwiseLog},
+                    Function{Alg::EltwiseClip, -1, 6.5f}, Function{Alg::EltwiseClipV2, -0.3f, 0.7f}, Function{Alg::EltwisePow, 1, 0},
+                    Function{Alg::EltwisePow, 2, 1}, Function{Alg::EltwisePow, 1, 2}, Function{Alg::EltwisePow, 0.5f, -1},
+                    Function{Alg::EltwisePow, 3, 0.5f}, Function{Alg::EltwisePow, 1, 3}, Function{Alg::EltwisePow, 1, -2},
+                    Function{Alg::EltwisePow, 1, 1.7f}, Function{Alg::EltwisePow, -1.5f, -0.3f}, Function{Alg::EltwisePow, 1, 31},
+                    Function{Alg::EltwiseGeluErf}, Function{Alg::EltwiseRound}, Function{Alg::EltwiseMish},
+                    Function{Alg::EltwiseHardswish, 0.2f, 0.5f}, Function{Alg::EltwiseHardswish, 1.0f / 6, 0.5f}),
+    nameOfCase);
+
+TEST(Eltwise, destinationVariantsComputeTheSame) {
+  mlir::MLIRContext context;
+  context.loadDialect<mlir::arith::ArithDialect, mlir::math::MathDialect>();
+  auto text = [&](Alg alg) {
+    mlir::OpBuilder builder(&context);
+    mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder.getUnknownLoc());
+    builder.setInsertionPointToStart(module->getBody());
+    mlir::Value x = mlir::arith::ConstantOp::create(builder, module->getLoc(), builder.getF32FloatAttr(1));
+    EXPECT_TRUE(emitEltwise(builder, module->getLoc(), alg, 0.5f, 2, x));
+    std::string printed;
+    llvm::raw_string_ostream(printed) << *module;
+    return printed;
+  };
+  for (auto [of, dst] : {std::pair(Alg::EltwiseRelu, Alg::EltwiseReluDst), std::pair(Alg::EltwiseTanh, Alg::EltwiseTanhDst),
+                         std::pair(Alg::EltwiseElu, Alg::EltwiseEluDst), std::pair(Alg::EltwiseSqrt, Alg::EltwiseSqrtDst),
+                         std::pair(Alg::EltwiseLogistic, Alg::EltwiseLogisticDst), std::pair(Alg::EltwiseExp, Alg::EltwiseExpDst),
+                         std::pair(Alg::EltwiseClipV2, Alg::EltwiseClipV2Dst)})
+    EXPECT_EQ(text(of), text(dst)) << nameOf(dst);
+}
+
+} // namespace
+} // namespace quern

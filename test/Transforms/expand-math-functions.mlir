@@ -35,14 +35,3 @@ func.func @functions_kernel(%src: memref<64xf32> {quern.arg = "src"}, %dst: memr
   vector.store %y, %dst[%zero] : memref<64xf32>, vector<8xf32>
   return
 }
-
-// An exp of a sum that need not be rounded: the second term joins after the reduction.
-// ALL-LABEL: func.func @unrounded(
-// ALL-SAME: %[[HIGH:[a-z0-9_]+]]: vector<8xf32>, %[[LOW:[a-z0-9_]+]]: vector<8xf32>
-// ALL: arith.addf {{.*}}, %[[LOW]] : vector<8xf32>
-// ALL: return
-func.func @unrounded(%high: vector<8xf32>, %low: vector<8xf32>) -> vector<8xf32> {
-  %x = arith.addf %high, %low : vector<8xf32>
-  %y = math.exp %x {quern.unrounded} : vector<8xf32>
-  return %y : vector<8xf32>
-}

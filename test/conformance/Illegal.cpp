@@ -57,7 +57,7 @@ constexpr Template templates[] = {
     {"integer gradients", "softmax bwd_d dst=f32:@nx@m:ab diff_src=s8:@nx@m:ab diff_dst=f32:@nx@m:ab axis=1", "C14"},
     {"f8 in backward", "softmax bwd_d dst=f8_e5m2:@nx@m:ab diff_src=f32:@nx@m:ab diff_dst=f32:@nx@m:ab axis=1", "C14"},
     {"blocks with open sizes", "softmax fwd_i src=f32:?x@m:aB16b dst=f32:?x@m:ab axis=1", "C15"},
-    {"compensation", "softmax fwd_i src=s8:@nx@m:ab:s8s8@1 dst=f32:@nx@m:ab axis=1", "C16"},
+    {"compensation", "softmax fwd_i src=s8:@nx@m:ab:s8s8 dst=f32:@nx@m:ab axis=1", "C16"},
     {"padded offsets", "softmax fwd_i src=f32:@nx@m:ab dst=f32:@nx@m:s64x1:pad@nx64:at0x1 axis=1", "C17"},
     {"an operand that does not broadcast",
      "softmax fwd_i src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=1 attr.post_ops=binary(alg=add,src1=f32:@nx1@m:ab)", "C11"},

@@ -60,8 +60,9 @@ private:
   std::unique_ptr<OneDnn> peer;
   std::string cacheDirectory;
   Coverage coverage;
-  std::map<std::string, int64_t> refusals; ///< by kind of mistake
-  int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0, peerWrong = 0;
+  std::map<std::string, int64_t> peerDifferences; ///< by what is known of them
+  std::map<std::string, int64_t> refusals;        ///< by kind of mistake
+  int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0;
   int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0;
   double worst = 0;
   double startSeconds = 0;

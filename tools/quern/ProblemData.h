@@ -70,6 +70,8 @@ public:
   Result<void> computeExpected();
   /// The worst verdict over the outputs; `argument` is the output that it is about.
   Verdict judgeOutputs(const ArgumentInfo **argument = nullptr) const;
+  /// What computeExpected() found.
+  const std::vector<ReferenceOutput> &expectedOutputs() const { return expected; }
   /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs), or padding that is not zero.
   std::string strayWrites() const;
   /// The bytes of all outputs, to compare executions with.

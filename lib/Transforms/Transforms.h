@@ -49,8 +49,8 @@ mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &o
 
 /// Removes bf16, f16, f8E5M2 and f8E4M3FN from a function: they become i16 and i8 in memory and registers, and conversions become integer
 /// arithmetic (F16C where the level has it). Rounds once, to nearest even, also from f64; NaN stays NaN; denormals are kept; f8E4M3FN
-/// saturates. AVX-512 BF16's own conversion, which flushes denormals, is taken for vectors without any. Fails with a diagnostic on arithmetic in a narrow
-/// type.
+/// saturates. AVX-512 BF16's own conversion, which flushes denormals, is taken for vectors without any. Fails with a diagnostic on
+/// arithmetic in a narrow type.
 mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
 
 /// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel `@<name>_kernel` that upstream's

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #ifndef QUERN_COMPILER_EXPORT
 #define QUERN_COMPILER_EXPORT __attribute__((visibility("default")))
@@ -32,8 +33,9 @@ QUERN_COMPILER_EXPORT void registerDialects(mlir::DialectRegistry &registry);
 /// that is refused or one without elements.
 QUERN_COMPILER_EXPORT mlir::OwningOpRef<mlir::ModuleOp> emit(mlir::MLIRContext &context, llvm::StringRef line, llvm::StringRef target);
 
-/// `schedule`: replaces each problem (func.func on static strided memrefs, linalg inside) by a kernel
-/// `@<name>_kernel(buffers…, [scratch], begin, end)` of scf and vector, with `quern.space` and `quern.plan`.
+/// `schedule`: replaces each problem (func.func on strided memrefs, linalg inside) by kernels that run one after the other, in order:
+/// `@<name>_kernel(buffers…, [shared], [scratch], [sizes], begin, end)`, numbered if there are several, of scf and vector, with
+/// `quern.space` and `quern.plan`.
 QUERN_COMPILER_EXPORT mlir::LogicalResult schedule(mlir::ModuleOp module, llvm::StringRef target);
 
 /// `lower`: kernels to the LLVM dialect, exported with the ABI of quern/kernel_abi.h.
@@ -51,18 +53,20 @@ public:
   LoadedKernel(LoadedKernel &&) noexcept;
   LoadedKernel &operator=(LoadedKernel &&) noexcept;
   ~LoadedKernel();
-  /// A quern_kernel_fn; null for an empty object.
-  void *entry() const { return address; }
+  /// The quern_kernel_fn of the symbol at this place.
+  void *entry(size_t i = 0) const { return addresses[i]; }
 
 private:
-  friend QUERN_COMPILER_EXPORT mlir::FailureOr<LoadedKernel> load(mlir::ModuleOp, llvm::StringRef, llvm::StringRef);
+  friend QUERN_COMPILER_EXPORT mlir::FailureOr<LoadedKernel> load(mlir::ModuleOp, llvm::StringRef, llvm::ArrayRef<llvm::StringRef>);
   struct Code;
   std::unique_ptr<Code> code;
-  void *address = nullptr;
+  std::vector<void *> addresses;
 };
 
-/// Generates code for `target` from a lowered module, links it and finds `@symbol`. The machine must have the target's instructions.
-QUERN_COMPILER_EXPORT mlir::FailureOr<LoadedKernel> load(mlir::ModuleOp module, llvm::StringRef target, llvm::StringRef symbol);
+/// Generates code for `target` from a lowered module, links it and finds each of `symbols`. The machine must have the target's
+/// instructions.
+QUERN_COMPILER_EXPORT mlir::FailureOr<LoadedKernel> load(mlir::ModuleOp module, llvm::StringRef target,
+                                                         llvm::ArrayRef<llvm::StringRef> symbols);
 
 } // namespace quern::compiler
 

@@ -104,7 +104,7 @@ LoadedKernel::LoadedKernel(LoadedKernel &&) noexcept = default;
 LoadedKernel &LoadedKernel::operator=(LoadedKernel &&) noexcept = default;
 LoadedKernel::~LoadedKernel() = default;
 
-FailureOr<LoadedKernel> load(ModuleOp module, StringRef target, StringRef symbol) {
+FailureOr<LoadedKernel> load(ModuleOp module, StringRef target, ArrayRef<StringRef> symbols) {
   FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
   if (failed(parsed))
     return failure();
@@ -113,11 +113,11 @@ FailureOr<LoadedKernel> load(ModuleOp module, StringRef target, StringRef symbol
   FailureOr<std::string> object = codegen(module, target, CodeForm::Object);
   if (failed(object))
     return failure();
-  Result<std::unique_ptr<LinkedObject>> linked = linkObject(*object, {symbol.str()});
+  Result<std::unique_ptr<LinkedObject>> linked = linkObject(*object, std::vector<std::string>(symbols.begin(), symbols.end()));
   if (!linked)
     return module.emitError() << linked.error().message;
   LoadedKernel kernel;
-  kernel.address = (*linked)->entries.front();
+  kernel.addresses = (*linked)->entries;
   kernel.code.reset(new LoadedKernel::Code{std::move(*linked)});
   return kernel;
 }

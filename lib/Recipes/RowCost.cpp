@@ -154,5 +154,13 @@ std::string RowPlan::text() const {
     os << ", the last sweep streams if the destination is aligned";
   if (laneBuffer >= 0)
     os << ", some lanes move one by one";
+  if (isSplit())
+    os << ", each row in " << split.chunks << " chunks of " << split.chunkLength << " and each sweep a step";
   return line;
+}
+
+std::string RowPlan::text(int sweep) const {
+  if (!isSplit())
+    return text();
+  return (sweep ? "" : text() + ": ") + "sweep " + std::to_string(sweep);
 }

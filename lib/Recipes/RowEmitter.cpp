@@ -20,7 +20,7 @@ using namespace quern::rows;
 
 RowEmitter::RowEmitter(RowPlan &plan) : plan(plan), chain(plan.chain), b(chain.problem.getContext()), loc(chain.problem.getLoc()) {}
 
-void RowEmitter::makeKernel() {
+void RowEmitter::makeKernel(Operation *after) {
   SmallVector<Type> types;
   for (Type type : chain.problem.getArgumentTypes()) {
     auto memref = cast<MemRefType>(type);
@@ -35,21 +35,22 @@ void RowEmitter::makeKernel() {
     }
     types.push_back(memref);
   }
-  if (plan.scratchBytes)
-    types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
+  types.append((plan.sharedBytes ? 1 : 0) + (plan.scratchBytes ? 1 : 0), MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
   if (ArgumentSizes(chain.problem).count())
     types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getIndexType()));
   types.append(2, b.getIndexType());
-  b.setInsertionPointAfter(chain.problem);
-  kernel = create<func::FuncOp>((chain.problem.getName() + "_kernel").str(), b.getFunctionType(types, {}));
-  kernel->setAttr("quern.space", b.getIndexAttr(plan.space));
+  b.setInsertionPointAfter(after);
+  bool isOneOfMany = plan.isSplit() && plan.sweeps > 1;
+  std::string name = (chain.problem.getName() + "_kernel" + (isOneOfMany ? Twine(currentSweep) : Twine())).str();
+  kernel = create<func::FuncOp>(name, b.getFunctionType(types, {}));
+  kernel->setAttr("quern.space", b.getIndexAttr(plan.space * plan.split.chunks));
   SmallVector<int64_t> factors;
   for (auto [size, divisor] : plan.factors)
     factors.append({size, divisor});
   if (!factors.empty())
     kernel->setAttr("quern.factors", b.getDenseI64ArrayAttr(factors));
-  kernel->setAttr("quern.plan", b.getStringAttr(plan.text()));
-  double ns = plan.opsPerIteration() * plan.strategy.nsPerOperation;
+  kernel->setAttr("quern.plan", b.getStringAttr(plan.text(currentSweep)));
+  double ns = plan.isSplit() ? nsOfChunk(plan, currentSweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
   kernel->setAttr("quern.ns_per_iteration", b.getI64IntegerAttr(std::max<int64_t>(1, static_cast<int64_t>(ns))));
   b.setInsertionPointToEnd(kernel.addEntryBlock());
   for (auto [i, argument] : llvm::enumerate(chain.problem.getArguments())) {
@@ -58,11 +59,15 @@ void RowEmitter::makeKernel() {
       kernel.setArgAttrs(i, attributes);
   }
   unsigned next = chain.problem.getNumArguments();
-  if (plan.scratchBytes) {
-    scratch = kernel.getArgument(next);
-    kernel.setArgAttr(next++, "quern.scratch", b.getUnitAttr());
-    kernel->setAttr("quern.scratch_bytes", b.getIndexAttr(plan.scratchBytes));
-  }
+  auto take = [&](StringRef what, int64_t bytes) -> Value {
+    if (!bytes)
+      return Value();
+    kernel.setArgAttr(next, ("quern." + what).str(), b.getUnitAttr());
+    kernel->setAttr(("quern." + what + "_bytes").str(), b.getIndexAttr(bytes));
+    return kernel.getArgument(next++);
+  };
+  shared = take("shared", plan.sharedBytes);
+  scratch = take("scratch", plan.scratchBytes);
   if (next + 2 < types.size()) {
     sizes = kernel.getArgument(next);
     kernel.setArgAttr(next, "quern.sizes", b.getUnitAttr());
@@ -123,15 +128,15 @@ RowEmitter::Values RowEmitter::emitLoop(Value begin, Value end, int64_t stepLeng
 }
 
 /// The loop in blocks: an outer loop carries sums in a wider format, and everything else as it is.
-/// `isWhole`: `main` is surely a multiple of a block.
-RowEmitter::Values RowEmitter::emitBlockedLoop(Value main, bool isWhole, int64_t stepLength) {
+/// `isWhole`: the length is surely a multiple of a block.
+RowEmitter::Values RowEmitter::emitBlockedLoop(Value first, Value last, bool isWhole, int64_t stepLength) {
   int64_t block = plan.strategy.blockSteps * stepLength;
   SmallVector<WideSum> sums; // one for each accumulator
   forEachReduction([&](int, Stage &stage, unsigned k) { sums.append(columns, wideSumOf(stage, k)); });
   Values carried;
   for (auto [sum, start] : llvm::zip_equal(sums, freshAccumulators()))
     carried.append(sum.parts, sum.isWide ? splat(b.getFloatAttr(sum.type, 0)) : start);
-  auto outer = create<scf::ForOp>(index(0), main, index(block), carried);
+  auto outer = create<scf::ForOp>(first, last, index(block), carried);
   sweepLoop = outer;
   {
     OpBuilder::InsertionGuard guard(b);
@@ -139,7 +144,7 @@ RowEmitter::Values RowEmitter::emitBlockedLoop(Value main, bool isWhole, int64_t
     carried.assign(outer.getRegionIterArgs().begin(), outer.getRegionIterArgs().end());
     Value begin = outer.getInductionVar(), end = add(begin, index(block));
     if (!isWhole)
-      end = create<arith::MinUIOp>(end, main);
+      end = create<arith::MinUIOp>(end, last);
     Values inner = freshAccumulators();
     size_t at = 0;
     for (auto [sum, start] : llvm::zip_equal(sums, inner)) {
@@ -180,6 +185,8 @@ void RowEmitter::emitTail(int64_t main, Values &accumulators) {
 void RowEmitter::emitSweep() {
   columns = plan.columnsIn(currentSweep);
   int64_t stepLength = plan.alongRow() ? columns * plan.lanes : 1;
+  if (plan.isSplit())
+    return emitChunk(stepLength);
   int64_t steps = chain.rowExtent / stepLength, main = steps * stepLength;
   Values accumulators = freshAccumulators();
   if (isOpen(chain.rowExtent)) {
@@ -187,7 +194,7 @@ void RowEmitter::emitSweep() {
     return finishReductions(accumulators);
   }
   if (steps > 1 && hasLongSum(steps))
-    accumulators = emitBlockedLoop(index(main), main % (plan.strategy.blockSteps * stepLength) == 0, stepLength);
+    accumulators = emitBlockedLoop(index(0), index(main), steps % plan.strategy.blockSteps == 0, stepLength);
   else if (steps > 1)
     accumulators = emitLoop(index(0), index(main), stepLength, columns, accumulators);
   else if (steps == 1)
@@ -323,7 +330,7 @@ void RowEmitter::emitStreamedSweep() {
 }
 
 void RowEmitter::emitRowGroup() {
-  for (currentSweep = 0; currentSweep < plan.sweeps; ++currentSweep) {
+  for (int end = plan.isSplit() ? currentSweep + 1 : plan.sweeps; currentSweep < end; ++currentSweep) {
     if (plan.streams && currentSweep == plan.sweeps - 1)
       emitStreamedSweep();
     else
@@ -332,8 +339,9 @@ void RowEmitter::emitRowGroup() {
   writeRowOutputs();
 }
 
-func::FuncOp RowEmitter::emit() {
-  makeKernel();
+func::FuncOp RowEmitter::emit(Operation *after, int sweep) {
+  currentSweep = sweep;
+  makeKernel(after);
   emitPrologue();
   auto end = create<func::ReturnOp>();
   b.setInsertionPoint(end);
@@ -342,7 +350,8 @@ func::FuncOp RowEmitter::emit() {
   rows = create<scf::ForOp>(kernel.getArgument(count - 2), kernel.getArgument(count - 1), one);
   indices[1] = one;
   b.setInsertionPointToStart(rows.getBody());
-  emitParallelIndices(rows.getInductionVar());
+  Value iteration = rows.getInductionVar();
+  emitParallelIndices(plan.isSplit() ? emitChunkIndex(iteration) : iteration);
   if (plan.wholeRows) {
     emitWholeRows();
     return kernel;

@@ -6,8 +6,9 @@
 // Emission pulls: a value is written where it is first needed, at the outermost level at which it is invariant (kernel, row group, step),
 // and found in that level's cache afterwards. Row-level code goes before the loop of the current sweep, so that nested regions (lane
 // loops, blocks of a sum) may only use addresses that were asked for outside of them.
-// RowEmitter.cpp writes the kernel and its loops, RowSpace.cpp what an iteration is, RowValues.cpp the stages, RowAddressing.cpp everything
-// that touches memory but vectors over several blocks (RowPieces.cpp) and vectors that hold whole rows (RowSegments.cpp).
+// RowEmitter.cpp writes the kernel and its loops, RowSpace.cpp what an iteration is, RowSplit.cpp what the chunks of a row have in common,
+// RowValues.cpp the stages, RowAddressing.cpp everything that touches memory but vectors over several blocks (RowPieces.cpp) and vectors
+// that hold whole rows (RowSegments.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RECIPES_ROWEMITTER_H
@@ -27,7 +28,8 @@ namespace quern::rows {
 class RowEmitter {
 public:
   explicit RowEmitter(RowPlan &plan);
-  mlir::func::FuncOp emit();
+  /// Writes a kernel of all sweeps behind `after`; of one sweep if the rows are split.
+  mlir::func::FuncOp emit(mlir::Operation *after, int sweep = 0);
 
 private:
   using Value = mlir::Value;
@@ -53,7 +55,7 @@ private:
   };
 
   // The kernel and its loops.
-  void makeKernel();
+  void makeKernel(mlir::Operation *after);
   void emitPrologue();
   Value flatLoad(mlir::memref::LoadOp load);
   void emitParallelIndices(Value iteration);
@@ -64,7 +66,7 @@ private:
   Value destinationsAreAligned();
   void emitSweep();
   Values emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators);
-  Values emitBlockedLoop(Value main, bool isWhole, int64_t stepLength);
+  Values emitBlockedLoop(Value first, Value last, bool isWhole, int64_t stepLength);
   void emitTail(int64_t main, Values &accumulators);
   void emitOpenSweep(int64_t stepLength, Values &accumulators);
   Value endOfWholeSteps(int64_t length);
@@ -82,6 +84,15 @@ private:
         for (unsigned k = 0; k < stage.outs.size(); ++k)
           f(static_cast<int>(i), stage, k);
   }
+
+  // Chunks of split rows.
+  Value emitChunkIndex(Value iteration);
+  void emitChunk(int64_t stepLength);
+  void emitLastTail(int64_t main, Values &accumulators);
+  Value partialsOf(int stage, unsigned k);
+  Value partialPlace(Value ofChunk, int64_t slot);
+  void storePartials();
+  Values combinePartials(int stage, int64_t slot);
 
   // Values of stages.
   Values values(int stage, int64_t slot);
@@ -158,8 +169,9 @@ private:
   mlir::Location loc;
   mlir::func::FuncOp kernel;
   mlir::IRMapping arguments; ///< of the problem -> of the kernel, and the prologue
-  Value scratch;
+  Value scratch, shared;
   Value sizes;                          ///< the list of open sizes; null if there are none
+  Value row, chunk;                     ///< of the current iteration, if rows are split
   mlir::scf::ForOp rows;                ///< over the iteration space
   mlir::Operation *sweepLoop = nullptr; ///< over the row; null between loops
   int currentSweep = 0;
@@ -179,6 +191,7 @@ private:
   llvm::DenseMap<mlir::Attribute, Value> constants;
   std::map<std::pair<const void *, bool>, Value> capturedSplats; ///< by scalar and `compact`
   std::map<std::pair<int64_t, const void *>, Value> scratchViews;
+  std::map<std::pair<int, unsigned>, Value> partialViews;
   using AddressKey = std::tuple<const void *, int64_t, Strides, Curves, Walk, int64_t>;
   using StageKey = std::pair<int, int64_t>;
   std::map<AddressKey, Value> kernelLoads, rowLoads, stepLoads;

@@ -34,8 +34,9 @@ bool RowPlan::leavesCache(const Access &access) const {
 
 bool RowPlan::isPrefetched(const Access &access) const {
   bool isFar = isOpen(access.row.step()) || std::abs(access.row.step()) * bytesOf(access.elementType()) >= prefetcherReach;
-  return !alongRow() && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) && isa<BlockArgument>(access.base) &&
-         access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit && access.row.isLinear() && isFar;
+  return !alongRow() && !split.wanted && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) &&
+         isa<BlockArgument>(access.base) && access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit &&
+         access.row.isLinear() && isFar;
 }
 
 bool RowPlan::isStreamed(const Access &access) const {

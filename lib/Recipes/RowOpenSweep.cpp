@@ -38,7 +38,7 @@ void RowEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
   Value end = plan.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
   // However short the row of one execution is, that of another may need its sums in blocks.
   if (hasLongSum(std::numeric_limits<int32_t>::max()))
-    accumulators = emitBlockedLoop(end, /*isWhole=*/false, stepLength);
+    accumulators = emitBlockedLoop(index(0), end, /*isWhole=*/false, stepLength);
   else
     accumulators = emitLoop(index(0), end, stepLength, columns, accumulators);
   if (!plan.alongRow())

@@ -222,7 +222,7 @@ bool Planner::placeKept() {
       continue;
     for (const Access &out : chain.stages[i].outs)
       bytes += bytesOfKept(out.elementType(), 1);
-    if (chain.stages[i].outs.size() == 1 && bytes <= strategy.scratchBytes)
+    if (chain.stages[i].outs.size() == 1 && bytes <= strategy.scratchBytes && !plan.split.wanted)
       continue;
     recomputed[i] = true;
     return false;
@@ -232,6 +232,8 @@ bool Planner::placeKept() {
 }
 
 void Planner::keepDearReads() {
+  if (plan.split.wanted)
+    return;
   SmallVector<std::pair<const Access *, uint64_t>, 4> reads;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins) {
@@ -364,11 +366,14 @@ LogicalResult Planner::run() {
     return failure();
   }
   chooseVectorDim();
+  plan.split.wanted = !plan.wholeRows && shouldSplit(plan);
   if (plan.wholeRows)
     planWholeRows();
   else
     planSweeps();
   countSpace();
+  if (plan.split.wanted)
+    layOutSplit(plan);
   return success();
 }
 

@@ -11,6 +11,7 @@
 #define QUERN_RECIPES_ROWPLAN_H
 
 #include "Recipes/RowChain.h"
+#include "Recipes/RowSplit.h"
 #include "Recipes/Rows.h"
 
 namespace quern::rows {
@@ -26,6 +27,7 @@ struct StagePlan {
   const Access *storage = nullptr; ///< the destination that holds a kept value; null: scratch, or its own argument
   int64_t scratch = -1;            ///< or its offset in scratch, in bytes
   int64_t cost = 0;                ///< operations to compute it again
+  llvm::SmallVector<int64_t, 1> partials; ///< offsets in shared scratch of the chunks' results, by result of a reduction
 };
 
 /// A read that is dear to repeat, since its lanes are strided or its row does not stay in the cache, is done once and kept.
@@ -52,11 +54,14 @@ struct RowPlan {
   llvm::SmallVector<StagePlan, 8> stages;
   llvm::SmallVector<KeptRead, 2> keptReads;
   int64_t scratchBytes = 0;
+  RowSplit split;
+  int64_t sharedBytes = 0;
   bool streams = false;    ///< the last sweep has a form that writes past the caches
   int64_t laneBuffer = -1; ///< offset in scratch of one vector, for lanes that are moved one by one; -1: none are
 
   RowPlan(RowChain &chain, const RowsStrategy &strategy) : chain(chain), strategy(strategy) {}
   bool alongRow() const { return vectorDim < 0; }
+  bool isSplit() const { return split.chunks > 1; }
   LaneKind lanesOf(const Access &access) const;
   /// Parallel indices of the vector dim that one iteration covers.
   int64_t perGroup() const { return wholeRows ? wholeRows : columns * lanes; }
@@ -99,6 +104,8 @@ struct RowPlan {
   int64_t opsPerIteration() const;
   const KeptRead *keptReadOf(const Access &access) const;
   std::string text() const;
+  /// Of one kernel: the first of several has the plan of all.
+  std::string text(int sweep) const;
 };
 
 inline constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector

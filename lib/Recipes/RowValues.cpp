@@ -39,6 +39,8 @@ RowEmitter::Values RowEmitter::emitStage(int i, int64_t slot) {
       return {loadKept(own.scratch, stage.outs[0].elementType(), slot)};
     return Values(llvm::map_range(stage.outs, [&](const Access &access) { return read(access, slot); }));
   }
+  if (stage.reduces) // in an earlier kernel
+    return combinePartials(i, slot);
   Values blockArguments;
   for (const Access &in : stage.ins)
     blockArguments.push_back(operand(in, slot));

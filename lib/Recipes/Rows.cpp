@@ -22,5 +22,8 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleRows(func::FuncOp problem, c
       *whyNot = reason;
     return failure();
   }
-  return SmallVector<func::FuncOp>{rows::RowEmitter(plan).emit()};
+  SmallVector<func::FuncOp> kernels{rows::RowEmitter(plan).emit(problem)};
+  for (int sweep = 1; plan.isSplit() && sweep < plan.sweeps; ++sweep)
+    kernels.push_back(rows::RowEmitter(plan).emit(kernels.back(), sweep));
+  return kernels;
 }

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Schedules a chain of linalg ops that share a parallel space and reduce along one dimension into one kernel of scf loops and vectors.
+// Schedules a chain of linalg ops that share a parallel space and reduce along one dimension into a kernel of scf loops and vectors, or
+// into one for each sweep if few long rows are to feed several threads.
 // It reads indexing maps, iterator types, strides and bodies only; no primitive is known to it. What it decides (vector dimension,
 // sweeps, what is kept between them) follows from the IR and from the strategy, and is written on the kernel as `quern.plan`.
 //
@@ -33,6 +34,10 @@ struct RowsStrategy {
   int64_t scratchBytes = 512 << 10; ///< most scratch per thread; values that do not fit are recomputed
   int64_t l2Bytes = 1 << 20;        ///< what a row that is read again should fit, with regard to the sets that its stride meets
   int64_t streamBytes = 16 << 20;   ///< a destination this large is written past the caches, where its alignment allows
+  int64_t splitRows = 16;           ///< so few rows, if long, are cut into chunks that threads share
+  int64_t splitElements = 32 << 10; ///< least length of a chunk; a row is cut if it has two
+  int64_t maxChunks = 64;           ///< of a row: a later sweep combines as many partial results
+  double nsPerFarByte = 0.05;       ///< of a row that no longer fits L2, on one core
   double nsPerOperation = 0.17;     ///< of one vector operation on one core: what tells how many threads an iteration is worth
 };
 

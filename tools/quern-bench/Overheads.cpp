@@ -149,7 +149,7 @@ Samples timeExecution(const Engine &engine) {
   Kernel kernel(engine, Problem::parse(tinyProblem));
   quern_entry_t entry;
   check(quern_primitive_get_entry(kernel.primitive.get(), &entry));
-  if (entry.step_count != 1 || entry.scratch_bytes != 0)
+  if (entry.step_count != 1 || entry.scratch_bytes != 0 || entry.shared_bytes != 0)
     throw std::runtime_error("the tiny problem was expected to be one step without scratch");
   void *buffers[2];
   for (int i = 0; i < 2; ++i)

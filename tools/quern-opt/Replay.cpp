@@ -78,12 +78,16 @@ FailureOr<int64_t> extentOf(MemRefType type) {
 }
 
 FailureOr<Buffer> makeBuffer(ModuleOp module, const KernelInfo::Argument &argument, uint64_t seed) {
-  FailureOr<int64_t> extent = extentOf(argument.type);
-  Type element = argument.type.getElementType();
-  if (failed(extent) || !isSupported(element))
-    return module.emitError("run: no buffer for argument '") << argument.name << "' of type " << argument.type;
-  Buffer buffer{argument.name, element, std::vector<char>(static_cast<size_t>(*extent * bytesOf(element))), {}};
-  for (int64_t i = 0; i < *extent; ++i)
+  Type element = argument.types.front().getElementType();
+  int64_t extent = 0;
+  for (MemRefType type : argument.types) { // views of one buffer
+    FailureOr<int64_t> own = extentOf(type);
+    if (failed(own) || !isSupported(element) || type.getElementType() != element)
+      return module.emitError("run: no buffer for argument '") << argument.name << "' of type " << type;
+    extent = std::max(extent, *own);
+  }
+  Buffer buffer{argument.name, element, std::vector<char>(static_cast<size_t>(extent * bytesOf(element))), {}};
+  for (int64_t i = 0; i < extent; ++i)
     store(element, buffer.bytes.data() + i * bytesOf(element), (static_cast<double>(splitmix64(seed) % 512) - 256) / 64);
   buffer.before = buffer.bytes;
   return buffer;
@@ -105,29 +109,36 @@ private:
 
 } // namespace
 
-FailureOr<KernelInfo> kernelOf(ModuleOp module) {
+FailureOr<KernelInfo> kernelsOf(ModuleOp module) {
   KernelInfo info;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     auto space = function->getAttrOfType<IntegerAttr>(kernel_attr::space);
     auto arguments = function->getAttrOfType<ArrayAttr>(kernel_attr::arguments);
     if (!space || !arguments)
       continue;
-    if (!info.symbol.empty())
-      return function.emitError("run: the module has more than one kernel");
-    info.symbol = function.getName().str();
-    info.iterations = space.getInt();
-    if (auto bytes = function->getAttrOfType<IntegerAttr>(kernel_attr::scratchBytes))
-      info.scratchBytes = bytes.getInt();
-    for (Attribute entry : arguments) {
+    if (function->hasAttr(kernel_attr::factors))
+      return function.emitError("run: @") << function.getName() << " depends on runtime sizes";
+    info.steps.push_back({function.getName(), space.getInt()});
+    auto bytes = [&](StringRef name) {
+      auto attribute = function->getAttrOfType<IntegerAttr>(name);
+      return attribute ? attribute.getInt() : 0;
+    };
+    info.scratchBytes = std::max(info.scratchBytes, bytes(kernel_attr::scratchBytes));
+    info.sharedBytes = std::max(info.sharedBytes, bytes(kernel_attr::sharedBytes));
+    if (info.steps.size() > 1 && info.arguments.size() != arguments.size())
+      return function.emitError("run: @") << function.getName() << " takes other arguments than @" << info.steps.front().symbol;
+    info.arguments.resize(arguments.size());
+    for (auto [argument, entry] : llvm::zip_equal(info.arguments, arguments)) {
       auto fields = dyn_cast<DictionaryAttr>(entry);
       auto name = fields ? fields.getAs<StringAttr>("name") : StringAttr();
       auto type = fields ? fields.getAs<TypeAttr>("type") : TypeAttr();
       if (!name || !type || !isa<MemRefType>(type.getValue()))
         return function.emitError("run: ") << kernel_attr::arguments << " must list {name = string, type = memref}";
-      info.arguments.push_back({name.str(), cast<MemRefType>(type.getValue())});
+      argument.name = name.str();
+      argument.types.push_back(cast<MemRefType>(type.getValue()));
     }
   }
-  if (info.symbol.empty())
+  if (info.steps.empty())
     return module.emitError("run: the module has no lowered kernel");
   return info;
 }
@@ -148,10 +159,11 @@ double Buffer::at(int64_t index) const {
 }
 
 FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_t seed) {
-  FailureOr<KernelInfo> info = kernelOf(module);
+  FailureOr<KernelInfo> info = kernelsOf(module);
   if (failed(info))
     return failure();
-  FailureOr<compiler::LoadedKernel> kernel = compiler::load(module, target, info->symbol);
+  auto symbols = llvm::map_to_vector(info->steps, [](const KernelInfo::Step &step) { return step.symbol; });
+  FailureOr<compiler::LoadedKernel> kernel = compiler::load(module, target, symbols);
   if (failed(kernel))
     return failure();
   std::vector<Buffer> buffers;
@@ -166,16 +178,19 @@ FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_
     pointers.push_back(arenas.back().data());
     buffers.push_back(std::move(*buffer));
   }
-  Arena scratch(static_cast<size_t>(info->scratchBytes));
-  quern_kernel_args_t args{pointers.data(), scratch.data()};
-  reinterpret_cast<quern_kernel_fn>(kernel->entry())(&args, 0, info->iterations);
+  Arena scratch(static_cast<size_t>(info->scratchBytes)), shared(static_cast<size_t>(info->sharedBytes));
+  quern_kernel_args_t args{pointers.data(), scratch.data(), shared.data(), nullptr};
+  for (auto [i, step] : llvm::enumerate(info->steps))
+    reinterpret_cast<quern_kernel_fn>(kernel->entry(i))(&args, 0, step.iterations);
+  StringRef symbol = info->steps.front().symbol;
   for (auto [buffer, arena] : llvm::zip_equal(buffers, arenas)) {
     if (!arena.guardIntact())
-      return module.emitError("run: @") << info->symbol << " wrote behind the end of '" << buffer.name << "'";
+      return module.emitError("run: @") << symbol << " wrote behind the end of '" << buffer.name << "'";
     std::memcpy(buffer.bytes.data(), arena.data(), buffer.bytes.size());
   }
-  if (!scratch.guardIntact())
-    return module.emitError("run: @") << info->symbol << " wrote behind the end of its " << info->scratchBytes << " bytes of scratch";
+  if (!scratch.guardIntact() || !shared.guardIntact())
+    return module.emitError("run: @") << symbol << " wrote behind the end of its " << info->scratchBytes << " bytes of scratch or "
+                                      << info->sharedBytes << " of shared scratch";
   return buffers;
 }
 

@@ -19,19 +19,23 @@
 
 namespace quern {
 
-/// A kernel of a lowered module: what its llvm.func carries.
+/// The kernels of a lowered module, in the order in which they run: what their llvm.funcs carry.
 struct KernelInfo {
   struct Argument {
     std::string name;
-    mlir::MemRefType type;
+    llvm::SmallVector<mlir::MemRefType, 2> types; ///< by kernel
   };
-  std::string symbol;
-  int64_t iterations = 0, scratchBytes = 0;
+  struct Step {
+    llvm::StringRef symbol;
+    int64_t iterations = 0;
+  };
+  llvm::SmallVector<Step, 2> steps;
+  int64_t scratchBytes = 0, sharedBytes = 0;
   std::vector<Argument> arguments;
 };
 
-/// The only kernel of the module; diagnoses a module with none or several.
-mlir::FailureOr<KernelInfo> kernelOf(mlir::ModuleOp module);
+/// Diagnoses a module without kernels, or with some that cannot run on the same arguments.
+mlir::FailureOr<KernelInfo> kernelsOf(mlir::ModuleOp module);
 
 /// One argument's memory, before and after.
 struct Buffer {
@@ -43,8 +47,8 @@ struct Buffer {
   double at(int64_t index) const; ///< integers and narrow floats are exact in double
 };
 
-/// Generates code for `target`, fills every argument from `seed`, and runs the whole space. The same seed gives the same data for every
-/// stage and target. Fails with a diagnostic on `module` if it cannot be compiled, run here, or writes outside its buffers.
+/// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel. The same seed gives the same
+/// data for every stage and target. Fails with a diagnostic on `module` if it cannot be compiled, run here, or writes outside its buffers.
 mlir::FailureOr<std::vector<Buffer>> replay(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed);
 
 /// "dst: digest …, first 4: …", or that it is unchanged.

@@ -40,7 +40,7 @@ int main() {
   mlir::OwningOpRef<mlir::ModuleOp> module = emit(context, line, "native");
   if (!module || failed(schedule(*module, "native")) || failed(lower(*module, "native")))
     return 1;
-  mlir::FailureOr<LoadedKernel> kernel = load(*module, "native", "softmax_kernel");
+  mlir::FailureOr<LoadedKernel> kernel = load(*module, "native", {"softmax_kernel"});
   if (failed(kernel))
     return 1;
   bool right = isRight(kernel->entry());

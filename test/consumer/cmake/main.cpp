@@ -24,11 +24,13 @@ std::vector<float> callDirectly(const quern::primitive &kernel, std::vector<floa
   std::vector<void *> buffers;
   for (int32_t i = 0; i < entry.argument_count; ++i)
     buffers.push_back(entry.arguments[i].arg == QUERN_ARG_SRC ? x.data() : y.data());
-  void *scratch = entry.scratch_bytes ? std::aligned_alloc(64, (entry.scratch_bytes + 63) / 64 * 64) : nullptr;
-  quern_kernel_args_t args = {buffers.data(), scratch};
+  auto allocate = [](size_t bytes) { return bytes ? std::aligned_alloc(64, (bytes + 63) / 64 * 64) : nullptr; };
+  void *scratch = allocate(entry.scratch_bytes), *shared = allocate(entry.shared_bytes);
+  quern_kernel_args_t args = {buffers.data(), scratch, shared, nullptr};
   for (int32_t step = 0; step < entry.step_count; ++step)
     entry.steps[step].function(&args, 0, entry.steps[step].iterations);
   std::free(scratch);
+  std::free(shared);
   return y;
 }
 

@@ -34,7 +34,8 @@ constexpr int64_t guardBytes = 256;
 
 struct Kernel {
   std::unique_ptr<LinkedObject> code;
-  int64_t space = 0, scratchBytes = 0;
+  std::vector<int64_t> spaces; ///< of each entry
+  int64_t scratchBytes = 0, sharedBytes = 0;
   std::string plan;
 };
 
@@ -70,11 +71,18 @@ public:
       ADD_FAILURE() << "no naive loops";
       return kernel;
     }
-    auto function = *module->getOps<mlir::func::FuncOp>().begin();
-    auto attribute = [&](llvm::StringRef name) { return function->getAttrOfType<mlir::IntegerAttr>(name); };
-    kernel.space = attribute(kernel_attr::space).getInt();
-    kernel.scratchBytes = attribute(kernel_attr::scratchBytes) ? attribute(kernel_attr::scratchBytes).getInt() : 0;
-    kernel.plan = function->getAttrOfType<mlir::StringAttr>(kernel_attr::plan).str();
+    std::vector<std::string> symbols;
+    for (auto function : module->getOps<mlir::func::FuncOp>()) {
+      auto number = [&](llvm::StringRef name) {
+        auto attribute = function->getAttrOfType<mlir::IntegerAttr>(name);
+        return attribute ? attribute.getInt() : 0;
+      };
+      symbols.push_back(function.getName().str());
+      kernel.spaces.push_back(number(kernel_attr::space));
+      kernel.scratchBytes = std::max(kernel.scratchBytes, number(kernel_attr::scratchBytes));
+      kernel.sharedBytes = std::max(kernel.sharedBytes, number(kernel_attr::sharedBytes));
+      kernel.plan += function->getAttrOfType<mlir::StringAttr>(kernel_attr::plan).str();
+    }
     if (failed(lowering.run(*module, target, /*verifyIr=*/true))) {
       ADD_FAILURE() << "does not lower";
       return kernel;
@@ -83,7 +91,7 @@ public:
     EXPECT_TRUE(object) << object.error().message;
     if (!object)
       return kernel;
-    auto linked = linkObject(*object, {"chain_kernel"});
+    auto linked = linkObject(*object, symbols);
     EXPECT_TRUE(linked) << linked.error().message;
     if (linked)
       kernel.code = std::move(*linked);
@@ -126,7 +134,7 @@ Buffers makeBuffers(const RandomChain &chain, uint64_t seed) {
   return buffers;
 }
 
-/// Runs [0, space) in two parts, the later one first. `aliased` outputs share the buffer of their input.
+/// Runs [0, space) of each kernel in two parts, the later one first. `aliased` outputs share the buffer of their input.
 void run(const Kernel &kernel, const RandomChain &chain, Buffers &buffers, bool aliased) {
   std::vector<void *> pointers;
   std::vector<bool> taken(buffers.size());
@@ -137,13 +145,13 @@ void run(const Kernel &kernel, const RandomChain &chain, Buffers &buffers, bool 
       taken[other] = true;
     pointers.push_back(buffers[shares ? other : i].data() + guardBytes);
   }
-  std::vector<char> scratch(kernel.scratchBytes + 128, '\xff');
-  quern_kernel_args_t args{pointers.data(), nullptr};
-  args.scratch = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-  auto entry = reinterpret_cast<quern_kernel_fn>(kernel.code->entries[0]);
-  int64_t cut = kernel.space / 3;
-  entry(&args, cut, kernel.space);
-  entry(&args, 0, cut);
+  Bytes scratch(kernel.scratchBytes + 64, '\xff'), shared(kernel.sharedBytes + 64, '\xff');
+  quern_kernel_args_t args{pointers.data(), scratch.data(), shared.data(), nullptr};
+  for (auto [address, space] : llvm::zip_equal(kernel.code->entries, kernel.spaces)) {
+    auto entry = reinterpret_cast<quern_kernel_fn>(address);
+    entry(&args, space / 3, space);
+    entry(&args, 0, space / 3);
+  }
   for (size_t i = 0; i < buffers.size(); ++i) // where an output went, for the comparison
     if (pointers[i] != buffers[i].data() + guardBytes)
       buffers[i] = buffers[chain.arguments[i].aliasOf];
@@ -207,6 +215,9 @@ RowsStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   strategy.scratchBytes = pick(0, 1) ? pick(0, 4000) : strategy.scratchBytes;
   strategy.l2Bytes = pick(0, 1) ? 1024 : strategy.l2Bytes;
   strategy.streamBytes = pick(0, 1) ? 0 : strategy.streamBytes;
+  strategy.splitRows = pick(0, 1) ? 1000 : strategy.splitRows;
+  strategy.splitElements = pick(1, 40);
+  strategy.maxChunks = pick(2, 9);
   return strategy;
 }
 
@@ -240,7 +251,7 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
       check(kernel, chain, start, want, /*aliased=*/false);
       check(kernel, chain, start, want, /*aliased=*/true);
       for (const char *feature :
-           {"along the row", "across rows", "destination", "a value in scratch", "operand in scratch", "one by one", "streams"})
+           {"along the row", "across rows", "destination", "a value in scratch", "operand in scratch", "one by one", "streams", "chunks"})
         seen[feature] += kernel.plan.find(feature) != std::string::npos;
     }
   }

@@ -10,12 +10,14 @@
 #include "Runtime/TestSupport.h"
 
 #include "Support/Error.h"
+#include "Support/NarrowFloat.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <unistd.h>
 
 namespace quern {
@@ -121,6 +123,90 @@ TEST_F(CompilerTest, AsManyArgumentsAsPostOpsAllow) {
   arguments.erase(QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_ATTR_MULTIPLE_POST_OP(31) | QUERN_ARG_SRC_1);
   EXPECT_EQ(test::statusOf([&] { kernel.execute(stream(device), arguments); }), quern_invalid_arguments);
   EXPECT_NE(std::string(quern_get_last_error_message()).find("zero_points.post31.src_1"), std::string::npos);
+}
+
+/// Long rows: contiguous with and without a tail, two at once, strided, log and backward of a fixed pattern.
+TEST_F(CompilerTest, SplitRowsAreTheSameBitsOnAnyNumberOfThreads) {
+  const int saved = get_num_threads();
+  for (const char *line :
+       {"softmax fwd_i src=f32:1x131072:ab dst=f32:1x131072:ab axis=1",
+        "softmax fwd_i alg=log src=f32:1x150011:ab dst=f32:1x150011:ab axis=1",
+        "softmax fwd_i src=f32:2x300001:ab dst=f32:2x300001:ab axis=1", "softmax fwd_i src=f32:90001x17:ab dst=f32:90001x17:ab axis=0"}) {
+    set_num_threads(1);
+    quern_primitive_info_t info;
+    test::Run one(device, line);
+    EXPECT_NE(std::string(one.kernel.info().plan).find("chunks"), std::string::npos) << line;
+    EXPECT_GT(one.kernel.info().shared_bytes, 0);
+    const std::vector<float> expected = compute(device, line, &info);
+    for (int threads : {2, 3, 7}) {
+      set_num_threads(threads);
+      const std::vector<float> found = compute(device, line);
+      EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.size() * sizeof(float)), 0) << line << " on " << threads;
+    }
+  }
+  set_num_threads(saved);
+}
+
+/// Elements of a type as floats, and back.
+struct NarrowType {
+  const char *name;
+  size_t bytes;
+  NarrowFormat format;
+  void store(char *at, float value) const {
+    const auto code = static_cast<uint16_t>(bytes == 2 ? encodeNarrow(value, format) : 0);
+    std::memcpy(at, bytes == 2 ? static_cast<const void *>(&code) : &value, bytes);
+  }
+  float load(const char *at) const {
+    float value;
+    uint16_t code;
+    std::memcpy(bytes == 2 ? static_cast<void *>(&code) : &value, at, bytes);
+    return bytes == 2 ? static_cast<float>(decodeNarrow(code, format)) : value;
+  }
+};
+
+/// A softmax of `rows` rows that are all `row`; its first row.
+std::vector<float> firstRow(const engine &device, const NarrowType &type, const char *alg, int64_t rows, const std::vector<float> &row) {
+  const std::string tensor = concat("=", type.name, ":", rows, "x", row.size(), ":ab ");
+  primitive_desc desc(device, concat("softmax fwd_i alg=", alg, " src", tensor, "dst", tensor, "axis=1"));
+  primitive kernel(desc);
+  EXPECT_EQ(std::string(kernel.info().plan).find("chunks") != std::string::npos, rows == 1) << kernel.info().plan;
+  std::vector<char> src(static_cast<size_t>(rows) * row.size() * type.bytes), dst(src.size());
+  for (size_t i = 0; i < src.size() / type.bytes; ++i)
+    type.store(src.data() + i * type.bytes, row[i % row.size()]);
+  kernel.execute(stream(device), {{QUERN_ARG_SRC, memory(desc.src_desc(), device, src.data())},
+                                  {QUERN_ARG_DST, memory(desc.dst_desc(), device, dst.data())}});
+  std::vector<float> result(row.size());
+  for (size_t i = 0; i < row.size(); ++i)
+    result[i] = type.load(dst.data() + i * type.bytes);
+  return result;
+}
+
+/// The same row as one of many, which is not split, is the judge.
+TEST_F(CompilerTest, SplitRowsTreatSpecialValuesAsWholeOnes) {
+  constexpr size_t length = 70001;
+  constexpr float inf = INFINITY;
+  const NarrowType types[] = {{"f32", 4, f16Format}, {"bf16", 2, bf16Format}, {"f16", 2, f16Format}};
+  std::vector<float> plain(length);
+  for (size_t i = 0; i < length; ++i)
+    plain[i] = static_cast<float>(static_cast<int>(i * 7919 % 1000) - 500) * 0.01f;
+  std::vector<std::vector<float>> rows(6, plain);
+  rows[0][40000] = NAN;
+  rows[1][length - 1] = inf;
+  rows[2].assign(length, -inf);
+  std::fill_n(rows[3].begin(), 60000, -inf); // the first chunks have nothing else
+  rows[4][length - 1] = 3000;                // the rest underflows
+  std::fill(rows[5].begin(), rows[5].end(), 1e-6f);
+  for (const NarrowType &type : types)
+    for (const char *alg : {"accurate", "log", "accurate_inf_as_zero"})
+      for (size_t r = 0; r < rows.size(); ++r) {
+        const std::vector<float> split = firstRow(device, type, alg, 1, rows[r]), whole = firstRow(device, type, alg, 17, rows[r]);
+        const double tolerance = type.bytes == 4 ? 1e-6 : type.format.mantissaBits == bf16Format.mantissaBits ? 8e-3 : 1e-3;
+        for (size_t i = 0; i < length; ++i) {
+          const bool same = split[i] == whole[i] || (std::isnan(split[i]) && std::isnan(whole[i]));
+          ASSERT_TRUE(same || std::abs(split[i] - whole[i]) <= tolerance * std::abs(whole[i]))
+              << type.name << " " << alg << ", row " << r << ", element " << i << ": " << split[i] << " and " << whole[i];
+        }
+      }
 }
 
 TEST_F(CompilerTest, EveryFormIsGiven) {

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <thread>
@@ -218,6 +219,140 @@ TEST_F(ExecuteTest, EntryIsCallable) {
   call(entry.steps[0].function, arguments, middle, entry.steps[0].iterations);
   call(entry.steps[0].function, arguments, 0, middle);
   EXPECT_EQ(run.wrong(), 0u);
+}
+
+TEST_F(ExecuteTest, StepsShareScratch) {
+  for (int threads : {1, 2, 3, 7}) {
+    set_num_threads(threads);
+    for (int64_t rows : {64, 1024, 64 * 2100}) { // the last beyond what a thread keeps
+      test::Run run(device, test::lineOfTwoSteps(rows));
+      for (int round = 0; round < 2; ++round) {
+        run.dst.assign(run.dst.size(), -7.0f);
+        run.execute(order);
+        ASSERT_EQ(run.wrong(), 0u) << threads << " threads, " << rows << " rows";
+      }
+    }
+  }
+}
+
+TEST_F(ExecuteTest, ExecutionsShareNothing) {
+  set_num_threads(2);
+  test::Run shared(device, test::lineOfTwoSteps(256));
+  std::atomic<size_t> wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 1; i <= 4; ++i)
+    threads.emplace_back([&, i] {
+      std::vector<float> src(shared.src.size(), static_cast<float>(i)), dst(src.size());
+      for (int round = 0; round < 50; ++round) {
+        shared.kernel.execute(order, {{QUERN_ARG_SRC, memory(shared.desc.src_desc(), device, src.data())},
+                                      {QUERN_ARG_DST, memory(shared.desc.dst_desc(), device, dst.data())}});
+        for (size_t j = 0; j < dst.size(); ++j)
+          wrong += dst[j] != static_cast<float>(2 + j % 4) * src[j];
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0u);
+}
+
+/// A pool that runs another execution on the waiting thread, as work-stealing pools may.
+class NestingPool : public TestPool {
+public:
+  NestingPool(std::function<void()> other) : TestPool(2, false), other(std::move(other)) {}
+  void parallel_for(int n, const std::function<void(int, int)> &fn) override {
+    TestPool::parallel_for(n, fn);
+    other();
+  }
+
+private:
+  std::function<void()> other;
+};
+
+TEST_F(ExecuteTest, NestedExecutionHasItsOwnSharedScratch) {
+  set_num_threads(1);
+  test::Run inner(device, test::lineOfTwoSteps(512)), outer(device, test::lineOfTwoSteps(512));
+  for (float &value : inner.src)
+    value += 1000;
+  NestingPool pool([&] { inner.execute(order); });
+  stream pooled = threadpool_interop::make_stream(device, &pool);
+  outer.execute(pooled);
+  EXPECT_EQ(pool.calls, 2);
+  EXPECT_EQ(outer.wrong(), 0u);
+  EXPECT_EQ(inner.wrong(), 0u);
+}
+
+TEST_F(ExecuteTest, CallersScratchpadHasASharedPart) {
+  set_num_threads(3);
+  test::Run run(device, test::lineOfTwoSteps(64) + " attr.scratchpad=user");
+  const memory::desc desc = run.desc.scratchpad_desc();
+  EXPECT_EQ(desc.get_size(), 4096 + 3 * 1024 + 64u) << "the shared part, a slot for each thread, and room to align";
+  EXPECT_EQ(primitive_desc(device, test::lineOfTwoSteps(64)).memory_consumption(), 4096 + 3 * 1024 + 64);
+  std::vector<uint8_t> buffer(desc.get_size() + 1 + 64, 0xa5);
+  run.arguments[QUERN_ARG_SCRATCHPAD] = memory(desc, device, buffer.data() + 1);
+  set_num_threads(8);
+  run.execute(order);
+  EXPECT_EQ(run.wrong(), 0u);
+  EXPECT_EQ(buffer[0], 0xa5);
+  for (size_t i = 1 + desc.get_size(); i < buffer.size(); ++i)
+    EXPECT_EQ(buffer[i], 0xa5);
+}
+
+TEST_F(ExecuteTest, StepsAreCallable) {
+  test::Run run(device, test::lineOfTwoSteps(64));
+  const quern_entry_t entry = run.kernel.entry();
+  ASSERT_EQ(entry.step_count, 2);
+  EXPECT_EQ(entry.size_count, 0);
+  EXPECT_EQ(entry.steps[1].factor_count, 0);
+  EXPECT_EQ(entry.shared_bytes, 4096u);
+  EXPECT_EQ(run.kernel.info().shared_bytes, 4096);
+  alignas(64) char scratch[1024], shared[4096];
+  void *buffers[] = {run.src.data(), run.dst.data()};
+  const quern_kernel_args_t arguments{buffers, scratch, shared, nullptr};
+  for (int32_t step = 0; step < entry.step_count; ++step) {
+    const int64_t middle = entry.steps[step].iterations / 3;
+    call(entry.steps[step].function, arguments, middle, entry.steps[step].iterations);
+    call(entry.steps[step].function, arguments, 0, middle);
+  }
+  EXPECT_EQ(run.wrong(), 0u);
+}
+
+/// The whole of a problem whose number of rows only the execution knows.
+TEST_F(ExecuteTest, FactorsMultiplyIterations) {
+  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(test::lineOf(64));
+  ASSERT_TRUE(desc);
+  Result<VerifiedProblem> problem = verify(*desc, Target());
+  ASSERT_TRUE(problem);
+  Artifact artifact = test::makeTestArtifact(*problem, Target());
+  problem->arguments[1].desc.dims[0] = runtimeDim;
+  artifact.sizeCount = 1;
+  artifact.steps = {{0, 16, 100, {{0, 1}}}};
+  EXPECT_FALSE(Executable::load(test::makeTestArtifact(*problem, Target()), "", *problem, Linker::Loader, nullptr))
+      << "an artifact that reads no size for a problem that has one";
+  auto executable = Executable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
+  ASSERT_TRUE(executable) << executable.error().message;
+  EXPECT_EQ((*executable)->sizeCount(), 1);
+  for (int64_t rows : {0, 1, 7, 64}) {
+    std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, -7.0f);
+    void *buffers[] = {src.data(), dst.data()};
+    ExecutionContext context;
+    context.threads = 3;
+    context.sizes = &rows;
+    ASSERT_TRUE(runSteps(**executable, buffers, context));
+    for (int64_t i = 0; i < 64 * 16; ++i)
+      ASSERT_EQ(dst[static_cast<size_t>(i)], i < rows * 16 ? static_cast<float>(2 + i % 4) : -7.0f);
+  }
+  artifact.steps = {{0, 3, 100, {{0, 16}, {0, 5}}}}; // 3 · ceil(64 / 16) · ceil(64 / 5)
+  executable = Executable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
+  ASSERT_TRUE(executable);
+  std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, -7.0f);
+  void *buffers[] = {src.data(), dst.data()};
+  ExecutionContext context;
+  int64_t size = 64;
+  context.sizes = &size;
+  ASSERT_TRUE(runSteps(**executable, buffers, context));
+  EXPECT_EQ(std::count(dst.begin(), dst.end(), -7.0f), 64 * 16 - 3 * 4 * 13);
+  size = INT64_MAX;
+  EXPECT_EQ(runSteps(**executable, buffers, context).error().status, Status::Unimplemented);
 }
 
 TEST_F(ExecuteTest, ProfilesStreams) {

@@ -26,15 +26,25 @@ Artifact makeTestArtifact(const VerifiedProblem &problem, const Target &target) 
   artifact.buildId = compilerBuildId();
   artifact.keyBytes = makeKey(problem.desc, target).bytes;
   artifact.plan = "test kernel";
+  artifact.steps = {{0, softmax.src.elements(), /*nsPerIteration=*/100, {}}};
   switch (softmax.alg) {
   case Alg::SoftmaxLog:
     artifact.entries = {"quern_test_scratch"};
     artifact.scratchBytesPerThread = scratchBytes;
     break;
-  case Alg::SoftmaxAccurateInfAsZero: artifact.entries = {"quern_test_mxcsr"}; break;
-  default: artifact.entries = {"quern_test_scale"}; break;
+  case Alg::SoftmaxAccurateInfAsZero:
+    artifact.entries = {"quern_test_mxcsr"};
+    break;
+  default:
+    artifact.entries = {"quern_test_scale"};
+    break;
   }
-  artifact.steps = {{0, softmax.src.elements(), /*nsPerIteration=*/100}};
+  if (softmax.axis == 0) {
+    artifact.entries = {"quern_test_put", "quern_test_take"};
+    artifact.steps.push_back({1, softmax.src.elements(), 100, {}});
+    artifact.scratchBytesPerThread = scratchBytes;
+    artifact.sharedScratchBytes = softmax.src.bytes();
+  }
   for (const ArgumentInfo &argument : problem.arguments)
     artifact.arguments.push_back({argument.index, argument.isOutput, argument.desc.bytes()});
   artifact.code = readTestObject();
@@ -44,5 +54,7 @@ Artifact makeTestArtifact(const VerifiedProblem &problem, const Target &target) 
 std::string lineOf(int64_t rows, const char *alg) {
   return concat("softmax fwd_i alg=", alg, " src=f32:", rows, "x16:ab dst=f32:", rows, "x16:ab axis=1");
 }
+
+std::string lineOfTwoSteps(int64_t rows) { return concat("softmax fwd_i src=f32:", rows, "x16:ab dst=f32:", rows, "x16:ab axis=0"); }
 
 } // namespace quern::test

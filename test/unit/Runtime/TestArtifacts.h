@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What the fake compiler answers, also for tests that need an artifact without any compiler. The algorithm of the softmax chooses the
-// kernel: accurate → scale, log → scratch, accurate_inf_as_zero → mxcsr.
+// kernel: accurate → scale, log → scratch, accurate_inf_as_zero → mxcsr;
+// its axis 0 → the two halves put and take.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RUNTIME_TESTARTIFACTS_H
@@ -26,6 +27,8 @@ std::string readTestObject();
 Artifact makeTestArtifact(const VerifiedProblem &problem, const Target &target);
 /// "softmax fwd_i … src=f32:ROWSx16:ab …", whose kernel computes dst[i] = (2 + i % 4) · src[i].
 std::string lineOf(int64_t rows, const char *alg = "accurate");
+/// The same in two steps: src → shared scratch → dst. `rows` is a multiple of 64.
+std::string lineOfTwoSteps(int64_t rows);
 
 } // namespace quern::test
 

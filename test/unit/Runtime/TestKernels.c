@@ -30,6 +30,26 @@ void quern_test_scratch(const quern_kernel_args_t *args, int64_t begin, int64_t 
   }
 }
 
+/* First half of scale: shared[i] = src[i]; -1 where the shared scratch is not aligned. */
+void quern_test_put(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
+  const float *src = args->buffers[0];
+  volatile float *shared = args->shared;
+  for (int64_t i = begin; i < end; ++i)
+    shared[i] = (uintptr_t)args->shared & 63 ? -1.0f : src[i];
+}
+
+/* Second half, mirrored within 1024 elements, so that threads read what others wrote. Overwrites its own scratch. */
+void quern_test_take(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
+  float *dst = args->buffers[1];
+  const volatile float *shared = args->shared;
+  volatile float *scratch = args->scratch;
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t mirrored = i ^ 1023;
+    scratch[i % 250] = 0.5f;
+    dst[mirrored] = factors[mirrored & 15] * shared[mirrored];
+  }
+}
+
 /* dst[i] = MXCSR without its sticky flags, which it then sets: division by zero among them. */
 void quern_test_mxcsr(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
   float *dst = args->buffers[1];

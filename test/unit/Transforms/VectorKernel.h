@@ -56,7 +56,7 @@ public:
       return;
     if (failed(compiler::lower(*module, spec.target)))
       return;
-    if (auto loaded = compiler::load(*module, spec.target, "map_kernel"); succeeded(loaded))
+    if (auto loaded = compiler::load(*module, spec.target, {"map_kernel"}); succeeded(loaded))
       kernel = std::move(*loaded);
   }
 

@@ -312,8 +312,12 @@ Value RowEmitter::destinationsAreAligned() {
   });
 }
 
-/// The sweep in two forms. What one pulls to the level of the row must not be found by the other.
+/// The sweep in two forms. What one pulls to the level of the row must not be found by the other; what both need there comes first, once.
 void RowEmitter::emitStreamedSweep() {
+  for (auto [i, stage] : llvm::enumerate(chain.stages))
+    for (int64_t slot = 0; slot < (plan.alongRow() ? 1 : plan.columnsIn(currentSweep)); ++slot)
+      if (stage.perRow && ((plan.stages[i].usedIn >> currentSweep) & 1))
+        values(i, slot);
   auto choice = create<scf::IfOp>(destinationsAreAligned(), /*withElseRegion=*/true);
   auto loads = rowLoads;
   auto bases = rowBases;

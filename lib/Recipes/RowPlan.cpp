@@ -35,6 +35,7 @@ private:
   double costAlong(int dim);
   void markUses();
   bool placeKept();
+  bool isShortRow() const;
   const Access *findDestination(unsigned stage);
   bool isFree(const Access &destination, unsigned stage);
   void keepDearReads();
@@ -184,9 +185,15 @@ bool Planner::isFree(const Access &destination, unsigned kept) {
   return true;
 }
 
+/// A row so short that a partial vector is loaded again soon after it was stored, which no CPU forwards.
+bool Planner::isShortRow() const {
+  constexpr int64_t soon = 8; // vectors
+  return typical(chain.rowExtent) <= soon * (plan.alongRow() ? plan.lanes : 1);
+}
+
 /// A destination of the same type, written when the value is no longer needed, can hold it until then.
 const Access *Planner::findDestination(unsigned kept) {
-  if (chain.stages[kept].outs.size() != 1)
+  if (chain.stages[kept].outs.size() != 1 || (plan.hasPartialVectors() && isShortRow()))
     return nullptr;
   int lastUse = 0;
   for (auto [reader, own] : llvm::zip_equal(chain.stages, plan.stages))

@@ -66,8 +66,8 @@ Result<void> Primitive::addSlots() {
     return unimplemented("the primitive takes ", arguments.size(), " arguments; the limit is ", maxArguments - 2);
   slots.reserve(arguments.size() + 1);
   for (const ArgumentInfo &argument : arguments)
-    slots.push_back({argument.index, argument.desc.bytes(), &argument.desc, &argument.name,
-                     static_cast<size_t>(argument.desc.runtimeSizes())});
+    slots.push_back(
+        {argument.index, argument.desc.bytes(), &argument.desc, &argument.name, static_cast<size_t>(argument.desc.runtimeSizes())});
   for (const Slot &slot : slots)
     sizeCount += slot.sizeCount;
   if (sizeCount > maxRuntimeSizes)
@@ -90,6 +90,7 @@ Error Primitive::missing(const SlotSet &given) const {
 
 Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, Given &given) const {
   SlotSet present;
+  size_t count = 0; // of them: no slot is given twice
   for (const quern_exec_arg_t &argument : arguments) {
     const auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot &slot) { return slot.index == argument.arg; });
     if (slot == slots.end())
@@ -108,10 +109,11 @@ Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec
     if (!memory->data && memory->bytes > 0)
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", memory->bytes, " bytes");
     present.set(position);
+    ++count;
     given.buffers[position] = memory->data;
     given.descs[position] = &memory->desc;
   }
-  if (present.count() != slots.size())
+  if (count != slots.size())
     return missing(present);
   return sizeCount == 0 ? Result<void>() : collectSizes(given);
 }

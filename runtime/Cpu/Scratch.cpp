@@ -55,9 +55,7 @@ void trimThreadScratch() {
     own.release();
 }
 
-SharedScratch::SharedScratch(size_t wanted) {
-  if (!wanted)
-    return;
+void SharedScratch::take(size_t wanted) {
   if (wanted <= shared.bytes) { // taken out for as long as this lives
     memory = std::exchange(shared.memory, nullptr);
     bytes = std::exchange(shared.bytes, 0);
@@ -67,7 +65,7 @@ SharedScratch::SharedScratch(size_t wanted) {
   bytes = memory ? roundUp(wanted) : 0;
 }
 
-SharedScratch::~SharedScratch() {
+void SharedScratch::giveBack() {
   if (bytes > shared.bytes && bytes <= keptBytes) {
     std::swap(memory, shared.memory);
     shared.bytes = bytes;

@@ -28,14 +28,23 @@ void trimThreadScratch();
 class SharedScratch {
 public:
   /// Nothing is allocated for 0 bytes.
-  explicit SharedScratch(size_t bytes);
-  ~SharedScratch();
+  explicit SharedScratch(size_t wanted) {
+    if (wanted) // most kernels need none: no call, and no look at what the thread keeps
+      take(wanted);
+  }
+  ~SharedScratch() {
+    if (memory)
+      giveBack();
+  }
   SharedScratch(const SharedScratch &) = delete;
   SharedScratch &operator=(const SharedScratch &) = delete;
   /// Aligned to scratchAlignment and uninitialised; null if there is no memory, or for 0 bytes.
   void *data() const { return memory; }
 
 private:
+  void take(size_t wanted);
+  void giveBack();
+
   void *memory = nullptr;
   size_t bytes = 0;
 };

@@ -15,6 +15,14 @@
 // CHECK: llvm.cond_br
 // CHECK-NOT: llvm.icmp
 // CHECK: llvm.return
+// Shared scratch and runtime sizes have places of their own in the block; a flat buffer may be of any length.
+// CHECK: llvm.func @scale_kernel(%[[ARGS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
+// CHECK-SAME: quern.arguments = [{name = "src", type = memref<?xf32>}], quern.factors = array<i64: 0, 16>
+// CHECK-SAME: quern.shared_bytes = 64 : index
+// CHECK-DAG: llvm.getelementptr %[[ARGS]][2]
+// CHECK-DAG: llvm.getelementptr %[[ARGS]][1]
+// CHECK-DAG: llvm.getelementptr %[[ARGS]][3]
+// CHECK: llvm.return
 func.func @copy_kernel(%src: memref<64xbf16> {quern.arg = "src"}, %dst: memref<64xf32> {quern.arg = "dst"},
                        %scratch: memref<?xi8> {quern.scratch}, %begin: index, %end: index)
     attributes {quern.space = 8 : index, quern.scratch_bytes = 256 : index} {
@@ -28,6 +36,24 @@ func.func @copy_kernel(%src: memref<64xbf16> {quern.arg = "src"}, %dst: memref<6
     %y = arith.extf %x : vector<8xbf16> to vector<8xf32>
     vector.store %y, %room[%at] : memref<64xf32>, vector<8xf32>
     vector.store %y, %dst[%at] : memref<64xf32>, vector<8xf32>
+  }
+  return
+}
+
+func.func @scale_kernel(%src: memref<?xf32> {quern.arg = "src"}, %shared: memref<?xi8> {quern.shared}, %scratch: memref<?xi8> {quern.scratch},
+                        %sizes: memref<?xindex> {quern.sizes}, %begin: index, %end: index)
+    attributes {quern.space = 1 : index, quern.factors = array<i64: 0, 16>, quern.shared_bytes = 64 : index, quern.scratch_bytes = 64 : index} {
+  %one = arith.constant 1 : index
+  %zero = arith.constant 0 : index
+  %length = memref.load %sizes[%zero] : memref<?xindex>
+  scf.for %i = %begin to %end step %one {
+    %at = arith.muli %i, %length : index
+    %x = memref.load %src[%at] : memref<?xf32>
+    %y = arith.truncf %x : f32 to f16
+    %bits = arith.bitcast %y : f16 to i16
+    %byte = arith.trunci %bits : i16 to i8
+    memref.store %byte, %shared[%i] : memref<?xi8>
+    memref.store %byte, %scratch[%zero] : memref<?xi8>
   }
   return
 }

@@ -20,16 +20,16 @@ namespace {
 
 constexpr int64_t laneLoopOps = 12; ///< emitted for an access whose lanes are moved one by one
 
-/// What an op becomes on vectors: transcendental functions and roundings to 16 bits are sequences.
+/// What an op becomes on vectors: transcendental functions and conversions of narrow floats are sequences.
 int64_t opsOf(Operation &op) {
-  auto isNarrow = [](Value v) { return isa<FloatType>(v.getType()) && v.getType().getIntOrFloatBitWidth() < 32; };
+  auto bitsOf = [](Value v) { return isa<FloatType>(v.getType()) ? v.getType().getIntOrFloatBitWidth() : 32; };
   if (isa<math::MathDialect>(op.getDialect()) &&
       !isa<math::SqrtOp, math::AbsFOp, math::FmaOp, math::RoundEvenOp, math::FloorOp, math::CeilOp, math::TruncOp, math::CopySignOp>(op))
     return 18;
   if (isa<arith::TruncFOp>(op))
-    return isNarrow(op.getResult(0)) ? 8 : 1;
+    return bitsOf(op.getResult(0)) == 8 ? 18 : bitsOf(op.getResult(0)) == 16 ? 8 : 1;
   if (isa<arith::ExtFOp>(op))
-    return isNarrow(op.getOperand(0)) ? 3 : 1;
+    return bitsOf(op.getOperand(0)) == 8 ? 8 : bitsOf(op.getOperand(0)) == 16 ? 3 : 1;
   return 1;
 }
 

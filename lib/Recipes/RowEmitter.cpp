@@ -119,7 +119,10 @@ RowEmitter::Values RowEmitter::emitLoop(Value begin, Value end, int64_t stepLeng
   if (outermost)
     sweepLoop = loop;
   accumulators.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-  emitStep(loop.getInductionVar(), slots, accumulators);
+  Value at = loop.getInductionVar();
+  if (plan.runsBackwards(currentSweep))
+    at = create<arith::SubIOp>(index(chain.rowExtent / stepLength * stepLength - stepLength), at);
+  emitStep(at, slots, accumulators);
   if (!accumulators.empty())
     create<scf::YieldOp>(accumulators);
   if (outermost)

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Three questions about an operand: whether a row of it can be swept twice without going back to memory, whether the next one is worth
-// asking for ahead, and whether it is better written past the caches. Large powers of two decide the first: they fold a row onto a few
-// sets.
+// Questions about an operand: whether a row of it can be swept twice without going back to memory, whether the next one is worth asking for
+// ahead, and whether it is better written past the caches; and about a sweep: whether to begin where the one before ended. Large powers of
+// two decide the first: they fold a row onto a few sets.
 //
 //===----------------------------------------------------------------------===//
 #include "Recipes/RowPlan.h"
@@ -30,6 +30,27 @@ bool RowPlan::leavesCache(const Access &access) const {
   if (step < lineBytes)
     return false;
   return chain.rowExtent * std::gcd(step, way) > way * (ways / 2);
+}
+
+bool RowPlan::runsBackwards(int sweep) const {
+  if (!alongRow() || wholeRows || isSplit() || isOpen(chain.rowExtent) || sweep == 0)
+    return false;
+  int64_t bytesAtPosition = 0;
+  llvm::SmallPtrSet<void *, 8> seen;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
+    if (!((own.usedIn >> sweep) & 1) || stage.perRow)
+      continue;
+    if (stage.reduces && own.sweep == sweep)
+      return false;
+    auto note = [&](const Access &access) {
+      if (!access.row.isStill() && isa<BlockArgument>(access.base) && seen.insert(access.base.getAsOpaquePointer()).second)
+        bytesAtPosition += bytesOf(access.elementType());
+    };
+    llvm::for_each(stage.ins, note);
+    llvm::for_each(stage.outs, note);
+    bytesAtPosition += own.keptIn >= 0 && own.scratch >= 0 ? bytesOf(stage.outs[0].elementType()) : 0;
+  }
+  return bytesAtPosition * chain.rowExtent > strategy.l1Bytes / 2;
 }
 
 bool RowPlan::isPrefetched(const Access &access) const {

@@ -80,6 +80,9 @@ struct RowPlan {
   int64_t opsToMove(const Access &access) const;
   /// The vectors of one row meet so few sets of L2 that the first are gone when a later sweep comes.
   bool leavesCache(const Access &access) const;
+  /// A sweep without reductions over more than stays in L1 goes from the end of the row to its start: what the sweep before it touched
+  /// last is still there.
+  bool runsBackwards(int sweep) const;
   /// Its rows jump from page to page, which no hardware prefetcher follows: the next iteration's are asked for ahead.
   bool isPrefetched(const Access &access) const;
   /// Its elements are written past the caches, if the buffer turns out to be aligned: a large destination, of whole lines.

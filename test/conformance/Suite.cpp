@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -26,6 +27,17 @@ constexpr int threadCounts[] = {1, 2, 3, 7};
 constexpr int64_t damagedLines = 500;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// The command of the case that is running, for the handler of a crash, which may not allocate.
+char runningCase[8192];
+
+void reportCrash(int signal) {
+  constexpr std::string_view what = "FAILED: crashed\n  ";
+  bool isWritten = write(STDOUT_FILENO, what.data(), what.size()) > 0 && write(STDOUT_FILENO, runningCase, std::strlen(runningCase)) > 0;
+  (void)(isWritten && write(STDOUT_FILENO, "\n", 1) > 0);
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
 
 std::string withoutNewlines(std::string text) {
   std::replace(text.begin(), text.end(), '\n', '|');
@@ -83,6 +95,8 @@ Suite::~Suite() {
 
 Result<void> Suite::open() {
   startSeconds = now();
+  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+    std::signal(signal, reportCrash);
   Result<Device> opened = Device::open(quern_cpu);
   if (!opened)
     return opened.takeError();
@@ -114,6 +128,8 @@ void Suite::runLegal() {
     Case drawn = drawCase(options.seed, legal);
     if (peer && drawn.data.fill == FillKind::Special)
       drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
+    std::snprintf(runningCase, sizeof(runningCase), "QUERN_MAX_CPU_ISA=%s %s", std::string(nameOfIsa(Target::host().isa)).c_str(),
+                  commandOf(drawn).c_str());
     if (Result<void> done = runCase(drawn); !done)
       fail(drawn, done.error().message);
     else

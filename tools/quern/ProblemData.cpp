@@ -179,6 +179,8 @@ Verdict ProblemData::judgeOutputs(const ArgumentInfo **argument) const {
 
 std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
   std::vector<Place> places(static_cast<size_t>(desc.bytes() / elementBytes(desc)), Place::Gap);
+  if (desc.hasZeroDim()) // nothing is stored, padding neither
+    return places;
   if (desc.hasPadding()) {
     TensorDesc padded = desc;
     std::copy(desc.paddedDims, desc.paddedDims + desc.ndims, padded.dims);

@@ -13,6 +13,7 @@
 #include "Primitives/Elements.h"
 #include "Primitives/PostOpsReference.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -59,6 +60,9 @@ template <typename Real> void forwardRow(const Row &row, Alg alg, const std::vec
     y.magnitude[row.at(i)] = static_cast<double>(std::sqrt(squares));
 }
 
+/// The least number that the arithmetic behind keeps all digits of: f64's where the reference computes in long double, else f32's.
+template <typename Real> constexpr Real leastNormal = sizeof(Real) > sizeof(double) ? Real(0x1p-1022) : Real(0x1p-126);
+
 template <typename Real>
 void backwardRow(const Row &row, Alg alg, const std::vector<double> &y, const std::vector<double> &dy, ReferenceOutput &ds) {
   bool isLog = alg == Alg::SoftmaxLog;
@@ -66,7 +70,8 @@ void backwardRow(const Row &row, Alg alg, const std::vector<double> &y, const st
   for (int64_t i = 0; i < row.length; ++i) {
     Real term = static_cast<Real>(dy[row.at(i)]) * (isLog ? 1 : static_cast<Real>(y[row.at(i)]));
     sum += term;
-    terms += std::fabs(term);
+    // A product below the least normal number is rounded by as much as that one would be.
+    terms += isLog || term == 0 ? std::fabs(term) : std::max(std::fabs(term), leastNormal<Real>);
   }
   for (int64_t i = 0; i < row.length; ++i) {
     Real d = y[row.at(i)], dd = dy[row.at(i)], weight = isLog ? std::exp(d) : d;

@@ -78,6 +78,14 @@ TEST(Problem, SizesAreFilledInFromLeftToRight) {
   EXPECT_FALSE(withSizes("src=f32:2x3:ab", {7}));
 }
 
+TEST(ProblemData, EmptyTensorsMayBePadded) {
+  Result<Problem> problem = readProblem("softmax fwd_i src=f32:0x3:s4x1:pad2x4 dst=f32:0x3:s4x1:pad2x4 axis=1", Target::host());
+  ASSERT_TRUE(problem) << problem.error().message;
+  Result<ProblemData> data = ProblemData::create(*problem, {});
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->strayWrites(), "");
+}
+
 TEST(ProblemData, InPlaceNeedsEqualSides) {
   Result<Problem> same = readProblem(line, Target::host());
   Result<Problem> other = readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:ba axis=1", Target::host());

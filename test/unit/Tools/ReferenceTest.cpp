@@ -81,6 +81,18 @@ TEST(Reference, Backward) {
   EXPECT_DOUBLE_EQ(outputs->front().exact[0], 2 - std::exp(0.25) * 6);
 }
 
+TEST(Reference, DenormalProductsAreMeasuredAsTheLeastNormalOne) {
+  SoftmaxDesc op;
+  op.prop = PropKind::BackwardData;
+  op.dst = op.diffSrc = op.diffDst = *TensorDesc::dense(std::vector<int64_t>{1, 3}, DataType::F32);
+  op.axis = 1;
+  // Each product is rounded to a whole number of denormals; their sum is off by more than one of them.
+  std::vector<float> y = {0.5f, 0.25f, 0.25f}, dy = {3e-45f, 7e-45f, -4e-45f};
+  auto outputs = computeReference({op, {}}, {{17, y.data()}, {145, dy.data()}});
+  ASSERT_TRUE(outputs);
+  EXPECT_DOUBLE_EQ(outputs->front().magnitude[0], 0.5 * 3 * 0x1p-126);
+}
+
 TEST(Reference, RefusesWhatItLacks) {
   auto missing = computeReference(softmax(Alg::SoftmaxAccurate, {1, 2}, 1), {});
   ASSERT_FALSE(missing);

@@ -29,8 +29,8 @@ struct Problem {
   bool isBackward() const { return !isForward(softmax().prop); }
   /// What has to move at least: every element of every tensor read or written once.
   int64_t trafficBytes() const;
-  /// The first of "backward", "attributes", "layouts" (blocked, or not the same on all sides), "types" (under 32 bits), "log", "short axis"
-  /// (2 to 64), "last axis" and "strided axis" that applies.
+  /// The first of "backward", "attributes", "layouts" (blocked, or not the same on all sides), "types" (under 32 bits), "log", "strided
+  /// axis", "short axis" (up to 64) and "last axis" that applies.
   std::string family() const;
   /// "f32 1024x1000", "bf16→f32 log 16x50257", "f32 1x21x512x512 axis 1", "bwd f32 …", "… aBcd16b", "… + relu, add"; layouts where they are
   /// not dense row-major.

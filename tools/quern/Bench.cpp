@@ -134,8 +134,11 @@ void addBenchCommand(CLI::App &app, int &exitCode) {
   command->add_option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
   command->add_option("--threads", options->threads, "Numbers of threads, as in 1,2; default: QUERN_NUM_THREADS or all")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 4096));
-  command->add_option("--sizes", options->sizes, "For each `?` of a line its value, as in 8,1000; one value serves all")->delimiter(',');
+  command->add_option("--sizes", options->sizes, "For each `?` of a line its value, as in 8,1000; one value serves all")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--seconds", options->seconds, "Time for each measurement")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
   command->add_option("--seed", options->seed, "Of the values")->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");

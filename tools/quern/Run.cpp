@@ -260,12 +260,14 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   command->add_option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
   command->add_flag("--check", options->check, "Compare with the double-precision reference; exit 1 if wrong");
   command->add_option("--engine", options->engine, "cpu or gpu")->check(CLI::IsMember({"cpu", "gpu"}))->capture_default_str();
-  command->add_option("--arg", options->inputs, "ARGUMENT=FILE: take an input from a .npy file (bf16 and f8 as raw words)");
-  command->add_option("--out", options->outputs, "ARGUMENT=FILE: write an output to a .npy file");
+  command->add_option("--arg", options->inputs, "ARGUMENT=FILE: take an input from a .npy file (bf16 and f8 as raw words)")
+      ->allow_extra_args(false);
+  command->add_option("--out", options->outputs, "ARGUMENT=FILE: write an output to a .npy file")->allow_extra_args(false);
   command->add_option("--src", options->src, "Short for --arg src=FILE");
   command->add_option("--dst", options->dst, "Short for --out dst=FILE");
   command->add_option("--sizes", options->sizes, "For each `?` of the line its value in this run, as in 8,1000; one value serves all")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::NonNegativeNumber);
   command->add_option("--data", options->data, "Where no file is given: dense, designed or special values")
       ->check(CLI::IsMember({"dense", "designed", "special"}))

@@ -17,8 +17,9 @@
 
 namespace quern {
 
-/// Most sizes of one problem: they lie on the stack of an execution.
-inline constexpr size_t maxRuntimeSizes = 256;
+/// Most sizes of one problem: dims, strides and offset of two tensors and two operands of each of 32 post-ops. They lie on the stack of an
+/// execution, which writes only those that the problem has.
+inline constexpr size_t maxRuntimeSizes = (2 + 2 * maxPostOps) * (2 * maxDims + 1);
 
 /// Whether `given` is `declared` with every runtime value filled in, and writable if the argument is an output; then writes those values to
 /// `sizes`. The message says what differs, beginning with the name of the argument.

@@ -217,8 +217,12 @@ void RowEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
     keptPlaces.clear();
   };
   forget();
-  for (int64_t slot = 0; slot < slots; ++slot)
-    emitSlot(slot, accumulators);
+  KeptValues kept;
+  for (int64_t slot = 0; slot < slots; ++slot) {
+    emitSlot(slot, accumulators, kept);
+    if (!plan.alongRow() || slot % 2 || slot + 1 == slots) // two neighbours side by side, as a pair of conversions wants them
+      writeKept(kept);
+  }
   if (currentSweep == 1) // the first that computes on what is already there
     prefetchNextGroup(slots);
   forget();
@@ -242,12 +246,11 @@ void RowEmitter::prefetchNextGroup(int64_t slots) {
 }
 
 /// Values first, stores last: within a slot nothing is read after something that may be the same memory was written.
-void RowEmitter::emitSlot(int64_t slot, Values &accumulators) {
+void RowEmitter::emitSlot(int64_t slot, Values &accumulators, KeptValues &kept) {
   size_t at = slot;
-  SmallVector<std::pair<int, Values>> kept;
   for (auto [i, stage] : llvm::enumerate(chain.stages)) {
     if (plan.stages[i].keptIn == currentSweep)
-      kept.push_back({i, values(i, slot)});
+      kept.push_back({static_cast<int>(i), slot, values(i, slot)});
     if (!stage.reduces || plan.stages[i].sweep != currentSweep)
       continue;
     Values blockArguments;
@@ -263,7 +266,10 @@ void RowEmitter::emitSlot(int64_t slot, Values &accumulators) {
       at += columns;
     }
   }
-  for (auto &[i, results] : kept) {
+}
+
+void RowEmitter::writeKept(KeptValues &kept) {
+  for (auto &[i, slot, results] : kept) {
     const StagePlan &own = plan.stages[i];
     if (own.storage)
       write(*own.storage, slot, results[0]);
@@ -273,6 +279,7 @@ void RowEmitter::emitSlot(int64_t slot, Values &accumulators) {
       for (auto [access, result] : llvm::zip_equal(chain.stages[i].outs, results))
         write(access, slot, result);
   }
+  kept.clear();
 }
 
 /// Turns the accumulators of this sweep into row values.

@@ -35,6 +35,9 @@ private:
   using Value = mlir::Value;
   using Values = llvm::SmallVector<Value>;
 
+  /// What a step will store: (stage, slot, results).
+  using KeptValues = llvm::SmallVector<std::tuple<int, int64_t, Values>>;
+
   /// Which lanes of a slot exist: all, a fixed number, or as many as are left at run time.
   struct Lanes {
     int64_t fixed = -1;
@@ -72,7 +75,8 @@ private:
   Value endOfWholeSteps(int64_t length);
   Lanes lastLanes();
   void emitStep(Value at, int64_t slots, Values &accumulators);
-  void emitSlot(int64_t slot, Values &accumulators);
+  void emitSlot(int64_t slot, Values &accumulators, KeptValues &kept);
+  void writeKept(KeptValues &kept);
   void prefetchNextGroup(int64_t slots);
   void finishReductions(llvm::ArrayRef<Value> accumulators);
   void writeRowOutputs();

@@ -68,6 +68,12 @@ public:
       return single;
     return arith::ExtFOp::create(builder, loc, to, single);
   }
+  /// Whether two vectors become one of bf16 in one instruction.
+  static bool narrowsPairs(VectorIsa isa, Type from, Type to);
+  Value narrowPairToBf16(Value first, Value second);
+  Value half(Value pair, int64_t which) {
+    return vector::ShuffleOp::create(builder, loc, pair, pair, llvm::to_vector<16>(llvm::seq<int64_t>(16 * which, 16 * which + 16)));
+  }
   Value narrow(Value wide, Type to) {
     Type element = getElementTypeOrSelf(to);
     if (getElementTypeOrSelf(wide.getType()).isF64())
@@ -109,6 +115,7 @@ private:
   Value widenBf16(Value narrow);
   Value widenF16(Value narrow);
   Value widenF8E4M3(Value narrow);
+  Value anyDenormal(ValueRange wide);
   Value narrowToBf16(Value wide);
   Value narrowToBf16ByIntegers(Value wide);
   Value narrowByF16c(Value wide);
@@ -148,23 +155,52 @@ Value Converter::widenBf16(Value narrow) {
                                   vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), select(mask, spread, zero)));
 }
 
+Value Converter::anyDenormal(ValueRange wide) {
+  constexpr int32_t denormalClass = 0x20;
+  Value classes = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(denormalClass)), found;
+  for (Value v : wide) {
+    Value is = LLVM::CallIntrinsicOp::create(builder, loc, shaped(builder.getI1Type()),
+                                             builder.getStringAttr("llvm.x86.avx512.fpclass.ps.512"), ValueRange{v, classes})
+                   .getResult(0);
+    found = found ? make<arith::OrIOp>(found, is) : is;
+  }
+  return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, found);
+}
+
 Value Converter::narrowToBf16(Value wide) {
   auto type = dyn_cast<VectorType>(wide.getType());
   if (isa < VectorIsa::Avx512Bf16 || !type || type.getNumElements() != 16)
     return narrowToBf16ByIntegers(wide);
-  constexpr int32_t denormalClass = 0x20;
-  Value denormals = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(denormalClass));
-  Value isDenormal = LLVM::CallIntrinsicOp::create(builder, loc, shaped(builder.getI1Type()),
-                                                   builder.getStringAttr("llvm.x86.avx512.fpclass.ps.512"), ValueRange{wide, denormals})
-                         .getResult(0);
-  Value any = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, isDenormal);
-  auto branch = scf::IfOp::create(builder, loc, i16(), any, /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(builder, loc, i16(), anyDenormal(wide), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   scf::YieldOp::create(builder, loc, narrowToBf16ByIntegers(wide));
   builder.setInsertionPointToStart(branch.elseBlock());
   Value bf16 = arith::TruncFOp::create(builder, loc, shaped(builder.getBF16Type()), wide);
   scf::YieldOp::create(builder, loc, arith::BitcastOp::create(builder, loc, i16(), bf16).getResult());
+  return branch.getResult(0);
+}
+
+bool Converter::narrowsPairs(VectorIsa isa, Type from, Type to) {
+  auto type = dyn_cast<VectorType>(from);
+  return isa >= VectorIsa::Avx512Bf16 && type && type.getShape() == ArrayRef<int64_t>{16} && type.getElementType().isF32() &&
+         getElementTypeOrSelf(to).isBF16();
+}
+
+/// One test, one conversion and, where the halves are neighbours in memory, one store for two vectors.
+Value Converter::narrowPairToBf16(Value first, Value second) {
+  VectorType words = VectorType::get({32}, builder.getI16Type()), bf16 = words.clone(builder.getBF16Type());
+  auto branch = scf::IfOp::create(builder, loc, words, anyDenormal({first, second}), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<int64_t, 32> lanes = llvm::to_vector<32>(llvm::seq<int64_t>(0, 32));
+  Value low = narrowToBf16ByIntegers(first), high = narrowToBf16ByIntegers(second);
+  scf::YieldOp::create(builder, loc, vector::ShuffleOp::create(builder, loc, low, high, lanes).getResult());
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value pair = LLVM::CallIntrinsicOp::create(builder, loc, bf16, builder.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512"),
+                                             ValueRange{second, first})
+                   .getResult(0);
+  scf::YieldOp::create(builder, loc, arith::BitcastOp::create(builder, loc, words, pair).getResult());
   return branch.getResult(0);
 }
 
@@ -284,6 +320,14 @@ void retype(Operation *op) {
     constant.setValueAttr(cast<TypedAttr>(storageAttr(constant.getValue())));
 }
 
+/// Whether `first` could stand where `second` does, later in the same block.
+bool canSinkTo(Operation *first, Operation *second) {
+  return first->getBlock() == second->getBlock() && llvm::all_of(first->getUsers(), [&](Operation *user) {
+           Operation *here = first->getBlock()->findAncestorOpInBlock(*user);
+           return here && second->isBeforeInBlock(here);
+         });
+}
+
 } // namespace
 
 LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
@@ -308,13 +352,30 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
     types.emplace_back(op->getOperand(0).getType(), op->getResult(0).getType());
   for (Operation *op : touched)
     retype(op);
-  for (auto [op, fromTo] : llvm::zip_equal(conversions, types)) {
-    auto [from, to] = fromTo;
+  auto replace = [](Operation *op, Value by) {
+    op->getResult(0).replaceAllUsesWith(by);
+    op->erase();
+  };
+  auto pairs = [&](size_t i) { return conversions[i] && Converter::narrowsPairs(isa, types[i].first, types[i].second); };
+  for (size_t i = 0; i < conversions.size(); ++i) {
+    Operation *op = conversions[i];
+    if (!op)
+      continue; // done with an earlier one
+    size_t j = i + 1;
+    while (pairs(i) && j < conversions.size() && !pairs(j))
+      ++j;
+    if (pairs(i) && j < conversions.size() && canSinkTo(op, conversions[j])) {
+      Operation *second = std::exchange(conversions[j], nullptr);
+      Converter converter(second, isa);
+      Value pair = converter.narrowPairToBf16(op->getOperand(0), second->getOperand(0));
+      replace(op, converter.half(pair, 0));
+      replace(second, converter.half(pair, 1));
+      continue;
+    }
     Converter converter(op, isa);
     Value x = op->getOperand(0);
-    Value result = isNarrow(from) ? converter.widen(x, from, to) : converter.narrow(x, to);
-    op->getResult(0).replaceAllUsesWith(result);
-    op->erase();
+    auto [from, to] = types[i];
+    replace(op, isNarrow(from) ? converter.widen(x, from, to) : converter.narrow(x, to));
   }
   auto mapTypes = [](TypeRange range) { return llvm::map_to_vector(range, storageType); };
   FunctionType type = function.getFunctionType();

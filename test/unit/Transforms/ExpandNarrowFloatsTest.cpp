@@ -78,12 +78,28 @@ template <typename Wide, typename Bits> std::vector<Wide> narrowingInputs(const 
   return inputs;
 }
 
+/// A conversion of `lanes` lanes; of more than a register of f32 has as two conversions side by side.
+std::string narrowing(int lanes, const std::string &wide, const std::string &narrow) {
+  auto type = [](int count, const std::string &element) { return "vector<" + std::to_string(count) + "x" + element + ">"; };
+  auto convert = [&](int count) { return " : " + type(count, wide) + " to " + type(count, narrow) + "\n"; };
+  if (lanes <= 16)
+    return "%y = arith.truncf %x" + convert(lanes);
+  int half = lanes / 2;
+  auto indices = [](int from, int to) {
+    std::string list = std::to_string(from);
+    for (int i = from + 1; i < to; ++i)
+      list += ", " + std::to_string(i);
+    return "[" + list + "] : ";
+  };
+  std::string whole = type(lanes, wide) + ", " + type(lanes, wide) + "\n", part = type(half, narrow);
+  return "%a = vector.shuffle %x, %x " + indices(0, half) + whole + "%b = vector.shuffle %x, %x " + indices(half, lanes) + whole +
+         "%c = arith.truncf %a" + convert(half) + "%d = arith.truncf %b" + convert(half) + "%y = vector.shuffle %c, %d " +
+         indices(0, lanes) + part + ", " + part;
+}
+
 template <typename Bits, typename Wide>
 void checkNarrowing(const Level &level, const std::string &wide, const std::string &narrow, const std::vector<Wide> &inputs) {
-  std::string lanes = std::to_string(level.lanes);
-  VectorKernel kernel({level.target, "",
-                       "%y = arith.truncf %x : vector<" + lanes + "x" + wide + "> to vector<" + lanes + "x" + narrow + ">", wide, narrow,
-                       level.lanes});
+  VectorKernel kernel({level.target, "", narrowing(level.lanes, wide, narrow), wide, narrow, level.lanes});
   ASSERT_TRUE(kernel.ok());
   const NarrowFormat &format = formatOf(narrow);
   std::vector<Bits> y;
@@ -118,6 +134,11 @@ TEST(ExpandNarrowFloats, narrowsF32WithOneRounding) {
       if (canRun(level.target))
         checkNarrowing<decltype(zero)>(level, "f32", narrow, inputs);
   });
+}
+
+TEST(ExpandNarrowFloats, narrowsPairsWithOneRounding) {
+  if (canRun("avx512_core_bf16"))
+    checkNarrowing<uint16_t>({"avx512_core_bf16", 32}, "f32", "bf16", narrowingInputs<float>(bf16Format, uint32_t(4099), 1u << 20));
 }
 
 TEST(ExpandNarrowFloats, narrowsF64WithOneRounding) {

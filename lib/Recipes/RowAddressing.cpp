@@ -121,6 +121,19 @@ Value RowEmitter::read(const Access &access, int64_t slot) {
   return cache[key] = v;
 }
 
+/// The even or the odd lanes of two vectors.
+Value RowEmitter::readOfPair(const Access &access, int64_t slot) {
+  Type element = access.elementType();
+  int64_t even = slot & ~int64_t(1);
+  Value &pair = stepPairs[{access.base.getAsOpaquePointer(), place(access, even).getAsOpaquePointer()}];
+  if (!pair) {
+    VectorType type = VectorType::get({2 * plan.lanes}, element);
+    Value both = create<vector::LoadOp>(type, arguments.lookup(access.base), ValueRange{place(access, even)});
+    pair = create<vector::DeinterleaveOp>(both).getRes1();
+  }
+  return pair.getDefiningOp()->getResult(slot - even);
+}
+
 Value RowEmitter::readLanes(const Access &access, int64_t slot) {
   Value memref = arguments.lookup(access.base);
   auto type = cast<MemRefType>(memref.getType());
@@ -139,6 +152,8 @@ Value RowEmitter::readLanes(const Access &access, int64_t slot) {
     return gatherLanes(access, slot);
   if (kind == LaneKind::Pieces)
     return joinPieces(access, slot);
+  if (lanes.all() && (slot | 1) < pairedSlots)
+    return readOfPair(access, slot);
   Value at = place(access, slot);
   if (lanes.all())
     return create<vector::LoadOp>(vector, memref, ValueRange{at});

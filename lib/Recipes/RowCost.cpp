@@ -27,7 +27,7 @@ int64_t opsOf(Operation &op) {
       !isa<math::SqrtOp, math::AbsFOp, math::FmaOp, math::RoundEvenOp, math::FloorOp, math::CeilOp, math::TruncOp, math::CopySignOp>(op))
     return 18;
   if (isa<arith::TruncFOp>(op))
-    return bitsOf(op.getResult(0)) == 8 ? 18 : bitsOf(op.getResult(0)) == 16 ? 8 : 1;
+    return bitsOf(op.getResult(0)) == 8 ? 18 : bitsOf(op.getResult(0)) == 16 ? 4 : 1;
   if (isa<arith::ExtFOp>(op))
     return bitsOf(op.getOperand(0)) == 8 ? 8 : bitsOf(op.getOperand(0)) == 16 ? 3 : 1;
   return 1;
@@ -67,6 +67,25 @@ bool RowPlan::takesMask(Type element) const { return strategy.narrowestMask && e
 bool RowPlan::hasPartialVectors() const {
   bool limited = !alongRow() && chain.dims[vectorDim].limit >= 0;
   return limited || isVectorDimOpen() || (alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent) % (columns * lanes) != 0;
+}
+
+bool RowPlan::readsPairs(int sweep) const {
+  bool reduces = false;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
+    if (!((own.usedIn >> sweep) & 1) || stage.perRow)
+      continue;
+    reduces |= stage.reduces;
+    if (own.keptIn == sweep)
+      return false;
+    for (const Access &access : stage.ins) {
+      bool varies = access.isMemoryRead() && !access.row.isStill();
+      if (varies && (!access.elementType().isBF16() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit || keptReadOf(access)))
+        return false;
+      if (access.producer >= 0 && chain.stages[access.producer].isElementwise() && stages[access.producer].keptIn >= 0)
+        return false;
+    }
+  }
+  return reduces && alongRow() && !wholeRows;
 }
 
 int64_t RowPlan::opsIn(int sweep) const {
@@ -110,10 +129,12 @@ int64_t RowPlan::columnsIn(int sweep) const {
   // Accumulators are chains of dependent operations, which need more of them side by side than stores do.
   int64_t limit = accumulators ? std::min(strategy.unroll, strategy.registers / 2 / accumulators) : strategy.unroll / 2;
   limit = std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));
+  int64_t unit = limit > 1 && readsPairs(sweep) ? 2 : 1;
+  limit -= limit % unit;
   if (isOpen(chain.rowExtent))
     return limit;
   int64_t vectors = chain.rowExtent / lanes, best = limit; // the remainder is straight-line code
-  for (int64_t count = limit; count * 4 >= limit * 3; --count)
+  for (int64_t count = limit; count * 4 >= limit * 3; count -= unit)
     if (vectors >= count && count + vectors % count < best + vectors % best)
       best = count;
   return best;

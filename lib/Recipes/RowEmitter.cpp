@@ -212,11 +212,14 @@ void RowEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   position = at;
   auto forget = [&] {
     stepLoads.clear();
+    stepPairs.clear();
     stepValues.clear();
     places.clear();
     keptPlaces.clear();
   };
   forget();
+  for (pairedSlots = 0; plan.readsPairs(currentSweep) && pairedSlots < slots && lanesOf(pairedSlots).all();)
+    ++pairedSlots;
   KeptValues kept;
   for (int64_t slot = 0; slot < slots; ++slot) {
     emitSlot(slot, accumulators, kept);

@@ -139,6 +139,7 @@ private:
   Value place(const Access &access, int64_t slot);
   Value read(const Access &access, int64_t slot);
   Value readLanes(const Access &access, int64_t slot);
+  Value readOfPair(const Access &access, int64_t slot);
   void write(const Access &access, int64_t slot, Value v);
   template <typename F> void forEachPiece(const Access &access, int64_t slot, F f);
   Value joinPieces(const Access &access, int64_t slot);
@@ -199,6 +200,8 @@ private:
   using AddressKey = std::tuple<const void *, int64_t, Strides, Curves, Walk, int64_t>;
   using StageKey = std::pair<int, int64_t>;
   std::map<AddressKey, Value> kernelLoads, rowLoads, stepLoads;
+  std::map<std::pair<const void *, const void *>, Value> stepPairs; ///< by operand and place: the even lanes of two vectors
+  int64_t pairedSlots = 0;                                          ///< slots that may be read in pairs
   std::map<std::tuple<int64_t, Strides, Curves>, Value> rowBases;
   std::map<AddressKey, Value> places;
   std::map<int64_t, Value> keptPlaces;

@@ -105,6 +105,9 @@ struct RowPlan {
   int64_t columnsIn(int sweep) const;
   /// Operations of one iteration, loads and stores included.
   int64_t opsPerIteration() const;
+  /// A sweep that only reduces contiguous rows of bf16 may take its lanes in any order: it reads two vectors at once and takes the even
+  /// lanes, then the odd ones. These are the halves of f32 lanes, so that nothing has to be permuted.
+  bool readsPairs(int sweep) const;
   const KeptRead *keptReadOf(const Access &access) const;
   std::string text() const;
   /// Of one kernel: the first of several has the plan of all.

@@ -131,6 +131,10 @@ private:
 /// A word to the upper half of each lane. AVX-512 has one permutation for it, masked so that the lower halves are zero; to extend and shift
 /// are two instructions for the same port.
 Value Converter::widenBf16(Value narrow) {
+  if (auto pairs = narrow.getDefiningOp<vector::DeinterleaveOp>()) { // the lower and the upper half of each lane of 32 bits
+    Value both = vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), pairs.getSource());
+    return asReal(narrow == pairs.getRes1() ? shiftLeft(both, 16) : make<arith::AndIOp>(both, word(0xffff0000)));
+  }
   auto type = dyn_cast<VectorType>(narrow.getType());
   if (isa < VectorIsa::Avx512 || !type || type.getNumElements() != 16)
     return asReal(shiftLeft(extend(narrow), 16));

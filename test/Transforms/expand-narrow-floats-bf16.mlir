@@ -58,3 +58,15 @@ func.func @widen(%x: vector<16xbf16>) -> vector<16xf32> {
   %y = arith.extf %x : vector<16xbf16> to vector<16xf32>
   return %y : vector<16xf32>
 }
+func.func @widen_pair(%x: vector<32xbf16>) -> (vector<16xf32>, vector<16xf32>) {
+  // CHECK-LABEL: @widen_pair
+  // INT-LABEL: @widen_pair
+  // CHECK-NOT: permvar
+  // CHECK: %[[WORDS:.*]] = vector.bitcast %{{.*}} : vector<32xi16> to vector<16xi32>
+  // CHECK: arith.shli %[[WORDS]]
+  // CHECK: arith.andi
+  %even, %odd = vector.deinterleave %x : vector<32xbf16> -> vector<16xbf16>
+  %a = arith.extf %even : vector<16xbf16> to vector<16xf32>
+  %b = arith.extf %odd : vector<16xbf16> to vector<16xf32>
+  return %a, %b : vector<16xf32>, vector<16xf32>
+}

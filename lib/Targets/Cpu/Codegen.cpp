@@ -22,7 +22,9 @@
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -195,6 +197,49 @@ private:
   std::vector<std::pair<mlir::Operation *, mlir::NamedAttribute>> hidden;
 };
 
+/// Makes vectors of float constants values of the entry block. Selection works on one block at a time and takes a constant vector apart
+/// into its elements in each of them, over and over (to negate it, to look for unused elements): a fifth of its time. They are loaded there
+/// either way, and the register allocator loads them again where registers are short.
+void hoistFloatVectors(llvm::Function &function) {
+  llvm::DenseMap<llvm::Constant *, llvm::Value *> hoisted;
+  llvm::IRBuilder<> entry(&function.getEntryBlock(), function.getEntryBlock().getFirstInsertionPt());
+  for (llvm::BasicBlock &block : llvm::drop_begin(function))
+    for (llvm::Instruction &instruction : block)
+      for (llvm::Use &use : instruction.operands()) {
+        auto *constant = llvm::dyn_cast<llvm::ConstantDataVector>(use.get());
+        if (!constant || !constant->getElementType()->isFloatingPointTy())
+          continue;
+        llvm::Value *&value = hoisted[constant];
+        if (!value)
+          value = entry.CreateFreeze(constant);
+        use.set(value);
+      }
+}
+
+/// Makes the larger (or smaller) of two vectors, a comparison with a choice, the one instruction that it is. Selection finds that too,
+/// after it has looked for unused elements of both.
+void useMaxInstructions(llvm::Function &function) {
+  using namespace llvm;
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    auto *choice = dyn_cast<SelectInst>(&instruction);
+    auto *type = choice ? dyn_cast<FixedVectorType>(choice->getType()) : nullptr;
+    auto *compare = type ? dyn_cast<FCmpInst>(choice->getCondition()) : nullptr;
+    if (!compare || !type->getElementType()->isFloatTy() || type->getNumElements() != 16 || !compare->hasOneUse() ||
+        compare->getOperand(0) != choice->getTrueValue() || compare->getOperand(1) != choice->getFalseValue())
+      continue;
+    bool larger = compare->getPredicate() == CmpInst::FCMP_OGT;
+    if (!larger && compare->getPredicate() != CmpInst::FCMP_OLT)
+      continue;
+    constexpr int currentRounding = 4;
+    IRBuilder<> builder(choice);
+    Value *result = builder.CreateIntrinsic(larger ? Intrinsic::x86_avx512_max_ps_512 : Intrinsic::x86_avx512_min_ps_512, {},
+                                            {choice->getTrueValue(), choice->getFalseValue(), builder.getInt32(currentRounding)});
+    choice->replaceAllUsesWith(result);
+    choice->eraseFromParent();
+    compare->eraseFromParent();
+  }
+}
+
 Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::TargetMachine &machine, CpuIsa isa,
                                                 bool verifyIr) {
   HideQuernAttributes hide(module);
@@ -207,8 +252,11 @@ Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLV
     if (function.isDeclaration())
       continue;
     function.addFnAttr(llvm::Attribute::NoUnwind);
-    if (isa >= CpuIsa::Avx512) // the generic tuning prefers 256 bits
+    if (isa >= CpuIsa::Avx512) { // the generic tuning prefers 256 bits
       function.addFnAttr("prefer-vector-width", "512");
+      useMaxInstructions(function);
+      hoistFloatVectors(function);
+    }
   }
   if (std::string why; verifyIr) {
     llvm::raw_string_ostream os(why);

@@ -14,6 +14,8 @@
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
@@ -30,6 +32,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -104,6 +107,51 @@ struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
       cf::CondBranchOp::create(rewriter, loc, any, first, initial, exit, loop.getInitArgs());
     }
     rewriter.replaceOp(loop, exit->getArguments().take_front(loop.getNumResults()));
+    return success();
+  }
+};
+
+/// Where an access to a flat buffer begins. What the index adds as a constant becomes a second step from the same place: accesses side by
+/// side then share their index arithmetic without a search for it.
+Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType type, Value descriptor, Value index) {
+  int64_t offset = 0;
+  APInt constant;
+  for (auto sum = index.getDefiningOp<arith::AddIOp>(); sum && matchPattern(sum.getRhs(), m_ConstantInt(&constant));
+       sum = index.getDefiningOp<arith::AddIOp>()) {
+    if (!llvm::isInt<32>(offset + constant.getSExtValue()))
+      break;
+    offset += constant.getSExtValue();
+    index = sum.getLhs();
+  }
+  auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+  Value base = MemRefDescriptor(descriptor).alignedPtr(rewriter, loc);
+  Value address =
+      LLVM::GEPOp::create(rewriter, loc, pointer, type.getElementType(), base, ArrayRef<LLVM::GEPArg>{rewriter.getRemappedValue(index)});
+  if (offset)
+    address =
+        LLVM::GEPOp::create(rewriter, loc, pointer, type.getElementType(), address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  return address;
+}
+
+/// Lowers an access of vectors to a flat buffer. Upstream's lowering finds the alignment by way of affine maps, at every access anew.
+template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
+  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    MemRefType type = op.getMemRefType();
+    if (type.getRank() != 1 || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() || op.getVectorType().getRank() != 1)
+      return failure();
+    unsigned alignment = op.getAlignment().value_or((type.getElementTypeBitWidth() + 7) / 8);
+    Value address = flatAddress(rewriter, op.getLoc(), type, adaptor.getBase(), op.getIndices().front());
+    if constexpr (std::is_same_v<Op, vector::LoadOp>)
+      rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getVectorType(), address, alignment, /*isVolatile=*/false, op.getNontemporal());
+    else if constexpr (std::is_same_v<Op, vector::StoreOp>)
+      rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValueToStore(), address, alignment, /*isVolatile=*/false,
+                                                 op.getNontemporal());
+    else if constexpr (std::is_same_v<Op, vector::MaskedLoadOp>)
+      rewriter.replaceOpWithNewOp<LLVM::MaskedLoadOp>(op, op.getVectorType(), address, adaptor.getMask(), adaptor.getPassThru(), alignment);
+    else
+      rewriter.replaceOpWithNewOp<LLVM::MaskedStoreOp>(op, adaptor.getValueToStore(), address, adaptor.getMask(), alignment);
     return success();
   }
 };
@@ -247,6 +295,14 @@ void forwardDescriptorFields(LLVM::LLVMFuncOp function) {
       insert.erase();
 }
 
+/// Sums that served as indices alone, before LowerFlatAccess took their constants.
+void eraseUnusedSums(LLVM::LLVMFuncOp function) {
+  function.walk<WalkOrder::PostOrder, mlir::ReverseIterator>([](LLVM::AddOp sum) {
+    if (sum->use_empty())
+      sum.erase();
+  });
+}
+
 } // namespace
 
 LogicalResult expandForTarget(ModuleOp module, const Target &target) {
@@ -269,6 +325,8 @@ CpuLowering::CpuLowering(MLIRContext &context) {
   populateFinalizeMemRefToLLVMConversionPatterns(*types, set);
   populateFuncToLLVMConversionPatterns(*types, set);
   populateVectorToLLVMConversionPatterns(*types, set);
+  set.add<LowerFlatAccess<vector::LoadOp>, LowerFlatAccess<vector::StoreOp>, LowerFlatAccess<vector::MaskedLoadOp>,
+          LowerFlatAccess<vector::MaskedStoreOp>>(*types, /*benefit=*/10);
   ub::populateUBToLLVMConversionPatterns(*types, set);
   patterns = FrozenRewritePatternSet(std::move(set));
   legal = std::make_unique<LLVMConversionTarget>(context);
@@ -304,6 +362,7 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
     auto function = cast<LLVM::LLVMFuncOp>(module.lookupSymbol(signature.name));
     wrapInKernelAbi(function, signature);
     forwardDescriptorFields(function);
+    eraseUnusedSums(function);
     fenceStreamedStores(function);
   }
   return verifyIr ? verify(module) : success();

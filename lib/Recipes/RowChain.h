@@ -21,6 +21,8 @@
 
 namespace quern::rows {
 
+inline int64_t bytesOf(mlir::Type element) { return element.getIntOrFloatBitWidth() / 8; }
+
 /// The ways along parallel dims that cuts of other operands have left in digits, by dim.
 using Curves = llvm::SmallVector<std::pair<unsigned, Walk>, 1>;
 

@@ -239,7 +239,7 @@ void RowEmitter::prefetchNextGroup(int64_t slots) {
     for (const Access &access : stage.ins) {
       if (!plan.isPrefetched(access) || !asked.insert({access.base.getAsOpaquePointer(), access.row}).second)
         continue;
-      int64_t vectorBytes = plan.lanes * access.elementType().getIntOrFloatBitWidth() / 8, perLine = std::max<int64_t>(64 / vectorBytes, 1);
+      int64_t vectorBytes = plan.lanes * bytesOf(access.elementType()), perLine = std::max<int64_t>(64 / vectorBytes, 1);
       for (int64_t slot = 0; slot < slots; slot += perLine) {
         Value next = add(place(access, slot), index(plan.columns * plan.lanes));
         create<memref::PrefetchOp>(arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false, /*localityHint=*/3,
@@ -316,7 +316,7 @@ Value RowEmitter::destinationsAreAligned() {
       for (const Access &out : stage.outs) {
         if (!stage.isElementwise() || !plan.isStreamed(out))
           continue;
-        int64_t vectorBytes = plan.lanes * out.elementType().getIntOrFloatBitWidth() / 8;
+        int64_t vectorBytes = plan.lanes * bytesOf(out.elementType());
         Value start = create<memref::ExtractAlignedPointerAsIndexOp>(arguments.lookup(out.base));
         Value rest = create<arith::AndIOp>(start, index(vectorBytes - 1));
         misaligned = misaligned ? create<arith::OrIOp>(misaligned, rest).getResult() : rest;

@@ -21,8 +21,6 @@ constexpr int64_t ways = 8;               ///< of L2, at least; half of them are
 constexpr int64_t prefetcherReach = 2048; ///< bytes; hardware follows strides within a page
 } // namespace
 
-static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
-
 bool RowPlan::leavesCache(const Access &access) const {
   if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit || isOpen(chain.rowExtent) || isOpen(access.row.step()))
     return false;

@@ -21,8 +21,6 @@ constexpr int maxSweeps = 60;         ///< they are bits of a word
 
 uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
 
-int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
-
 class Planner {
 public:
   Planner(RowPlan &plan, std::string &whyNot) : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}

@@ -23,8 +23,6 @@ using namespace quern::rows;
 
 namespace {
 
-int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
-
 /// A chunk is written while others are read.
 bool chunksAreIndependent(const RowPlan &plan) {
   bool independent = true;

@@ -24,6 +24,10 @@ extern "C" {
 QUERN_API quern_status_t quern_softmax_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
         quern_prop_kind_t prop_kind, quern_alg_kind_t alg_kind, const_quern_memory_desc_t src_desc, const_quern_memory_desc_t dst_desc,
         int softmax_axis, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+/**
+ * The gradient of the source from forward's result and its gradient. `hint_fwd_pd` is the forward descriptor, or null; it is required if
+ * dst_desc is `any`, which then becomes what forward has written. diff_dst_desc and diff_src_desc may be `any`.
+ */
 QUERN_API quern_status_t quern_softmax_backward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
         quern_alg_kind_t alg_kind, const_quern_memory_desc_t diff_src_desc, const_quern_memory_desc_t diff_dst_desc,
         const_quern_memory_desc_t dst_desc, int softmax_axis, const_quern_primitive_desc_t hint_fwd_pd,

@@ -83,7 +83,7 @@ typedef enum QUERN_INT {
     quern_query_undef = 0,
     quern_query_engine = 1,                 /**< quern_engine_t */
     quern_query_primitive_kind = 2,         /**< quern_primitive_kind_t */
-    quern_query_num_of_inputs_s32 = 3,      /**< int */
+    quern_query_num_of_inputs_s32 = 3,      /**< int; tensors, those of post-ops included, scales and zero points not */
     quern_query_num_of_outputs_s32 = 4,     /**< int */
     quern_query_time_estimate_f64 = 5,      /**< double; seconds on one core, 0 if unknown */
     quern_query_memory_consumption_s64 = 6, /**< int64_t; bytes that execution allocates in library mode */

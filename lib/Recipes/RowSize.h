@@ -22,7 +22,7 @@ namespace quern::rows {
 
 /// Numbers are below this: beyond the addresses that x86-64 has.
 inline constexpr int64_t leastOpenSize = int64_t(1) << 50;
-inline constexpr int64_t maxOpenSizes = 1024;
+inline constexpr int64_t maxOpenSizes = 2048;
 /// Between two open sizes, so that arithmetic on one of them is noticed.
 inline constexpr int64_t openSizeSpacing = int64_t(1) << 24;
 /// What an open extent is taken for where costs are compared.

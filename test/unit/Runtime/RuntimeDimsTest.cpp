@@ -177,6 +177,16 @@ TEST_F(RuntimeDimsTest, ThreadsFollowTheSizes) {
   EXPECT_EQ(pool.calls, 1);
 }
 
+TEST_F(RuntimeDimsTest, EverySizeOfEveryOperandMayBeOpen) {
+  const std::string tensor = ":?x?x?x?x?x?x?x?x?x?x?x?:s?x?x?x?x?x?x?x?x?x?x?x?:off?";
+  std::string operations;
+  for (int i = 0; i < 32; ++i)
+    operations += (i ? ",binary(alg=select,src1=f32" : "binary(alg=select,src1=f32") + tensor + ",src2=u8" + tensor + ")";
+  primitive_desc desc(device, "softmax fwd_i src=f32" + tensor + " dst=f32" + tensor + " axis=11 attr.post_ops=" + operations);
+  quern_entry_t entry = primitive(desc).entry();
+  EXPECT_EQ(entry.size_count, 66 * 25);
+}
+
 TEST_F(RuntimeDimsTest, EntriesTakeTheList) {
   primitive kernel(desc);
   const quern_entry_t entry = kernel.entry();

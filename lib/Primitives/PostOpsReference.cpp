@@ -163,8 +163,9 @@ Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x) {
     image.include(0), image.include(1);
   if (x.mayBeNan && (alg == Alg::EltwiseClip || alg == Alg::EltwiseClipV2 || alg == Alg::EltwiseClipV2Dst))
     image.include(alpha), image.include(beta);
-  if (!x.mayBeNan && image.mayBeNan && isProduct(alg))
-    image.include(0);
+  for (Real end : {x.low, x.high})
+    if (isProduct(alg) && !x.isEmpty() && std::isinf(end) && std::isnan(eltwise(alg, alpha, beta, end)))
+      image.include(0);
   return image;
 }
 

@@ -153,6 +153,10 @@ TEST(PostOpsReference, NanAndJumps) {
   EXPECT_EQ(binaryRange(Alg::BinaryGe, Interval::around(1, 1e-6L), Interval::around(1)).low, 0);
   EXPECT_EQ(binaryRange(Alg::BinaryGe, Interval::around(1, 1e-6L), Interval::around(1)).high, 1);
   EXPECT_EQ(binaryRange(Alg::BinaryEq, Interval::around(2, 1e-6L), Interval::around(1)).high, 0);
+  // What follows a logarithm near 0 starts from everything below, -inf and NaN: mish and its like come near 0 there.
+  Interval belowSix{-std::numeric_limits<long double>::infinity(), -6, true};
+  for (Alg alg : {Alg::EltwiseMish, Alg::EltwiseGeluErf, Alg::EltwiseGeluTanh, Alg::EltwiseSwish})
+    EXPECT_EQ(eltwiseRange(alg, 1, 0, belowSix).high, 0) << nameOf(alg);
   EXPECT_TRUE(eltwiseRange(Alg::EltwiseLog, 0, 0, Interval::around(0, 1e-9L)).mayBeNan);
   EXPECT_TRUE(binaryRange(Alg::BinaryDiv, Interval::around(0), Interval::around(0)).mayBeNan);
   Interval none = Interval::around(notANumber);

@@ -80,6 +80,7 @@ private:
   LogicalResult readAddress(linalg::LinalgOp op, OpOperand &operand, ArrayRef<unsigned> loopOf, Access &access);
   LogicalResult checkBody(Stage &stage);
   LogicalResult checkReduction(Stage &stage);
+  LogicalResult checkOpenSizes();
   LogicalResult checkOutput(const Stage &stage, const Access &access);
 
   RowChain &chain;
@@ -315,6 +316,21 @@ LogicalResult Matcher::addStage(linalg::LinalgOp op) {
   return success();
 }
 
+/// Digits, cuts and merging compute with strides; an open one must have come through as it was.
+LogicalResult Matcher::checkOpenSizes() {
+  bool intact = isIntact(chain.rowExtent);
+  for (const Dim &dim : chain.dims)
+    intact &= isIntact(dim.extent);
+  auto check = [&](const Walk &walk) { intact &= llvm::all_of(walk.digits(), [](const Digit &digit) { return isIntact(digit.stride); }); };
+  chain.forEachAccess([&](Stage &, Access &access) {
+    intact &= isIntact(access.offset) && llvm::all_of(access.strides, isIntact);
+    check(access.row);
+    for (auto &[dim, walk] : access.curves)
+      check(walk);
+  });
+  return intact ? success() : fail("an operand's address needs a multiple of a size that is given at run time");
+}
+
 LogicalResult Matcher::match() {
   if (failed(gatherOps()) || failed(findSpace()))
     return failure();
@@ -324,7 +340,7 @@ LogicalResult Matcher::match() {
   if (llvm::none_of(chain.stages, [](const Stage &stage) { return stage.writesArgument; }))
     return fail("no argument is written");
   layOutDims(chain);
-  return success();
+  return checkOpenSizes();
 }
 
 } // namespace

@@ -57,7 +57,10 @@ void DimLayout::split(unsigned loop) {
     if (!isPrivate(access))
       walks.push_back(&access.loops[loop]);
   });
-  Strides cuts = commonCuts(walks);
+  // Runs of an open stride have no number to step by: the loop stays whole, and blocked operands find their digits by division.
+  bool isOpenAlong = llvm::any_of(
+      walks, [](const Walk *walk) { return llvm::any_of(walk->digits(), [](const Digit &digit) { return isOpen(digit.stride); }); });
+  Strides cuts = isOpenAlong ? Strides() : commonCuts(walks);
   int limit = -1;
   if (!cuts.empty() && extent % cuts.back()) {
     limit = chain.limits.size();

@@ -38,6 +38,9 @@ inline int64_t indexOfOpen(int64_t size) {
   return maxOpenSizes - (size - leastOpenSize) / openSizeSpacing;
 }
 
+/// A number, or an open size that no arithmetic has been done on.
+inline bool isIntact(int64_t size) { return !isOpen(size) || (size % openSizeSpacing == 0 && size > leastOpenSize && size <= openSize(0)); }
+
 /// An extent for estimates.
 inline int64_t typical(int64_t extent) { return isOpen(extent) ? typicalExtent : extent; }
 

@@ -208,12 +208,13 @@ Value Converter::narrowPairToBf16(Value first, Value second) {
   return branch.getResult(0);
 }
 
-/// Nearest even by adding half of the last place, less one if the place is even.
+/// Nearest even by adding half of the last place, less one if the place is even. A NaN keeps its upper half and becomes quiet, as
+/// vcvtneps2bf16 has it: which of the two a vector takes depends on its other lanes.
 Value Converter::narrowToBf16ByIntegers(Value wide) {
   Value bits = asWord(wide);
   Value odd = make<arith::AndIOp>(shiftRight(bits, 16), word(1));
   Value rounded = make<arith::AddIOp>(bits, make<arith::AddIOp>(odd, word(0x7fff)));
-  rounded = select(compare(CmpFPredicate::UNO, wide, wide), word(0x7fc00000), rounded);
+  rounded = select(compare(CmpFPredicate::UNO, wide, wide), make<arith::OrIOp>(bits, word(0x00400000)), rounded);
   return truncate(shiftRight(rounded, 16), 16);
 }
 

@@ -141,6 +141,27 @@ TEST(ExpandNarrowFloats, narrowsPairsWithOneRounding) {
     checkNarrowing<uint16_t>({"avx512_core_bf16", 32}, "f32", "bf16", narrowingInputs<float>(bf16Format, uint32_t(4099), 1u << 20));
 }
 
+/// What a lane becomes must not depend on its neighbours, which may be lanes that do not exist: a denormal sends a vector another way.
+TEST(ExpandNarrowFloats, narrowsNanToTheSameBitsBesideADenormal) {
+  if (!canRun("avx512_core_bf16"))
+    return;
+  for (int lanes : {16, 32}) {
+    VectorKernel kernel({"avx512_core_bf16", "", narrowing(lanes, "f32", "bf16"), "f32", "bf16", lanes});
+    ASSERT_TRUE(kernel.ok());
+    std::vector<float> x(VectorKernel::chunk);
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = std::bit_cast<float>((i & 1 ? 0x7f800001u : 0xff800001u) + static_cast<uint32_t>(i * 123457 % 0x7fffff));
+    std::vector<uint16_t> alone, beside;
+    kernel.run(x, alone);
+    for (size_t i = 0; i < x.size(); i += 16)
+      x[i] = 1e-40f;
+    kernel.run(x, beside);
+    for (size_t i = 0; i < x.size(); ++i)
+      if (i % 16)
+        ASSERT_EQ(alone[i], beside[i]) << std::hex << std::bit_cast<uint32_t>(x[i]);
+  }
+}
+
 TEST(ExpandNarrowFloats, narrowsF64WithOneRounding) {
   forEachNarrow([](const char *narrow, auto zero) {
     auto inputs = narrowingInputs<double>(formatOf(narrow), uint64_t(17592186044399), 1u << 20);

@@ -110,6 +110,9 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
   bool reduces = llvm::any_of(chain.stages, [](const Stage &stage) { return stage.reduces; });
   if (!reduces || chain.rowExtent < 2 || chain.rowExtent > mostRegisters * plan.registerLanes)
     return;
+  for (const Stage &stage : chain.stages) // loops over the row can write past the caches, which saves more
+    if (llvm::any_of(stage.outs, [&](const Access &out) { return stage.isElementwise() && plan.isStreamed(out); }))
+      return;
   RowPlan best = plan, tried = plan;
   double lightest = std::numeric_limits<double>::max();
   auto attempt = [&](int64_t registers, int64_t rows, int dim) {

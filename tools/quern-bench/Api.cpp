@@ -53,9 +53,13 @@ Kernel::Kernel(const Engine &engine, const Problem &problem)
   for (const ArgumentInfo &argument : problem.verified.arguments) {
     memories.push_back(createMemory(engine, quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, argument.index)));
     args.push_back({argument.index, memories.back().get()});
-    if (!argument.isOutput)
-      fillArgument(dataOf(memories.back()), argument);
   }
+}
+
+void Kernel::fill(const Problem &problem) const {
+  for (size_t i = 0; i < memories.size(); ++i)
+    if (const ArgumentInfo &argument = problem.verified.arguments[i]; !argument.isOutput)
+      fillArgument(dataOf(memories[i]), argument);
 }
 
 void Kernel::run(const Stream &stream) const {

@@ -45,8 +45,9 @@ char *dataOf(const Memory &memory);
 
 /// A primitive with its buffers, ready to run.
 struct Kernel {
-  /// Inputs are filled, outputs zero.
   Kernel(const Engine &engine, const Problem &problem);
+  /// Gives inputs the values that every contestant has.
+  void fill(const Problem &problem) const;
   void run(const Stream &stream) const;
 
   PrimitiveDesc desc;

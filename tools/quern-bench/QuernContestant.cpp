@@ -25,6 +25,7 @@ public:
   std::string prepare(const Problem &problem) override {
     kernel.reset();
     kernel.emplace(engine, problem);
+    kernel->fill(problem);
     output = 0;
     while (!problem.verified.arguments[output].isOutput)
       ++output;

@@ -4,11 +4,12 @@
 //===----------------------------------------------------------------------===//
 //
 // See OneDnn.h. The library stays open until the process ends: its thread pools do not survive a dlclose. Descriptors with an offset cannot
-// be created, so the pointer is moved instead; blocked layouts are named by their tags.
+// be created, so the pointer is moved instead; blocked layouts are named by their tags, and what has no tag is given as a blob.
 //
 //===----------------------------------------------------------------------===//
 #include "OneDnn.h"
 
+#include "Desc/TextForm.h"
 #include "quern/quern_query.h"
 
 #include <dlfcn.h>
@@ -49,18 +50,25 @@ struct OneDnn::Functions {
   int (*streamWait)(void *);
   int (*mdCreate)(void **, int, const int64_t *, int, const int64_t *);
   int (*mdCreateByTag)(void **, int, const int64_t *, int, const char *);
+  int (*mdCreateWithBlob)(void **, const uint8_t *); ///< null in old releases
   int (*mdDestroy)(void *);
   int (*attrCreate)(void **);
   int (*attrDestroy)(void *);
   int (*setScales)(void *, int, int);
   int (*setZeroPoints)(void *, int, int);
+  int (*setGroupedScales)(void *, int, int, int, const int64_t *, int);     ///< null in old releases
+  int (*setGroupedZeroPoints)(void *, int, int, int, const int64_t *, int); ///< null in old releases
+  int (*setRnnData)(void *, float, float);
+  int (*setRnnWeights)(void *, int64_t, int, const float *);
   int (*postOpsCreate)(void **);
   int (*postOpsDestroy)(void *);
   int (*setPostOps)(void *, const void *);
   int (*appendEltwise)(void *, int, float, float);
   int (*appendBinary)(void *, int, const void *);
+  int (*appendSum)(void *, float, int32_t, int);
   int (*softmaxForward)(void **, void *, int, int, const void *, const void *, int, const void *);
   int (*softmaxBackward)(void **, void *, int, const void *, const void *, const void *, int, const void *, const void *);
+  int (*reorder)(void **, const void *, void *, const void *, void *, const void *);
   int (*pdQuery)(const void *, int, int, void *);
   int (*pdDestroy)(void *);
   int (*primitiveCreate)(void **, const void *);
@@ -74,11 +82,17 @@ struct OneDnn::Functions {
   /// The first symbol that is missing, or null.
   const char *load(void *library) {
     const char *missing = nullptr;
-    auto get = [&](auto &function, const char *name) {
+    auto find = [&](auto &function, const char *name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      if (!function && !missing)
+      return function != nullptr;
+    };
+    auto get = [&](auto &function, const char *name) {
+      if (!find(function, name) && !missing)
         missing = name;
     };
+    find(mdCreateWithBlob, "dnnl_memory_desc_create_with_blob");
+    find(setGroupedScales, "dnnl_primitive_attr_set_scales");
+    find(setGroupedZeroPoints, "dnnl_primitive_attr_set_zero_points");
     get(version, "dnnl_version");
     get(engineCreate, "dnnl_engine_create");
     get(engineDestroy, "dnnl_engine_destroy");
@@ -92,11 +106,15 @@ struct OneDnn::Functions {
     get(attrDestroy, "dnnl_primitive_attr_destroy");
     get(setScales, "dnnl_primitive_attr_set_scales_mask");
     get(setZeroPoints, "dnnl_primitive_attr_set_zero_points_mask");
+    get(setRnnData, "dnnl_primitive_attr_set_rnn_data_qparams");
+    get(setRnnWeights, "dnnl_primitive_attr_set_rnn_weights_qparams");
     get(postOpsCreate, "dnnl_post_ops_create");
     get(postOpsDestroy, "dnnl_post_ops_destroy");
     get(setPostOps, "dnnl_primitive_attr_set_post_ops");
     get(appendEltwise, "dnnl_post_ops_append_eltwise");
     get(appendBinary, "dnnl_post_ops_append_binary");
+    get(appendSum, "dnnl_post_ops_append_sum");
+    get(reorder, "dnnl_reorder_primitive_desc_create");
     get(softmaxForward, "dnnl_softmax_forward_primitive_desc_create");
     get(softmaxBackward, "dnnl_softmax_backward_primitive_desc_create");
     get(pdQuery, "dnnl_primitive_desc_query");
@@ -161,16 +179,18 @@ OneDnnPrimitive::~OneDnnPrimitive() {
 /// A descriptor that this object owns.
 Result<void *> OneDnnPrimitive::describe(const TensorDesc &tensor) {
   void *desc = nullptr;
+  TensorDesc atStart = tensor;
+  atStart.offset0 = 0;
+  std::string tag = atStart.tag();
   int type = static_cast<int>(tensor.dataType), status;
-  if (tensor.isPlain()) {
+  if (tensor.isPlain() && !tensor.hasPadding() && tensor.extras.flags == 0) {
     status = library.api->mdCreate(&desc, tensor.ndims, tensor.dims, type, tensor.strides);
-  } else {
-    TensorDesc atStart = tensor;
-    atStart.offset0 = 0;
-    std::string tag = atStart.tag();
-    if (tag.empty())
-      return unimplemented("oneDNN: the layout has no tag");
+  } else if (!tag.empty() && tensor.extras.flags == 0) {
     status = library.api->mdCreateByTag(&desc, tensor.ndims, tensor.dims, type, tag.c_str());
+  } else if (library.api->mdCreateWithBlob) { // a blob is the descriptor itself
+    status = library.api->mdCreateWithBlob(&desc, reinterpret_cast<const uint8_t *>(&atStart));
+  } else {
+    return unimplemented("oneDNN: no function of this release makes the layout ", textOf(tensor));
   }
   // Releases differ in what they call a layout or a type that they do not know.
   if (status != 0)
@@ -182,6 +202,8 @@ Result<void *> OneDnnPrimitive::describe(const TensorDesc &tensor) {
 Result<void> OneDnnPrimitive::appendPostOp(void *postOps, const PostOp &post) {
   if (post.kind == PostOp::Kind::Eltwise)
     return explained(library.api->appendEltwise(postOps, static_cast<int>(post.alg), post.alpha, post.beta), "the eltwise post-op");
+  if (post.kind == PostOp::Kind::Sum)
+    return explained(library.api->appendSum(postOps, post.scale, post.zeroPoint, static_cast<int>(post.dataType)), "the sum post-op");
   if (post.kind != PostOp::Kind::Binary || post.alg == Alg::BinarySelect)
     return unimplemented("oneDNN: no post-op ", nameOf(post.alg), " in every 3.x");
   Result<void *> desc = describe(post.src1);
@@ -190,17 +212,39 @@ Result<void> OneDnnPrimitive::appendPostOp(void *postOps, const PostOp &post) {
   return explained(library.api->appendBinary(postOps, static_cast<int>(post.alg), *desc), "the binary post-op");
 }
 
+/// Scales, zero points and RNN parameters.
+Result<void> OneDnnPrimitive::describeQuantization() {
+  const OneDnn::Functions &api = *library.api;
+  const Attributes &attr = problem.desc.attr;
+  auto set = [&](int32_t argument, const QuantParams &params, DataType simple, auto setMask, auto setGroups) {
+    if (params.groups.empty() && params.dataType == simple)
+      return setMask(attributes, argument, params.mask) == 0;
+    return setGroups && setGroups(attributes, argument, params.mask, static_cast<int>(params.groups.size()), params.groups.data(),
+                                  static_cast<int>(params.dataType)) == 0;
+  };
+  for (const auto &[argument, scales] : attr.scales)
+    if (!set(argument, scales, DataType::F32, api.setScales, api.setGroupedScales))
+      return unimplemented("oneDNN: no such scales of argument ", argument);
+  for (const auto &[argument, zeroPoints] : attr.zeroPoints)
+    if (!set(argument, zeroPoints, DataType::S32, api.setZeroPoints, api.setGroupedZeroPoints))
+      return unimplemented("oneDNN: no such zero points of argument ", argument);
+  const RnnQuantization &rnn = attr.rnn;
+  if (rnn.dataScale != 1 || rnn.dataShift != 0)
+    if (Result<void> set = explained(api.setRnnData(attributes, rnn.dataScale, rnn.dataShift), "quantization of RNN data"); !set)
+      return set;
+  if (rnn.weightsScales.empty())
+    return {};
+  int64_t count = static_cast<int64_t>(rnn.weightsScales.size());
+  return explained(api.setRnnWeights(attributes, count, rnn.weightsMask, rnn.weightsScales.data()), "quantization of RNN weights");
+}
+
 /// Permissions (fpmath, accumulation mode, determinism) are not passed on: the peer is to compute as exactly as it does by default.
 Result<void> OneDnnPrimitive::describeAttributes() {
   const Attributes &attr = problem.desc.attr;
   if (Result<void> made = explained(library.api->attrCreate(&attributes), "attributes"); !made)
     return made;
-  for (const auto &[argument, scales] : attr.scales)
-    if (scales.dataType != DataType::F32 || library.api->setScales(attributes, argument, scales.mask) != 0)
-      return unimplemented("oneDNN: no such scales of argument ", argument);
-  for (const auto &[argument, zeroPoints] : attr.zeroPoints)
-    if (zeroPoints.dataType != DataType::S32 || library.api->setZeroPoints(attributes, argument, zeroPoints.mask) != 0)
-      return unimplemented("oneDNN: no such zero points of argument ", argument);
+  if (Result<void> described = describeQuantization(); !described)
+    return described;
   void *postOps = nullptr;
   if (Result<void> made = explained(library.api->postOpsCreate(&postOps), "post-ops"); !made)
     return made;
@@ -215,8 +259,22 @@ Result<void> OneDnnPrimitive::describeAttributes() {
 }
 
 /// The primitive descriptor, to be destroyed by the caller.
-Result<void *> OneDnnPrimitive::createDesc() {
-  const SoftmaxDesc &op = std::get<SoftmaxDesc>(problem.desc.op);
+Result<void *> OneDnnPrimitive::createDesc(const ReorderDesc &op) {
+  Result<void *> src = describe(op.src), dst = describe(op.dst);
+  if (!src || !dst)
+    return src ? dst.takeError() : src.takeError();
+  void *desc = nullptr;
+  int status = library.api->reorder(&desc, *src, library.engine, *dst, library.engine, attributes);
+  if (status != 0)
+    return unimplemented("oneDNN: refused with status ", status);
+  return desc;
+}
+
+/// Likewise.
+Result<void *> OneDnnPrimitive::createDesc(const RnnDesc &) { return unimplemented("oneDNN: rnn is not compared with it"); }
+
+/// Likewise.
+Result<void *> OneDnnPrimitive::createDesc(const SoftmaxDesc &op) {
   // On finite data both kinds of accurate are the same, and oneDNN's public headers have only one of them.
   int alg = static_cast<int>(op.alg == Alg::SoftmaxAccurateInfAsZero ? Alg::SoftmaxAccurate : op.alg);
   bool forward = isForward(op.prop);
@@ -242,7 +300,7 @@ Result<void *> OneDnnPrimitive::createDesc() {
 Result<void> OneDnnPrimitive::create() {
   if (Result<void> described = describeAttributes(); !described)
     return described;
-  Result<void *> desc = createDesc();
+  Result<void *> desc = std::visit([&](const auto &op) { return createDesc(op); }, problem.desc.op);
   if (!desc)
     return desc.takeError();
   const char *name = nullptr;

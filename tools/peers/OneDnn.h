@@ -27,7 +27,7 @@ public:
   static Result<std::unique_ptr<OneDnn>> open(const std::string &root);
   ~OneDnn();
 
-  /// The same softmax. `unimplemented` where oneDNN refuses the problem or its API has no word for it.
+  /// The same problem. `unimplemented` where oneDNN refuses the problem or its API has no word for it.
   Result<std::unique_ptr<OneDnnPrimitive>> create(const VerifiedProblem &problem) const;
   std::string version() const;
 
@@ -63,7 +63,10 @@ private:
   Result<void> describeAttributes();
   Result<void> appendPostOp(void *postOps, const PostOp &post);
   Result<void> create();
-  Result<void *> createDesc();
+  Result<void> describeQuantization();
+  Result<void *> createDesc(const SoftmaxDesc &op);
+  Result<void *> createDesc(const ReorderDesc &op);
+  Result<void *> createDesc(const RnnDesc &op);
   Result<void> addMemory(const ArgumentInfo &argument, void *data);
   void releaseMemories();
 

@@ -12,6 +12,7 @@
 #include "Desc/TextForm.h"
 #include "quern/quern_query.h"
 
+#include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
 
@@ -50,7 +51,8 @@ struct OneDnn::Functions {
   int (*streamWait)(void *);
   int (*mdCreate)(void **, int, const int64_t *, int, const int64_t *);
   int (*mdCreateByTag)(void **, int, const int64_t *, int, const char *);
-  int (*mdCreateWithBlob)(void **, const uint8_t *); ///< null in old releases
+  int (*mdCreateWithBlob)(void **, const uint8_t *);   ///< null in old releases
+  int (*mdGetBlob)(uint8_t *, size_t *, const void *); ///< null in old releases
   int (*mdDestroy)(void *);
   int (*attrCreate)(void **);
   int (*attrDestroy)(void *);
@@ -91,6 +93,7 @@ struct OneDnn::Functions {
         missing = name;
     };
     find(mdCreateWithBlob, "dnnl_memory_desc_create_with_blob");
+    find(mdGetBlob, "dnnl_memory_desc_get_blob");
     find(setGroupedScales, "dnnl_primitive_attr_set_scales");
     find(setGroupedZeroPoints, "dnnl_primitive_attr_set_zero_points");
     get(version, "dnnl_version");
@@ -176,6 +179,28 @@ OneDnnPrimitive::~OneDnnPrimitive() {
     library.api->mdDestroy(desc);
 }
 
+/// The blob of 3.13 is its descriptor, which is ours but for the first eight bytes: those are taken from a descriptor of the same rank.
+Result<void *> OneDnnPrimitive::describeByBlob(const TensorDesc &tensor) {
+  TensorDesc blob;
+  size_t size = 0;
+  void *dense = nullptr, *desc = nullptr;
+  const OneDnn::Functions &api = *library.api;
+  if (!api.mdGetBlob || !api.mdCreateWithBlob)
+    return unimplemented("oneDNN: no function of this release makes the layout ", textOf(tensor));
+  int status = api.mdCreate(&dense, tensor.ndims, tensor.dims, static_cast<int>(DataType::F32), nullptr);
+  if (status == 0)
+    descs.push_back(dense);
+  if (status != 0 || api.mdGetBlob(nullptr, &size, dense) != 0 || size != sizeof(blob))
+    return unimplemented("oneDNN: its blobs are of ", size, " bytes instead of ", sizeof(blob));
+  api.mdGetBlob(reinterpret_cast<uint8_t *>(&blob), &size, dense);
+  std::memcpy(reinterpret_cast<char *>(&blob) + offsetof(TensorDesc, dims),
+              reinterpret_cast<const char *>(&tensor) + offsetof(TensorDesc, dims), sizeof(blob) - offsetof(TensorDesc, dims));
+  if (api.mdCreateWithBlob(&desc, reinterpret_cast<const uint8_t *>(&blob)) != 0)
+    return unimplemented("oneDNN: refused the blob of ", textOf(tensor));
+  descs.push_back(desc);
+  return desc;
+}
+
 /// A descriptor that this object owns.
 Result<void *> OneDnnPrimitive::describe(const TensorDesc &tensor) {
   void *desc = nullptr;
@@ -187,10 +212,8 @@ Result<void *> OneDnnPrimitive::describe(const TensorDesc &tensor) {
     status = library.api->mdCreate(&desc, tensor.ndims, tensor.dims, type, tensor.strides);
   } else if (!tag.empty() && tensor.extras.flags == 0) {
     status = library.api->mdCreateByTag(&desc, tensor.ndims, tensor.dims, type, tag.c_str());
-  } else if (library.api->mdCreateWithBlob) { // a blob is the descriptor itself
-    status = library.api->mdCreateWithBlob(&desc, reinterpret_cast<const uint8_t *>(&atStart));
   } else {
-    return unimplemented("oneDNN: no function of this release makes the layout ", textOf(tensor));
+    return describeByBlob(atStart);
   }
   // Releases differ in what they call a layout or a type that they do not know.
   if (status != 0)

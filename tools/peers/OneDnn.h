@@ -63,6 +63,7 @@ private:
   Result<void> describeAttributes();
   Result<void> appendPostOp(void *postOps, const PostOp &post);
   Result<void> create();
+  Result<void *> describeByBlob(const TensorDesc &tensor);
   Result<void> describeQuantization();
   Result<void *> createDesc(const SoftmaxDesc &op);
   Result<void *> createDesc(const ReorderDesc &op);

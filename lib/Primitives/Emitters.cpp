@@ -18,6 +18,10 @@ mlir::LogicalResult quern::emitProblem(mlir::ModuleOp module, const VerifiedProb
     emitSoftmax(module, problem);
     return mlir::success();
   }
+  if (kind == PrimitiveKind::Reorder) {
+    emitReorder(module, problem);
+    return mlir::success();
+  }
   module.emitError("no emitter for ") << llvm::StringRef(nameOf(kind));
   return mlir::failure();
 }

@@ -25,6 +25,7 @@ mlir::LogicalResult emitProblem(mlir::ModuleOp module, const VerifiedProblem &pr
 
 // One emitter for each primitive, in Primitives/<Name>/Emit.cpp.
 void emitSoftmax(mlir::ModuleOp module, const VerifiedProblem &problem);
+void emitReorder(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 } // namespace quern
 

@@ -110,3 +110,33 @@ Value emission::narrowed(OpBuilder &builder, Location loc, Value value, DataType
     return arith::ExtFOp::create(builder, loc, element, value);
   return arith::TruncFOp::create(builder, loc, element, value);
 }
+
+namespace {
+
+/// Saturates without leaving the integers; the bounds that matter are those of the narrower type.
+Value integerToInteger(OpBuilder &builder, Location loc, Value x, DataType from, DataType to) {
+  auto constant = [&](int64_t value) { return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(x.getType(), value)); };
+  Type byte = builder.getI8Type();
+  if (to == DataType::S32) {
+    if (from == DataType::U8)
+      return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), x);
+    return arith::ExtSIOp::create(builder, loc, builder.getI32Type(), x);
+  }
+  if (from == DataType::U8)
+    return arith::MinUIOp::create(builder, loc, x, constant(127));
+  if (from == DataType::S8)
+    return arith::MaxSIOp::create(builder, loc, x, constant(0));
+  x = arith::MaxSIOp::create(builder, loc, x, constant(to == DataType::U8 ? 0 : -128));
+  x = arith::MinSIOp::create(builder, loc, x, constant(to == DataType::U8 ? 255 : 127));
+  return arith::TruncIOp::create(builder, loc, byte, x);
+}
+
+} // namespace
+
+Value emission::converted(OpBuilder &builder, Location loc, Value element, DataType from, DataType to, FloatType compute) {
+  if (from == to)
+    return element;
+  if (!isFloating(from) && !isFloating(to))
+    return integerToInteger(builder, loc, element, from, to);
+  return narrowed(builder, loc, widened(builder, loc, element, from, compute), to);
+}

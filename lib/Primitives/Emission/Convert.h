@@ -22,6 +22,11 @@ mlir::Value widened(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value el
 /// A value of a compute type as an element of type `to`, rounded to nearest even. Integers saturate and take NaN as 0; f8_e4m3 saturates.
 mlir::Value narrowed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, DataType to);
 
+/// An element of type `from` as one of type `to`: its bits if the types are the same, between integers their saturation, else by way of the
+/// compute type.
+mlir::Value converted(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value element, DataType from, DataType to,
+                      mlir::FloatType compute);
+
 } // namespace quern::emission
 
 #endif // QUERN_PRIMITIVES_EMISSION_CONVERT_H

@@ -80,17 +80,6 @@ int PostOps::addInput(Operand operand) {
   return static_cast<int>(inputs.size()) - 1;
 }
 
-PostOps::Quant PostOps::addQuant(const std::map<int32_t, QuantParams> &params, int32_t tensor, int32_t vector) {
-  auto found = params.find(tensor);
-  if (found == params.end())
-    return {};
-  const QuantParams &own = found->second;
-  if (own.mask == 0)
-    return {function.loadScalar(vector, compute), -1, own.dataType};
-  AffineMap map = quantMapOf(own, function.descOf(tensor), space, function.builder.getContext());
-  return {Value(), addInput({function.find(vector), map}), own.dataType};
-}
-
 PostOps::Step PostOps::makeBinary(const PostOp &op, size_t position) {
   const Attributes &attr = function.problem.desc.attr;
   int32_t src1 = arg::ofPostOp(position, arg::src1);
@@ -98,27 +87,45 @@ PostOps::Step PostOps::makeBinary(const PostOp &op, size_t position) {
   step.src1 = addInput(function.tensor(src1, space));
   if (op.alg == Alg::BinarySelect)
     step.src2 = addInput(function.tensor(arg::ofPostOp(position, arg::src2), space));
-  step.scale = addQuant(attr.scales, src1, arg::scalesOf(src1));
-  step.zeroPoint = addQuant(attr.zeroPoints, src1, arg::zeroPointsOf(src1));
+  step.scale = Quantization(function, attr.scales, src1, arg::scalesOf(src1), space, compute, inputs);
+  step.zeroPoint = Quantization(function, attr.zeroPoints, src1, arg::zeroPointsOf(src1), space, compute, inputs);
   return step;
 }
 
-Value PostOps::apply(OpBuilder &builder, Location loc, Value value, ValueRange elements) const {
+Value PostOps::applyBinary(OpBuilder &builder, Location loc, const Step &step, Value value, ValueRange elements) const {
   auto read = [&](int input, DataType type) { return widened(builder, loc, elements[input], type, compute); };
-  auto quant = [&](const Quant &quant) { return quant.input >= 0 ? read(quant.input, quant.type) : quant.scalar; };
+  Value other = read(step.src1, step.op->src1.dataType);
+  if (Value zeroPoint = step.zeroPoint.read(builder, loc, elements))
+    other = arith::SubFOp::create(builder, loc, other, zeroPoint);
+  if (Value scale = step.scale.read(builder, loc, elements))
+    other = arith::MulFOp::create(builder, loc, other, scale);
+  Value condition = step.src2 >= 0 ? read(step.src2, step.op->src2.dataType) : Value();
+  return BinaryEmitter(builder, loc).emit(step.op->alg, value, other, condition);
+}
+
+/// The old element's bits may be taken as those of another type.
+Value PostOps::applySum(OpBuilder &builder, Location loc, const PostOp &sum, Value value, Value old, DataType oldType) const {
+  auto constant = [&](double number) { return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(compute, number)); };
+  DataType type = sum.dataType == DataType::Undef ? oldType : sum.dataType;
+  if (Type read = elementType(type, builder); read != old.getType())
+    old = arith::BitcastOp::create(builder, loc, read, old);
+  Value prior = widened(builder, loc, old, type, compute);
+  if (sum.zeroPoint != 0)
+    prior = arith::SubFOp::create(builder, loc, prior, constant(sum.zeroPoint));
+  if (sum.scale != 1)
+    prior = arith::MulFOp::create(builder, loc, prior, constant(sum.scale));
+  return arith::AddFOp::create(builder, loc, value, prior);
+}
+
+Value PostOps::apply(OpBuilder &builder, Location loc, Value value, ValueRange elements, Value old, DataType oldType) const {
   for (const Step &step : steps) {
     const PostOp &op = *step.op;
-    if (op.kind == PostOp::Kind::Eltwise) {
+    if (op.kind == PostOp::Kind::Eltwise)
       value = emitEltwise(builder, loc, op.alg, op.alpha, op.beta, value);
-      continue;
-    }
-    Value other = read(step.src1, op.src1.dataType);
-    if (Value zeroPoint = quant(step.zeroPoint))
-      other = arith::SubFOp::create(builder, loc, other, zeroPoint);
-    if (Value scale = quant(step.scale))
-      other = arith::MulFOp::create(builder, loc, other, scale);
-    Value condition = step.src2 >= 0 ? read(step.src2, op.src2.dataType) : Value();
-    value = BinaryEmitter(builder, loc).emit(op.alg, value, other, condition);
+    else if (op.kind == PostOp::Kind::Sum)
+      value = applySum(builder, loc, op, value, old, oldType);
+    else
+      value = applyBinary(builder, loc, step, value, elements);
   }
   return value;
 }

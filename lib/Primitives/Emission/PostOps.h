@@ -3,14 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Post-ops are arithmetic on the result before it is stored. What a binary one reads is an operand more of the op that stores; a scale or a
-// zero point that is one for the whole tensor is loaded before the chain.
+// Post-ops are arithmetic on the result before it is stored. What a binary one reads is an operand more of the op that stores; a sum reads
+// the element that is overwritten.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_POSTOPS_H
 #define QUERN_PRIMITIVES_EMISSION_POSTOPS_H
 
-#include "Primitives/Emission/Function.h"
+#include "Primitives/Emission/Quantization.h"
 
 namespace quern::emission {
 
@@ -22,25 +22,24 @@ public:
   bool empty() const { return steps.empty(); }
   /// The operands to append to the inputs of the op that stores.
   llvm::ArrayRef<Operand> operands() const { return inputs; }
-  /// Applies all of them in order to a value of the compute type; `elements` are those of `operands()`.
-  mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::ValueRange elements) const;
+  /// Applies all of them in order to a value of the compute type; `elements` are those of `operands()`, `old` is the output's, of type
+  /// `oldType`, where there may be a sum.
+  mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::ValueRange elements, mlir::Value old = {},
+                    DataType oldType = DataType::Undef) const;
 
 private:
-  /// A scale or zero point: absent, a scalar, or an operand.
-  struct Quant {
-    mlir::Value scalar;
-    int input = -1;
-    DataType type = DataType::Undef;
-  };
   struct Step {
     const PostOp *op = nullptr;
     int src1 = -1, src2 = -1; ///< in `inputs`
-    Quant scale, zeroPoint;
+    Quantization scale, zeroPoint;
   };
 
   int addInput(Operand operand);
-  Quant addQuant(const std::map<int32_t, QuantParams> &params, int32_t tensor, int32_t vector);
   Step makeBinary(const PostOp &op, size_t position);
+  mlir::Value applyBinary(mlir::OpBuilder &builder, mlir::Location loc, const Step &step, mlir::Value value,
+                          mlir::ValueRange elements) const;
+  mlir::Value applySum(mlir::OpBuilder &builder, mlir::Location loc, const PostOp &sum, mlir::Value value, mlir::Value old,
+                       DataType oldType) const;
 
   FunctionEmitter &function;
   llvm::ArrayRef<int64_t> space;

@@ -41,7 +41,7 @@ mlir::MemRefType memrefOf(const TensorDesc &desc, mlir::MLIRContext *context);
 /// From the iteration space's dims to those of memrefOf(desc). A dim of size 1 over a longer one of `space` broadcasts: constant 0.
 mlir::AffineMap mapOf(const TensorDesc &desc, llvm::ArrayRef<int64_t> space, mlir::MLIRContext *context);
 
-/// Scales or zero points of `of`: dense row-major over the masked dims; one element for mask 0.
+/// Scales or zero points of `of`: dense row-major over the masked dims, or their groups; one element for mask 0.
 mlir::MemRefType quantMemrefOf(const QuantParams &params, const TensorDesc &of, mlir::MLIRContext *context);
 
 /// From the iteration space's dims to those of quantMemrefOf(params, of), for a mask that is not 0.

@@ -1,0 +1,97 @@
+//===- Emit.cpp - Reorder as linalg ---------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One elementwise op over the logical dims: the layouts are in its maps, the conversion and the arithmetic in its body.
+//   dst = sat((s_src * (src - zp_src), post-ops) / s_dst + zp_dst)
+// Each operation rounds by itself to the compute type, in this order; what an attribute does not ask for is not there. Without any, equal
+// types copy bits and integers saturate as integers. The zeros of the destination's padding come afterwards.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Padding.h"
+#include "Primitives/Emission/PostOps.h"
+#include "Primitives/Emitters.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+
+namespace {
+
+FloatType computeTypeOf(const ReorderDesc &desc, Builder &builder) {
+  bool wide = desc.src.dataType == DataType::F64 || desc.dst.dataType == DataType::F64;
+  return wide ? builder.getF64Type() : builder.getF32Type();
+}
+
+class ReorderEmitter {
+public:
+  ReorderEmitter(ModuleOp module, const VerifiedProblem &problem);
+  void emit();
+
+private:
+  Quantization quantization(const std::map<int32_t, QuantParams> &params, int32_t tensor, int32_t vector) {
+    return Quantization(function, params, tensor, vector, space, compute, inputs);
+  }
+  bool hasArithmetic() const { return srcZeroPoint || srcScale || quantizesRnnData || !postOps.empty() || dstScale || dstZeroPoint; }
+  Value element(OpBuilder &b, Location at, ValueRange in, Value old) const;
+
+  FunctionEmitter function;
+  const ReorderDesc &desc;
+  const Attributes &attr;
+  FloatType compute;
+  ArrayRef<int64_t> space;
+  SmallVector<Operand> inputs; ///< all but those of post-ops
+  Quantization srcZeroPoint, srcScale, dstScale, dstZeroPoint;
+  bool quantizesRnnData;
+  PostOps postOps;
+};
+
+ReorderEmitter::ReorderEmitter(ModuleOp module, const VerifiedProblem &problem)
+    : function(module, problem, "reorder", argumentTypes(problem, module.getContext())), desc(std::get<ReorderDesc>(problem.desc.op)),
+      attr(problem.desc.attr), compute(computeTypeOf(desc, function.builder)),
+      space(desc.src.dims, desc.src.ndims), inputs{function.tensor(arg::src, space)},
+      srcZeroPoint(quantization(attr.zeroPoints, arg::src, arg::zeroPointsOf(arg::src))),
+      srcScale(quantization(attr.scales, arg::src, arg::scalesOf(arg::src))),
+      dstScale(quantization(attr.scales, arg::dst, arg::scalesOf(arg::dst))),
+      dstZeroPoint(quantization(attr.zeroPoints, arg::dst, arg::zeroPointsOf(arg::dst))),
+      quantizesRnnData(attr.rnn.dataScale != 1 || attr.rnn.dataShift != 0), postOps(function, space, compute) {}
+
+Value ReorderEmitter::element(OpBuilder &b, Location at, ValueRange in, Value old) const {
+  if (!hasArithmetic())
+    return converted(b, at, in[0], desc.src.dataType, desc.dst.dataType, compute);
+  auto constant = [&](double value) { return arith::ConstantOp::create(b, at, b.getFloatAttr(compute, value)); };
+  Value x = widened(b, at, in[0], desc.src.dataType, compute);
+  if (Value zeroPoint = srcZeroPoint.read(b, at, in))
+    x = arith::SubFOp::create(b, at, x, zeroPoint);
+  if (Value scale = srcScale.read(b, at, in))
+    x = arith::MulFOp::create(b, at, x, scale);
+  if (quantizesRnnData) {
+    x = arith::MulFOp::create(b, at, x, constant(attr.rnn.dataScale));
+    x = arith::AddFOp::create(b, at, x, constant(attr.rnn.dataShift));
+  }
+  x = postOps.apply(b, at, x, in.drop_front(inputs.size()), old, desc.dst.dataType);
+  if (Value scale = dstScale.read(b, at, in))
+    x = arith::DivFOp::create(b, at, x, scale);
+  if (Value zeroPoint = dstZeroPoint.read(b, at, in))
+    x = arith::AddFOp::create(b, at, x, zeroPoint);
+  return narrowed(b, at, x, desc.dst.dataType);
+}
+
+void ReorderEmitter::emit() {
+  SmallVector<Operand> all(inputs);
+  llvm::append_range(all, postOps.operands());
+  SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
+  function.generic(space, kinds, all, function.tensor(arg::dst, space),
+                   [&](OpBuilder &b, Location at, ValueRange in, Value old) { return element(b, at, in, old); });
+  function.finish();
+}
+
+} // namespace
+
+void quern::emitReorder(ModuleOp module, const VerifiedProblem &problem) {
+  ReorderEmitter(module, problem).emit();
+  emitPadding(module, problem, "reorder");
+}

@@ -25,6 +25,11 @@ std::string nameOf(int32_t index) {
   return (index & scalesFlag ? "scales." : index & zeroPointsFlag ? "zero_points." : "") + nameOfArgument(plain);
 }
 
+int64_t groupAlong(const QuantParams &params, int rank, int dim) {
+  int position = dim - rank + static_cast<int>(params.groups.size());
+  return position >= 0 && !params.groups.empty() ? params.groups[static_cast<size_t>(position)] : 1;
+}
+
 TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of) {
   TensorDesc vector;
   vector.ndims = 1;
@@ -33,7 +38,8 @@ TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of) {
   vector.strides[0] = 1;
   int64_t count = 1;
   for (int dim = 0; dim < of.ndims; ++dim)
-    count *= params.mask >> dim & 1 ? of.dims[dim] : 1;
+    if (params.mask >> dim & 1)
+      count = count == runtimeDim || of.dims[dim] == runtimeDim ? runtimeDim : count * (of.dims[dim] / groupAlong(params, of.ndims, dim));
   vector.dims[0] = vector.paddedDims[0] = count;
   return vector;
 }
@@ -42,6 +48,8 @@ void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentIn
   const std::vector<ArgumentInfo> tensors(quantized.begin(), quantized.end()); // `quantized` may lie in `arguments`
   for (const ArgumentInfo &tensor : tensors)
     appendVector(attr.scales, tensor, scalesOf(tensor.index), arguments);
+  for (const ArgumentInfo &tensor : tensors)
+    appendVector(attr.zeroPoints, tensor, zeroPointsOf(tensor.index), arguments);
   for (size_t i = 0; i < attr.postOps.size(); ++i) {
     const PostOp &op = attr.postOps[i];
     if (op.kind != PostOp::Kind::Binary)

@@ -24,6 +24,7 @@ struct ArgumentInfo {
   std::string name;
   TensorDesc desc;
   bool isOutput = false;
+  bool isUpdated = false; ///< an output whose old values are read, too (post-op sum)
 };
 
 } // namespace quern
@@ -33,7 +34,7 @@ namespace quern::arg {
 inline constexpr int32_t src = 1, src1 = 2, src2 = 3, dst = 17, diffSrc = 129, diffDst = 145;
 inline constexpr int32_t scalesFlag = 4096, zeroPointsFlag = 8192, postOpBase = 32768;
 
-/// The vector of scales of an argument.
+/// The vectors of scales and of zero points of an argument.
 constexpr int32_t scalesOf(int32_t argument) { return argument | scalesFlag; }
 constexpr int32_t zeroPointsOf(int32_t argument) { return argument | zeroPointsFlag; }
 /// Operand `operand` (src1 or src2) of post-op `position`.
@@ -42,11 +43,16 @@ constexpr int32_t ofPostOp(size_t position, int32_t operand) { return postOpBase
 /// "src", "scales.dst", "post0.src_1", "zero_points.post0.src_1".
 std::string nameOf(int32_t index);
 
-/// The tensor of scales or zero points: dense, 1-D, row-major over the masked dims of `of`; one element for mask 0.
+/// How many neighbours along a masked `dim` of a tensor of that rank share a scale or zero point.
+int64_t groupAlong(const QuantParams &params, int rank, int dim);
+
+/// The tensor of scales or zero points: dense, 1-D, row-major over the masked dims of `of`, of which the last two count groups if there are
+/// any; one element for mask 0. Its dim is known only at execution if one of those is.
 TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of);
 
-/// Appends the inputs that attributes add, in this order: scales of each of `quantized` that has them; for each binary post-op its src_1,
-/// its src_2 (select), the scales of src_1, the zero points of src_1. The attributes are verified and have no `any` left.
+/// Appends the inputs that attributes add, in this order: scales of each of `quantized` that has them, zero points likewise; for each
+/// binary post-op its src_1, its src_2 (select), the scales of src_1, the zero points of src_1. The attributes are verified and have no
+/// `any` left.
 void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized, std::vector<ArgumentInfo> &arguments);
 
 } // namespace quern::arg

@@ -21,6 +21,7 @@ struct RegisteredPrimitive {
 
 /// One line for each primitive that has an implementation.
 constexpr RegisteredPrimitive primitives[] = {
+    {PrimitiveKind::Reorder, verifyReorder},
     {PrimitiveKind::Softmax, verifySoftmax},
 };
 
@@ -54,7 +55,7 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind())
       return primitive.verify(desc, target, forwardHint);
-  return unimplemented("primitive ", nameOf(desc.kind()), " has no implementation; softmax has");
+  return unimplemented("primitive ", nameOf(desc.kind()), " has no implementation; reorder and softmax have");
 }
 
 } // namespace quern

@@ -30,6 +30,7 @@ struct VerifiedProblem {
 Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint = nullptr);
 
 // One verifier for each primitive, in Primitives/<Name>/Verify.cpp.
+Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 
 } // namespace quern

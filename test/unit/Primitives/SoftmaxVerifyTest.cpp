@@ -270,6 +270,5 @@ TEST(Verify, TensorsAndAttributesAreCheckedBeforeAnything) {
 }
 
 TEST(Verify, OtherPrimitivesAreRefusedByName) {
-  expectRefused(parsed("reorder src=f32:8x9:ab dst=f32:8x9:ba"), Status::Unimplemented, "primitive reorder has no implementation", "");
   expectRefused(parsed("rnn fwd_i cell=lstm"), Status::Unimplemented, "primitive rnn has no implementation", "");
 }

@@ -1,0 +1,50 @@
+//===- Compensation.h - What a reorder appends to weights -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Sums of the elements that are stored, in buffers behind them. An int8 product with a shifted source is corrected by them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_REORDER_COMPENSATION_H
+#define QUERN_PRIMITIVES_REORDER_COMPENSATION_H
+
+#include "Desc/PrimitiveDesc.h"
+
+#include <vector>
+
+namespace quern::reorder {
+
+/// One buffer: dense, row-major over the padded dims in `mask`; value[masked indices] = factor · Σ dst over the dims that are not, in
+/// 32-bit integers that wrap; of an index in the padding 0.
+struct Compensation {
+  uint64_t flag = 0; ///< one of ExtraFlags
+  int32_t mask = 0;
+  DataType type = DataType::S32; ///< F32: the sum is converted after it is complete
+  int32_t factor = 1;
+  int64_t byteOffset = 0; ///< from the start of dst's buffer, a multiple of 4
+  int64_t elements = 0;
+};
+
+/// The buffers of a tensor in the order in which they lie: s8s8 (−128 · Σ), then rnn_u8s8 (Σ, as f32), then asymmetric source (−Σ).
+/// `desc` is valid and has no runtime dims.
+std::vector<Compensation> compensationsOf(const TensorDesc &desc);
+
+/// What the RNN parameters of the attributes mean for this reorder.
+enum class RnnRole {
+  None,    ///< they are not set
+  Data,    ///< q = scale · x + shift
+  Weights, ///< q = scale[masked indices] · x; an integer x is stored as it is
+};
+RnnRole rnnRoleOf(const ReorderDesc &reorder, const Attributes &attr);
+
+/// The scales of weights of that rank (4: projection, otherwise layer and iteration) and their mask; none: 1.
+struct RnnWeightsScales {
+  int32_t mask;
+  const std::vector<float> &values; ///< row-major over the masked dims
+};
+RnnWeightsScales rnnWeightsScalesOf(const ReorderDesc &reorder, const Attributes &attr);
+
+} // namespace quern::reorder
+
+#endif // QUERN_PRIMITIVES_REORDER_COMPENSATION_H

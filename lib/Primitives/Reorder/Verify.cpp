@@ -1,0 +1,174 @@
+//===- Verify.cpp - What a reorder problem must be ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every refusal names its constraint. Invalid (the caller's bug):
+//   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
+//   C2  src and dst are given.
+//   C3  Neither has layout `any`.
+//   C4  They have the same dims; a dim that is given only at execution is so in both.
+//   C5  dst does not broadcast: no stride 0 over more than one element or block.
+//   C6  dst is of s8 if it has compensation or scale adjust.
+//   C7  Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's rank.
+//   C8  Groups are over the last two dims of a tensor that has two; each divides its dim, and is 1 where the mask has no bit.
+//   C9  Zero points are of integers: neither src nor dst that has them is of a floating type.
+//   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
+//   C11 The type that a sum reads dst as has the size of dst's.
+//   C12 RNN weights have one scale for each combination of the masked indices.
+// Invalid at execution (the runtime checks these):
+//   C13 Every argument is given.
+//   C14 dst shares bytes with src only if it is the same buffer with the same type and layout.
+//   C15 The sizes that are given only then fit each other: the dims of src and dst, the vectors of scales and zero points.
+// Unimplemented:
+//   C16 src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
+//   C17 Both are on the CPU.
+//   C18 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, padding or compensation.
+//   C19 No tensor has padded offsets.
+//   C20 Compensation for an RNN is not combined with that for convolutions or with scale adjust; tensors of post-ops have none.
+//   C21 Scales are of f32, bf16 or f16; zero points of s32, s8, u8 or f32.
+//   C22 Of the dims with an own scale or zero point only the first is given at execution, and without a group.
+//   C23 Post-ops are eltwise, binary or, once, sum.
+//   C24 Tensors of binary post-ops are of the types of C16.
+//   C25 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that is given only at execution.
+//   C26 RNN quantization makes u8 or s8 data of rank 3 or 4, or s8 weights of rank 4 or 5 and known dims.
+//   C27 RNN quantization is not combined with scales, zero points or post-ops.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Reorder/Verify.h"
+#include "Primitives/Arguments.h"
+#include "Primitives/Registry.h"
+
+namespace quern {
+namespace {
+
+struct NamedTensor {
+  const char *name;
+  const TensorDesc &desc;
+};
+
+std::string textOfDim(int64_t dim) { return dim == runtimeDim ? "given at execution" : std::to_string(dim); }
+
+/// C2, C3.
+Result<void> checkPresence(const ReorderDesc &reorder) {
+  const NamedTensor both[] = {{"src", reorder.src}, {"dst", reorder.dst}};
+  for (const auto &[name, desc] : both) {
+    if (desc.isZero())
+      return invalidArguments("a reorder needs ", name, ", which is absent (reorder C2)");
+    if (desc.isAny())
+      return invalidArguments(name, " has layout `any`; a reorder goes from a known layout to a known layout (reorder C3)");
+  }
+  return {};
+}
+
+/// C4.
+Result<void> checkDims(const ReorderDesc &reorder) {
+  const TensorDesc &src = reorder.src, &dst = reorder.dst;
+  if (src.ndims != dst.ndims)
+    return invalidArguments("dst is of rank ", dst.ndims, ", src of rank ", src.ndims, " (reorder C4)");
+  for (int d = 0; d < src.ndims; ++d)
+    if (src.dims[d] != dst.dims[d])
+      return invalidArguments("dim ", d, " of dst is ", textOfDim(dst.dims[d]), ", of src ", textOfDim(src.dims[d]), " (reorder C4)");
+  return {};
+}
+
+/// C5.
+Result<void> checkOutput(const ReorderDesc &reorder) {
+  const TensorDesc &dst = reorder.dst;
+  int64_t blocks[maxDims];
+  dst.blockSizes(blocks);
+  for (int d = 0; d < dst.ndims; ++d)
+    if (dst.strides[d] == 0 && (dst.paddedDims[d] == runtimeDim || dst.paddedDims[d] > blocks[d]))
+      return invalidArguments("dst has stride 0 over dim ", d, ", which is longer than 1; only a source may broadcast (reorder C5)");
+  return {};
+}
+
+/// C6, C20. What src has appended is not read.
+Result<void> checkCompensation(const ReorderDesc &reorder) {
+  const TensorDesc &dst = reorder.dst;
+  constexpr uint64_t forRnn = ExtraRnnU8S8 | ExtraRnnS8S8, others = ExtraS8S8 | ExtraAsymmetricSource | ExtraScaleAdjust;
+  if (dst.extras.flags != 0 && dst.dataType != DataType::S8)
+    return invalidArguments("dst is of type ", nameOf(dst.dataType), "; compensation and scale adjust (flags ", dst.extras.flags,
+                            ") need s8 (reorder C6)");
+  if ((dst.extras.flags & forRnn) && (dst.extras.flags & others))
+    return unimplemented("a reorder is not implemented with compensation for an RNN beside another or scale adjust; dst's flags are ",
+                         dst.extras.flags, " (reorder C20)");
+  return {};
+}
+
+/// C16, C17, C18, C19.
+Result<void> checkSupported(const ReorderDesc &reorder) {
+  const NamedTensor both[] = {{"src", reorder.src}, {"dst", reorder.dst}};
+  for (const auto &[name, desc] : both) {
+    if (!reorder::isElementType(desc.dataType))
+      return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(desc.dataType), "; it is for ",
+                           reorder::elementTypes, " (reorder C16)");
+    EngineKind engine = &desc == &reorder.src ? reorder.srcEngine : reorder.dstEngine;
+    if (engine != EngineKind::Cpu)
+      return unimplemented("a reorder is not implemented for ", name, " on an engine of kind ", nameOf(engine),
+                           "; it is for cpu (reorder C17)");
+    if (Result<void> ok = reorder::checkLayout(name, desc); !ok)
+      return ok;
+  }
+  return {};
+}
+
+void listArguments(VerifiedProblem &problem) {
+  const ReorderDesc &reorder = std::get<ReorderDesc>(problem.desc.op);
+  std::vector<ArgumentInfo> &arguments = problem.arguments;
+  arguments.reserve(6);
+  arguments.push_back({arg::src, "src", reorder.src, false});
+  arguments.push_back({arg::dst, "dst", reorder.dst, true});
+  for (const PostOp &op : problem.desc.attr.postOps)
+    arguments.back().isUpdated |= op.kind == PostOp::Kind::Sum;
+  arg::appendAttributeArguments(problem.desc.attr, arguments, arguments);
+}
+
+} // namespace
+
+bool reorder::isElementType(DataType type) {
+  switch (type) {
+  case DataType::F64:
+  case DataType::F32:
+  case DataType::BF16:
+  case DataType::F16:
+  case DataType::F8E5M2:
+  case DataType::F8E4M3:
+  case DataType::S32:
+  case DataType::S8:
+  case DataType::U8:
+    return true;
+  default:
+    return false;
+  }
+}
+
+Result<void> reorder::checkLayout(std::string_view name, const TensorDesc &tensor) {
+  if (tensor.hasRuntimeDims() && (!tensor.isPlain() || tensor.hasPadding() || tensor.extras.flags != 0))
+    return unimplemented("a reorder is not implemented for ",
+                         !tensor.isPlain()     ? "inner blocks"
+                         : tensor.hasPadding() ? "padding"
+                                               : "compensation",
+                         " in ", name, ", which has sizes that are given at execution (reorder C18)");
+  for (int d = 0; d < tensor.ndims; ++d)
+    if (tensor.paddedOffsets[d] != 0)
+      return unimplemented("a reorder is not implemented for padded offsets; that of dim ", d, " of ", name, " is ",
+                           tensor.paddedOffsets[d], " (reorder C19)");
+  return {};
+}
+
+Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
+  VerifiedProblem problem{desc, {}, {}, false};
+  const auto &reorder = std::get<ReorderDesc>(problem.desc.op);
+  for (auto check : {checkPresence, checkDims, checkOutput, checkCompensation, checkSupported})
+    if (Result<void> ok = check(reorder); !ok)
+      return ok.takeError();
+  if (Result<void> ok = reorder::checkAttributes(reorder, problem.desc.attr); !ok)
+    return ok.takeError();
+  listArguments(problem);
+  problem.implementation.append("jit:map:").append(nameOfIsa(target.isa));
+  problem.isNoop = reorder.dst.hasZeroDim();
+  return problem;
+}
+
+} // namespace quern

@@ -1,0 +1,237 @@
+//===- VerifyAttributes.cpp - Which attributes a reorder takes ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions, accepted as they
+// are.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Primitives/Reorder/Compensation.h"
+#include "Primitives/Reorder/Verify.h"
+
+namespace quern {
+namespace {
+
+/// C10, C18 to C20, C24; resolves `any`, to dense row-major.
+Result<void> checkOperand(const std::string &name, TensorDesc &operand, const TensorDesc &dst) {
+  if (operand.ndims != dst.ndims)
+    return invalidArguments(name, " is of rank ", operand.ndims, ", dst of rank ", dst.ndims, " (reorder C10)");
+  for (int d = 0; d < dst.ndims; ++d)
+    if (operand.dims[d] != 1 && operand.dims[d] != dst.dims[d])
+      return invalidArguments("dim ", d, " of ", name, " is ", operand.dims[d] == runtimeDim ? "unknown" : std::to_string(operand.dims[d]),
+                              "; it must be 1 or dst's ", dst.dims[d] == runtimeDim ? "unknown one" : std::to_string(dst.dims[d]),
+                              " (reorder C10)");
+  if (!reorder::isElementType(operand.dataType))
+    return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(operand.dataType), "; it is for ",
+                         reorder::elementTypes, " (reorder C24)");
+  if (operand.extras.flags != 0)
+    return unimplemented("a reorder is not implemented for compensation in ", name, "; its flags are ", operand.extras.flags,
+                         " (reorder C20)");
+  if (!operand.isAny())
+    return reorder::checkLayout(name, operand);
+  Result<TensorDesc> resolved = TensorDesc::dense(operand.shape(), operand.dataType);
+  if (!resolved)
+    return Error{resolved.error().status, concat(name, ": ", resolved.error().message, " (reorder C10)")};
+  operand = *resolved;
+  return {};
+}
+
+/// C11.
+Result<void> checkSum(const PostOp &op, const TensorDesc &dst) {
+  if (op.dataType != DataType::Undef && bitsOf(op.dataType) != bitsOf(dst.dataType))
+    return invalidArguments("post-op sum reads dst as ", nameOf(op.dataType), ", which has not the size of ", nameOf(dst.dataType),
+                            " (reorder C11)");
+  if (op.dataType != DataType::Undef && !reorder::isElementType(op.dataType))
+    return unimplemented("a reorder is not implemented with a sum that reads dst as ", nameOf(op.dataType), "; it is for ",
+                         reorder::elementTypes, " (reorder C24)");
+  return {};
+}
+
+/// C11, C23 and, of operands, C10, C18 to C20, C24.
+Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst) {
+  int sums = 0;
+  for (size_t i = 0; i < postOps.size(); ++i) {
+    PostOp &op = postOps[i];
+    sums += op.kind == PostOp::Kind::Sum;
+    if (op.kind == PostOp::Kind::Prelu || sums > 1)
+      return unimplemented("a reorder is not implemented with ", sums > 1 ? "a second post-op " : "a post-op ", nameOf(op.kind),
+                           ", which is number ", i, "; it is with eltwise, binary and one sum (reorder C23)");
+    if (Result<void> ok = op.kind == PostOp::Kind::Sum ? checkSum(op, dst) : Result<void>(); !ok)
+      return ok;
+    if (op.kind != PostOp::Kind::Binary)
+      continue;
+    if (Result<void> ok = checkOperand(arg::nameOf(arg::ofPostOp(i, arg::src1)), op.src1, dst); !ok)
+      return ok;
+    if (op.alg != Alg::BinarySelect)
+      continue;
+    if (Result<void> ok = checkOperand(arg::nameOf(arg::ofPostOp(i, arg::src2)), op.src2, dst); !ok)
+      return ok;
+  }
+  return {};
+}
+
+/// Scales or zero points of one argument.
+struct Quantization {
+  const char *what; ///< "scales" or "zero points"
+  int32_t argument;
+  const QuantParams &params;
+
+  bool isScales() const { return what[0] == 's'; }
+  std::string of() const { return concat(what, " of ", arg::nameOf(argument)); }
+};
+
+bool isMasked(const QuantParams &params, int dim) { return params.mask >> dim & 1; }
+
+bool isParamType(DataType type, bool isScale) {
+  if (isScale)
+    return type == DataType::F32 || type == DataType::BF16 || type == DataType::F16;
+  return type == DataType::S32 || type == DataType::S8 || type == DataType::U8 || type == DataType::F32;
+}
+
+/// C7, C21.
+Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
+  const QuantParams &params = quantization.params;
+  if (params.mask >> tensor.ndims != 0)
+    return invalidArguments(quantization.of(), " have mask ", params.mask, "; a tensor of rank ", tensor.ndims, " allows 0 to ",
+                            (1 << tensor.ndims) - 1, " (reorder C7)");
+  if (!isParamType(params.dataType, quantization.isScales()))
+    return unimplemented(quantization.of(), " are of type ", nameOf(params.dataType), "; a reorder takes ",
+                         quantization.isScales() ? "f32, bf16, f16" : "s32, s8, u8, f32", " (reorder C21)");
+  return {};
+}
+
+/// C8.
+Result<void> checkGroups(const Quantization &quantization, const TensorDesc &tensor) {
+  const std::vector<int64_t> &groups = quantization.params.groups;
+  if (groups.empty())
+    return {};
+  if (tensor.ndims < 2)
+    return invalidArguments(quantization.of(), " have groups over two dims; the tensor is of rank ", tensor.ndims, " (reorder C8)");
+  for (int i = 0; i < 2; ++i) {
+    int d = tensor.ndims - 2 + i;
+    if (groups[i] != 1 && !isMasked(quantization.params, d))
+      return invalidArguments(quantization.of(), " have groups of ", groups[i], " along dim ", d, ", which their mask ",
+                              quantization.params.mask, " does not have (reorder C8)");
+    if (tensor.dims[d] != runtimeDim && tensor.dims[d] % groups[i] != 0)
+      return invalidArguments(quantization.of(), " have groups of ", groups[i], ", which do not divide dim ", d, " of ", tensor.dims[d],
+                              " (reorder C8)");
+  }
+  return {};
+}
+
+/// C22.
+Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc &tensor) {
+  const QuantParams &params = quantization.params;
+  bool isFirst = true;
+  for (int d = 0; d < tensor.ndims; ++d) {
+    if (!isMasked(params, d))
+      continue;
+    if (tensor.dims[d] == runtimeDim && (!isFirst || arg::groupAlong(params, tensor.ndims, d) != 1))
+      return unimplemented("a reorder is not implemented with ", quantization.of(), isFirst ? " in groups" : " along more than one dim",
+                           ", of which dim ", d, " is given at execution (reorder C22)");
+    isFirst = false;
+  }
+  return {};
+}
+
+/// C7, C21, C25.
+Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<PostOp> &postOps) {
+  int32_t position = quantization.argument / arg::postOpBase - 1, operand = quantization.argument % arg::postOpBase;
+  bool isOperand = static_cast<size_t>(position) < postOps.size() && postOps[position].kind == PostOp::Kind::Binary &&
+                   (operand == arg::src1 || (operand == arg::src2 && postOps[position].alg == Alg::BinarySelect));
+  if (!isOperand)
+    return invalidArguments(quantization.of(), " (argument ", quantization.argument,
+                            ") are given; the problem has no such tensor (reorder C7)");
+  if (operand != arg::src1)
+    return unimplemented("a reorder is not implemented with ", quantization.of(), "; it is with those of src_1 (reorder C25)");
+  const TensorDesc &tensor = postOps[position].src1;
+  if (Result<void> ok = checkParams(quantization, tensor); !ok)
+    return ok;
+  if (!quantization.params.groups.empty())
+    return unimplemented("a reorder is not implemented with groups of ", quantization.of(), " (reorder C25)");
+  for (int d = 0; d < tensor.ndims; ++d)
+    if (isMasked(quantization.params, d) && tensor.dims[d] == runtimeDim)
+      return unimplemented("a reorder is not implemented with ", quantization.of(), " along dim ", d,
+                           ", which is given at execution (reorder C25)");
+  return {};
+}
+
+/// C7 to C9, C21, C22, C25.
+Result<void> checkQuantization(const Quantization &quantization, const ReorderDesc &reorder, const std::vector<PostOp> &postOps) {
+  if (quantization.argument >= arg::postOpBase)
+    return checkOfPostOp(quantization, postOps);
+  if (quantization.argument != arg::src && quantization.argument != arg::dst)
+    return invalidArguments(quantization.of(), " (argument ", quantization.argument,
+                            ") are given; the problem has no such tensor (reorder C7)");
+  const TensorDesc &tensor = quantization.argument == arg::src ? reorder.src : reorder.dst;
+  if (!quantization.isScales() && isFloating(tensor.dataType))
+    return invalidArguments(quantization.of(), " are given; it is of type ", nameOf(tensor.dataType),
+                            ", and only integers have zero points (reorder C9)");
+  for (auto check : {checkParams, checkGroups, checkRuntimeDims})
+    if (Result<void> ok = check(quantization, tensor); !ok)
+      return ok;
+  return {};
+}
+
+/// C26.
+Result<void> checkRnnRole(const ReorderDesc &reorder, reorder::RnnRole role) {
+  const TensorDesc &src = reorder.src, &dst = reorder.dst;
+  if (role == reorder::RnnRole::Weights) {
+    bool isType = dst.dataType == DataType::S8 && (isFloating(src.dataType) || src.dataType == DataType::S8);
+    if (isType && (dst.ndims == 4 || dst.ndims == 5) && dst.elements() != runtimeDim)
+      return {};
+    return unimplemented("a reorder is not implemented for RNN weights from ", nameOf(src.dataType), " to ", nameOf(dst.dataType),
+                         " of rank ", dst.ndims, "; it is from a floating type or s8 to s8, of rank 4 or 5 and dims that are known",
+                         " (reorder C26)");
+  }
+  bool isType = isFloating(src.dataType) && (dst.dataType == DataType::U8 || dst.dataType == DataType::S8);
+  if (isType && (dst.ndims == 3 || dst.ndims == 4))
+    return {};
+  return unimplemented("a reorder is not implemented for RNN data from ", nameOf(src.dataType), " to ", nameOf(dst.dataType), " of rank ",
+                       dst.ndims, "; it is from a floating type to u8 or s8, of rank 3 or 4 (reorder C26)");
+}
+
+/// C12, C26, C27.
+Result<void> checkRnn(const ReorderDesc &reorder, const Attributes &attr) {
+  reorder::RnnRole role = reorder::rnnRoleOf(reorder, attr);
+  if (role == reorder::RnnRole::None)
+    return {};
+  if (!attr.scales.empty() || !attr.zeroPoints.empty() || !attr.postOps.empty())
+    return unimplemented("a reorder is not implemented with RNN quantization beside ",
+                         !attr.scales.empty()       ? "scales"
+                         : !attr.zeroPoints.empty() ? "zero points"
+                                                    : "post-ops",
+                         " (reorder C27)");
+  if (Result<void> ok = checkRnnRole(reorder, role); !ok || role == reorder::RnnRole::Data)
+    return ok;
+  reorder::RnnWeightsScales scales = reorder::rnnWeightsScalesOf(reorder, attr);
+  if (scales.values.empty())
+    return {};
+  int64_t wanted = 1;
+  for (int d = 0; d < reorder.dst.ndims; ++d)
+    wanted *= scales.mask >> d & 1 ? reorder.dst.dims[d] : 1;
+  if (scales.mask >> reorder.dst.ndims != 0 || wanted != static_cast<int64_t>(scales.values.size()))
+    return invalidArguments("RNN weights have ", scales.values.size(), " scales; mask ", scales.mask, " over these dims asks for ", wanted,
+                            " (reorder C12)");
+  return {};
+}
+
+} // namespace
+
+Result<void> reorder::checkAttributes(const ReorderDesc &reorder, Attributes &attr) {
+  if (Result<void> ok = checkRnn(reorder, attr); !ok)
+    return ok;
+  if (Result<void> ok = checkPostOps(attr.postOps, reorder.dst); !ok)
+    return ok;
+  for (const auto &[argument, params] : attr.scales)
+    if (Result<void> ok = checkQuantization({"scales", argument, params}, reorder, attr.postOps); !ok)
+      return ok;
+  for (const auto &[argument, params] : attr.zeroPoints)
+    if (Result<void> ok = checkQuantization({"zero points", argument, params}, reorder, attr.postOps); !ok)
+      return ok;
+  return {};
+}
+
+} // namespace quern

@@ -76,6 +76,7 @@ private:
   LogicalResult addStage(linalg::LinalgOp op);
   LogicalResult addInputs(Stage &stage, ArrayRef<unsigned> loopOf);
   LogicalResult addOutputs(Stage &stage, ArrayRef<unsigned> loopOf);
+  LogicalResult addOldElements(Stage &stage);
   LogicalResult readTerm(AffineExpr expr, int64_t stride, ArrayRef<unsigned> loopOf, Access &access, LoopDigits &digits);
   LogicalResult readAddress(linalg::LinalgOp op, OpOperand &operand, ArrayRef<unsigned> loopOf, Access &access);
   LogicalResult checkBody(Stage &stage);
@@ -275,14 +276,14 @@ LogicalResult Matcher::addInputs(Stage &stage, ArrayRef<unsigned> loopOf) {
 }
 
 LogicalResult Matcher::addOutputs(Stage &stage, ArrayRef<unsigned> loopOf) {
+  bool readOld = false;
   for (auto [i, operand] : llvm::enumerate(stage.op.getDpsInitsMutable())) {
     Access access;
     if (failed(readAddress(stage.op, operand, loopOf, access)) || failed(checkOutput(stage, access)))
       return failure();
     if (!writer.try_emplace(access.base, chain.stages.size(), i).second)
       return fail("a buffer is written twice");
-    if (!stage.reduces && !stage.op.getMatchingBlockArgument(&operand).use_empty())
-      return fail("an elementwise op reads its output");
+    readOld |= !stage.reduces && !stage.op.getMatchingBlockArgument(&operand).use_empty();
     auto readsElsewhere = [&](const Access &in) { return !in.unread && in.base == access.base && !in.sameAddress(access); };
     bool clashes = llvm::any_of(stage.ins, readsElsewhere);
     for (const Stage &earlier : chain.stages)
@@ -292,6 +293,18 @@ LogicalResult Matcher::addOutputs(Stage &stage, ArrayRef<unsigned> loopOf) {
     stage.writesArgument |= isa<BlockArgument>(access.base);
     stage.outs.push_back(access);
     stage.inits.push_back(fills.lookup(access.base));
+  }
+  return readOld ? addOldElements(stage) : success();
+}
+
+/// What an elementwise op overwrites is an input more where its body reads it.
+LogicalResult Matcher::addOldElements(Stage &stage) {
+  for (auto [operand, access] : llvm::zip_equal(stage.op.getDpsInitsMutable(), stage.outs)) {
+    Access old = access;
+    old.unread = stage.op.getMatchingBlockArgument(&operand).use_empty();
+    if (!old.unread && !old.isArgument())
+      return fail("an intermediate is read before it is written");
+    stage.ins.push_back(old);
   }
   return success();
 }

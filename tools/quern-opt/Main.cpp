@@ -15,6 +15,7 @@
 #include "quern-compiler/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -89,11 +90,16 @@ private:
     static_cast<OpPassManager &>(passes) = *parsed;
     return passes.run(module);
   }
+  /// Without one, every operation is meant to round as it is written.
+  static bool hasReduction(func::FuncOp function) {
+    auto reduces = [](linalg::LinalgOp op) { return op.getNumReductionLoops() ? WalkResult::interrupt() : WalkResult::advance(); };
+    return function.walk(reduces).wasInterrupted();
+  }
   LogicalResult schedule(ModuleOp module, bool naive) {
     if (!naive)
       return quern::compiler::schedule(module, options.target);
     for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
-      if (!function->hasAttr(quern::kernel_attr::space) && failed(quern::lowerNaively(function, /*widen=*/true)))
+      if (!function->hasAttr(quern::kernel_attr::space) && failed(quern::lowerNaively(function, /*widen=*/hasReduction(function))))
         return failure();
     return success();
   }

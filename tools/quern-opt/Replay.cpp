@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Data are multiples of 1/64 in [-4, 4), exact in every type, drawn by splitmix64 from the seed and the argument's position.
+// Data are multiples of 1/64 in [-4, 4), rounded to the type, drawn by splitmix64 from the seed and the argument's position; integers have
+// 16 times, 32-bit ones 128 times as much.
 //
 //===----------------------------------------------------------------------===//
 #include "Replay.h"
@@ -32,8 +33,19 @@ constexpr unsigned char guardValue = 0xa5;
 
 int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
+/// Of a float narrower than f32; null for any other type.
+const NarrowFormat *narrowFormatOf(Type element) {
+  if (element.isBF16())
+    return &bf16Format;
+  if (element.isF16())
+    return &f16Format;
+  if (isa<Float8E5M2Type>(element))
+    return &f8E5M2Format;
+  return isa<Float8E4M3FNType>(element) ? &f8E4M3Format : nullptr;
+}
+
 bool isSupported(Type element) {
-  return element.isF64() || element.isF32() || element.isBF16() || element.isF16() || element.isInteger(8) || element.isInteger(16) ||
+  return element.isF64() || element.isF32() || narrowFormatOf(element) || element.isInteger(8) || element.isInteger(16) ||
          element.isInteger(32);
 }
 
@@ -56,10 +68,16 @@ void store(Type element, char *at, double value) {
     put(at, value);
   else if (element.isF32())
     put(at, static_cast<float>(value));
-  else if (element.isBF16() || element.isF16())
-    put(at, static_cast<uint16_t>(encodeNarrow(value, element.isBF16() ? bf16Format : f16Format)));
+  else if (const NarrowFormat *format = narrowFormatOf(element); format && bytesOf(element) == 2)
+    put(at, static_cast<uint16_t>(encodeNarrow(value, *format)));
+  else if (format)
+    put(at, static_cast<uint8_t>(encodeNarrow(value, *format)));
+  else if (element.isInteger(32))
+    put(at, static_cast<int32_t>(value * 128));
+  else if (element.isInteger(16))
+    put(at, static_cast<int16_t>(value * 16));
   else
-    std::memset(at, static_cast<int>(value * 16), static_cast<size_t>(bytesOf(element)));
+    put(at, static_cast<int8_t>(value * 16));
 }
 
 /// Elements from the buffer's start to the last one that the type reaches.
@@ -151,8 +169,8 @@ double Buffer::at(int64_t index) const {
     return get<double>(place);
   if (element.isF32())
     return get<float>(place);
-  if (element.isBF16() || element.isF16())
-    return decodeNarrow(get<uint16_t>(place), element.isBF16() ? bf16Format : f16Format);
+  if (const NarrowFormat *format = narrowFormatOf(element))
+    return decodeNarrow(bytesOf(element) == 2 ? get<uint16_t>(place) : get<uint8_t>(place), *format);
   if (element.isInteger(8))
     return get<int8_t>(place);
   return element.isInteger(16) ? get<int16_t>(place) : get<int32_t>(place);

@@ -5,8 +5,8 @@
 # Installs the libraries that Quern is compared with into build/peers, each into a Python environment of its own.
 #
 #   tools/peers.sh            both genuine oneDNN builds: onednn-3.2 (OpenMP) and onednn-3.13 (SYCL)
-#   tools/peers.sh NAME…      these only; besides the two: onnxruntime, jax
-#   tools/peers.sh --all      all four
+#   tools/peers.sh NAME…      these only; besides the two: onnxruntime, jax, torch (5 GB: its package brings CUDA), iree
+#   tools/peers.sh --all      all six
 #
 # One that is there already is left alone. None is needed to build or to use Quern.
 set -euo pipefail
@@ -37,7 +37,7 @@ installOpenMp() {
 
 case "${1-}" in
   "") set -- onednn-3.2 onednn-3.13 ;;
-  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax ;;
+  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax torch iree ;;
 esac
 for peer in "$@"; do
   case "$peer" in
@@ -48,8 +48,10 @@ for peer in "$@"; do
     onednn-3.13) install onednn-3.13 onednn==2026.1.0 onednn-devel==2026.1.0 ;;
     onnxruntime) install onnxruntime onnxruntime==1.31.0 onnx numpy ;;
     jax) install jax jax==0.10.2 numpy ;;
+    torch) install torch torch==2.15.0 numpy ;;
+    iree) install iree iree-base-compiler==3.13.0 iree-base-runtime==3.13.0 numpy ;;
     *)
-      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime and jax are known" >&2
+      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch and iree are known" >&2
       exit 2
       ;;
   esac

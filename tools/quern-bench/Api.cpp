@@ -58,8 +58,7 @@ Kernel::Kernel(const Engine &engine, const Problem &problem)
 
 void Kernel::fill(const Problem &problem) const {
   for (size_t i = 0; i < memories.size(); ++i)
-    if (const ArgumentInfo &argument = problem.verified.arguments[i]; !argument.isOutput)
-      fillArgument(dataOf(memories[i]), argument);
+    fillArgument(dataOf(memories[i]), problem.verified.arguments[i]);
 }
 
 void Kernel::run(const Stream &stream) const {

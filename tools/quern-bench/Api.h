@@ -46,7 +46,7 @@ char *dataOf(const Memory &memory);
 /// A primitive with its buffers, ready to run.
 struct Kernel {
   Kernel(const Engine &engine, const Problem &problem);
-  /// Gives inputs the values that every contestant has.
+  /// Gives tensors the values that every contestant has, outputs too: a sum reads them.
   void fill(const Problem &problem) const;
   void run(const Stream &stream) const;
 

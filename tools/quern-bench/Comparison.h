@@ -44,11 +44,13 @@ struct Settings {
   int threads = 1;
   int runs = 40;                  ///< samples of each contestant and problem
   std::vector<int> cpus;          ///< as many as threads
-  std::vector<std::string> peers; ///< onednn-3.13, onednn-3.2, onnxruntime, jax
+  std::vector<std::string> peers; ///< of peerNames
   std::string peersFolder;        ///< where tools/peers.sh put them
   std::string driversFolder;      ///< of the Python drivers
 };
 
+/// What tools/peers.sh can install.
+inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", "onnxruntime", "jax", "torch", "iree"};
 /// Names of the two contestants that are always there.
 inline constexpr const char *quernName = "quern", *copyName = "copy";
 

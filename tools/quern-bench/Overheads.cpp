@@ -10,12 +10,15 @@
 
 #include "Api.h"
 #include "Child.h"
+#include "CodeSize.h"
+#include "ProblemKind.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <unistd.h>
 
 namespace quern::bench {
@@ -95,24 +98,71 @@ Samples timeCreation(const PrimitiveDesc &desc, quern_origin_t origin, int count
   return samples;
 }
 
-constexpr double compileBoundMs = 6;
+/// What was measured of one problem.
+struct Compilation {
+  Problem problem;
+  Bounds bounds;
+  Overhead coldCompile;
+  double codeKib;
+  std::optional<Overhead> call;
+};
 
-/// Every post-op is code of its own.
-double compileBoundOf(const Problem &problem) { return problem.verified.desc.attr.postOps.size() > 4 ? 10 : compileBoundMs; }
+/// Of a call on one thread, the kernel included.
+Samples timeWholeCalls(const Engine &engine, const Problem &problem) {
+  check(quern_set_num_threads(1));
+  Stream stream = createStream(engine);
+  Kernel kernel(engine, problem);
+  kernel.fill(problem);
+  return timeCalls([&] { kernel.run(stream); });
+}
 
-/// A row for all problems, made of their medians, then one for each. The compiler has compiled something before.
-std::vector<Overhead> timeCompilation(const Engine &engine, const std::vector<std::string> &lines) {
+/// The compiler has compiled something before.
+Compilation measureCompilation(const Engine &engine, const Problem &problem) {
+  PrimitiveDesc desc = createPrimitiveDesc(engine, problem.line);
+  Samples samples = timeCreation(desc, quern_origin_compiled, 7);
+  Primitive primitive = createPrimitive(desc);
+  quern_primitive_info_t info;
+  check(quern_primitive_get_info(primitive.get(), &info));
+  Bounds bounds = problem.kind().bounds(problem, info.plan ? info.plan : "");
+  Compilation found{problem, bounds, summarize("cold compile, " + problem.title(), "ms", samples, bounds.compileMs),
+                    codeBytesOf(problem.line) / 1024.0, std::nullopt};
+  if (bounds.executeNs > 0)
+    found.call = summarize("execute, kernel included, " + problem.title(), "ns", timeWholeCalls(engine, problem), bounds.executeNs);
+  return found;
+}
+
+std::vector<Compilation> measureCompilations(const Engine &engine, const std::vector<std::string> &lines) {
   check(quern_set_disk_cache(nullptr));
   createPrimitive(createPrimitiveDesc(engine, tinyProblem));
-  Samples medians;
-  std::vector<Overhead> rows;
-  for (const std::string &line : lines) {
-    Samples samples = timeCreation(createPrimitiveDesc(engine, line), quern_origin_compiled, 7);
-    const Problem problem = Problem::parse(line);
-    rows.push_back(summarize("cold compile, " + problem.title(), "ms", samples, compileBoundOf(problem)));
-    medians.push_back(rows.back().median * 1e6);
+  std::vector<Compilation> found;
+  for (const std::string &line : lines)
+    if (Problem problem = Problem::parse(line); !problem.verified.isNoop)
+      found.push_back(measureCompilation(engine, problem));
+  return found;
+}
+
+/// Rows over all problems of one primitive; those of compilation are made of the problems' medians.
+std::vector<Overhead> summarizeKind(const ProblemKind &kind, const std::vector<Compilation> &compilations) {
+  Samples compileNs, codeKib, callNs;
+  Bounds bounds;
+  for (const Compilation &one : compilations) {
+    if (&one.problem.kind() != &kind)
+      continue;
+    compileNs.push_back(one.coldCompile.median * 1e6);
+    codeKib.push_back(one.codeKib);
+    if (one.call)
+      callNs.push_back(one.call->median);
+    bounds.codeKib = one.bounds.codeKib;
+    bounds.compileMs = std::max(bounds.compileMs, one.bounds.compileMs);
+    bounds.executeNs = std::max(bounds.executeNs, one.bounds.executeNs);
   }
-  rows.insert(rows.begin(), summarize("cold compile, compiler warm, over the problems", "ms", medians, compileBoundMs));
+  std::vector<Overhead> rows;
+  if (!compileNs.empty()) {
+    rows.push_back(summarize(kind.name() + ": cold compile, compiler warm, over the problems", "ms", compileNs, bounds.compileMs));
+    rows.push_back(summarize(kind.name() + ": code and constants, over the problems", "KiB", codeKib, bounds.codeKib));
+  }
+  if (!callNs.empty())
+    rows.push_back(summarize(kind.name() + ": execute, kernel included, over the tiny problems", "ns", callNs, bounds.executeNs));
   return rows;
 }
 
@@ -189,9 +239,12 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
   Affinity pinned({cpu});
   TemporaryFolder folder;
   Engine engine = createEngine();
+  std::vector<Compilation> compilations = measureCompilations(engine, lines);
   std::vector<Overhead> found;
-  std::vector<Overhead> compilation = timeCompilation(engine, lines);
-  found.push_back(compilation.front());
+  for (const ProblemKind *kind : {&softmaxKind(), &reorderKind()}) {
+    std::vector<Overhead> rows = summarizeKind(*kind, compilations);
+    found.insert(found.end(), rows.begin(), rows.end());
+  }
   found.push_back(summarize("disk hit", "µs", timeDiskHits(engine, folder), 100));
   found.push_back(summarize("memory hit, descriptor at hand", "µs", timeMemoryHits(engine), 1));
   found.push_back(summarize("memory hit, verification and key included", "µs", timeDescriptorAndMemoryHits(engine), 0));
@@ -201,7 +254,11 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
   found.push_back(
       summarize("process start to first result, disk cache warm", "ms", timeProcesses("first-result", folder.path, cpu, processRuns), 8));
   found.push_back(summarize("process start, nothing computed", "ms", timeProcesses("nothing", "off", cpu, processRuns), 0));
-  found.insert(found.end(), compilation.begin() + 1, compilation.end());
+  for (const Compilation &one : compilations) {
+    if (one.call)
+      found.push_back(*one.call);
+    found.push_back(one.coldCompile);
+  }
   return found;
 }
 

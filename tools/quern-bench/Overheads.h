@@ -16,13 +16,13 @@ namespace quern::bench {
 
 struct Overhead {
   std::string name;
-  std::string unit; ///< ns, µs or ms
+  std::string unit; ///< ns, µs, ms or KiB
   double minimum, median, maximum;
   double bound; ///< what docs/performance.md promises of the median, in the same unit
 };
 
-/// Measures on the given CPU. `lines` are the problems whose compilation is timed; each has a row of its own at the end. Throws
-/// std::runtime_error.
+/// Measures on the given CPU. `lines` are the problems whose compilation, and where a bound is promised whose calls, are timed; each has
+/// rows of its own at the end. Throws std::runtime_error.
 std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, int cpu);
 
 std::string describeOverheads(const std::vector<Overhead> &overheads);

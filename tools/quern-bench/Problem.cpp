@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sizes, names and the one-line encoding of a problem.
+// Sizes, names and the one-line encoding of a problem, of whatever primitive.
 //
 //===----------------------------------------------------------------------===//
 #include "Problem.h"
 
-#include "Desc/Target.h"
+#include "ProblemKind.h"
 
 #include <algorithm>
 #include <fstream>
@@ -20,48 +20,35 @@ namespace quern::bench {
 namespace {
 
 constexpr std::string_view prefix = "problem ";
-constexpr int64_t longestShortAxis = 64;
 
-/// The tensors of the operation itself, in the order of the arguments.
-std::vector<const TensorDesc *> tensorsOf(const SoftmaxDesc &softmax) {
-  if (isForward(softmax.prop))
-    return {&softmax.src, &softmax.dst};
-  return {&softmax.dst, &softmax.diffDst, &softmax.diffSrc};
-}
-
-bool isDense(const TensorDesc &tensor) {
-  Result<TensorDesc> dense = TensorDesc::dense(tensor.shape(), tensor.dataType);
-  return dense && tensor == *dense;
-}
-
-std::string join(std::span<const int64_t> values, const char *separator = "x") {
-  std::string text;
-  for (int64_t value : values)
-    text += (text.empty() ? "" : separator) + std::to_string(value);
-  return text;
-}
-
-std::string layoutName(const TensorDesc &tensor) {
-  std::string tag = tensor.tag();
-  return !tag.empty() ? tag : "s" + join(tensor.outerStrides());
-}
-
-/// "relu", "add", "scales", in order.
-std::string describeAttributes(const Attributes &attributes) {
-  std::string text = attributes.scales.empty() ? "" : "scales";
-  for (const PostOp &post : attributes.postOps) {
-    std::string_view name = nameOf(post.alg);
-    name.remove_prefix(name.find('_') + 1);
-    text.append(text.empty() ? "" : ", ").append(name);
-  }
-  return text;
+nlohmann::json describeTensor(const TensorDesc &tensor) {
+  return {{"type", nameOf(tensor.dataType)}, {"dims", tensor.shape()}, {"dense", isDense(tensor)}, {"tag", tensor.tag()}};
 }
 
 nlohmann::json describePostOp(const PostOp &post) {
   nlohmann::json json = {{"kind", nameOf(post.kind)}, {"alg", nameOf(post.alg)}, {"alpha", post.alpha}, {"beta", post.beta}};
   if (post.kind == PostOp::Kind::Binary)
-    json["src1"] = {{"type", nameOf(post.src1.dataType)}, {"dims", post.src1.shape()}};
+    json["src1"] = describeTensor(post.src1);
   return json;
+}
+
+nlohmann::json describeQuantization(const std::map<int32_t, QuantParams> &all) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto &[argument, params] : all)
+    json[arg::nameOf(argument)] = {{"mask", params.mask}, {"type", nameOf(params.dataType)}, {"groups", params.groups}};
+  return json;
+}
+
+bool readsOutputs(const Attributes &attributes) {
+  return std::any_of(attributes.postOps.begin(), attributes.postOps.end(),
+                     [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
+}
+
+int64_t bytesWritten(const TensorDesc &tensor) {
+  // bytes() has everything, the gaps between elements too: what is appended is the difference to a descriptor without it.
+  TensorDesc plain = tensor;
+  plain.extras = {};
+  return tensor.paddedElements() * bitsOf(tensor.dataType) / 8 + tensor.bytes() - plain.bytes();
 }
 
 } // namespace
@@ -73,73 +60,44 @@ Problem Problem::parse(const std::string &line) {
   Result<VerifiedProblem> verified = verify(*desc, Target::host());
   if (!verified)
     throw std::runtime_error(verified.error().message);
-  if (!std::holds_alternative<SoftmaxDesc>(verified->desc.op))
-    throw std::runtime_error("only softmax is measured");
+  if (!kindOf(verified->desc))
+    throw std::runtime_error("this primitive is not measured");
   return {line, std::move(*verified)};
 }
 
+const ProblemKind &Problem::kind() const { return *kindOf(verified.desc); }
+
+std::string Problem::family() const { return kind().family(*this); }
+
+std::string Problem::group() const { return kind().group(*this); }
+
+std::string Problem::title() const { return kind().title(*this); }
+
 int64_t Problem::trafficBytes() const {
   int64_t bytes = 0;
-  for (const ArgumentInfo &argument : verified.arguments)
-    bytes += argument.desc.elements() * bitsOf(argument.desc.dataType) / 8;
+  for (const ArgumentInfo &argument : verified.arguments) {
+    int64_t elementBytes = argument.desc.elements() * bitsOf(argument.desc.dataType) / 8;
+    if (!argument.isOutput || readsOutputs(verified.desc.attr))
+      bytes += elementBytes;
+    if (argument.isOutput)
+      bytes += bytesWritten(argument.desc);
+  }
   return bytes;
 }
 
-std::string Problem::family() const {
-  std::vector<const TensorDesc *> tensors = tensorsOf(softmax());
-  auto any = [&](auto holds) { return std::any_of(tensors.begin(), tensors.end(), [&](const TensorDesc *t) { return holds(*t); }); };
-  const TensorDesc &first = *tensors.front();
-  if (isBackward())
-    return "backward";
-  if (!verified.desc.attr.scales.empty() || !verified.desc.attr.postOps.empty())
-    return "attributes";
-  if (any([&](const TensorDesc &t) { return !t.isPlain() || !t.sameLayout(first); }))
-    return "layouts";
-  if (any([](const TensorDesc &t) { return bitsOf(t.dataType) < 32; }))
-    return "types";
-  if (softmax().alg == Alg::SoftmaxLog)
-    return "log";
-  if (first.strides[softmax().axis] != 1)
-    return "strided axis";
-  return first.dims[softmax().axis] <= longestShortAxis ? "short axis" : "last axis";
-}
-
-std::string Problem::title() const {
-  std::vector<const TensorDesc *> tensors = tensorsOf(softmax());
-  const TensorDesc &first = *tensors.front(), &last = *tensors.back();
-  std::string text = isBackward() ? "bwd " : "";
-  text += nameOf(first.dataType);
-  if (first.dataType != last.dataType)
-    text.append("→").append(nameOf(last.dataType));
-  if (softmax().alg != Alg::SoftmaxAccurate)
-    text.append(" ").append(nameOf(softmax().alg).substr(sizeof("softmax_") - 1));
-  text += " " + join(first.shape());
-  if (softmax().axis + 1 != first.ndims)
-    text += " axis " + std::to_string(softmax().axis);
-  if (!isDense(first))
-    text += " " + layoutName(first);
-  if (!last.sameLayout(first))
-    text += "→" + layoutName(last);
-  std::string attributes = describeAttributes(verified.desc.attr);
-  return attributes.empty() ? text : text + " + " + attributes;
-}
-
 std::string Problem::encode() const {
-  nlohmann::json tensors, postOps = nlohmann::json::array(), scales = nlohmann::json::array();
+  nlohmann::json tensors, postOps = nlohmann::json::array();
   for (const ArgumentInfo &argument : verified.arguments)
-    tensors[argument.name] = {{"type", nameOf(argument.desc.dataType)}, {"dense", isDense(argument.desc)}};
+    tensors[argument.name] = describeTensor(argument.desc);
   for (const PostOp &post : verified.desc.attr.postOps)
     postOps.push_back(describePostOp(post));
-  for (const ArgumentInfo &argument : verified.arguments)
-    if (argument.name.starts_with("scales."))
-      scales.push_back(argument.name);
   nlohmann::json json = {{"line", line},
-                         {"backward", isBackward()},
-                         {"algorithm", nameOf(softmax().alg)},
-                         {"axis", softmax().axis},
-                         {"dims", tensorsOf(softmax()).front()->shape()},
+                         {"primitive", kind().name()},
+                         {"parameters", kind().parameters(*this)},
+                         {"dims", verified.arguments.front().desc.shape()},
                          {"tensors", tensors},
-                         {"scales", scales},
+                         {"scales", describeQuantization(verified.desc.attr.scales)},
+                         {"zero_points", describeQuantization(verified.desc.attr.zeroPoints)},
                          {"post_ops", postOps}};
   return std::string(prefix) + json.dump();
 }

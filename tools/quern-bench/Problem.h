@@ -18,6 +18,8 @@
 
 namespace quern::bench {
 
+class ProblemKind;
+
 struct Problem {
   std::string line; ///< Quern's text form
   VerifiedProblem verified;
@@ -25,15 +27,15 @@ struct Problem {
   /// Reads a line and verifies it for this machine. Throws std::runtime_error.
   static Problem parse(const std::string &line);
 
-  const SoftmaxDesc &softmax() const { return std::get<SoftmaxDesc>(verified.desc.op); }
-  bool isBackward() const { return !isForward(softmax().prop); }
-  /// What has to move at least: every element of every tensor read or written once.
+  const ProblemKind &kind() const;
+  /// What has to move at least: every element of every input once, and every element of an output with its padding and compensation; an
+  /// output that a sum reads counts twice.
   int64_t trafficBytes() const;
-  /// The first of "backward", "attributes", "layouts" (blocked, or not the same on all sides), "types" (under 32 bits), "log", "strided
-  /// axis", "short axis" (up to 64) and "last axis" that applies.
+  /// Which row of the table of means it belongs to: the first that applies of its primitive's families (docs/performance.md).
   std::string family() const;
-  /// "f32 1024x1000", "bf16→f32 log 16x50257", "f32 1x21x512x512 axis 1", "bwd f32 …", "… aBcd16b", "… + relu, add"; layouts where they are
-  /// not dense row-major.
+  /// Problems over which means are taken as a whole: "forward", "backward", "reorder".
+  std::string group() const;
+  /// Short and unambiguous within a set: "f32 1024x1000", "bf16→f32 log 16x50257", "f32 32x64x56x56 abcd→acdb".
   std::string title() const;
 
   /// `problem <json>`.

@@ -64,18 +64,55 @@ const Measurement *find(const Row &row, const std::string &name) {
   return found != row.results.end() && found->second.done() ? &found->second : nullptr;
 }
 
-/// One line of the table of means: the rows that `belongs` takes, against each peer that ran.
-template <typename Belongs> std::string describeMeans(const Report &report, const std::string &title, Belongs belongs) {
+/// Whether oneDNN itself left the problem to its reference code.
+bool isLeftToReference(const Row &row, const std::string &peer) {
+  const Measurement *theirs = peer.starts_with("onednn") ? find(row, peer) : nullptr;
+  return theirs && theirs->isReference();
+}
+
+/// Whether every oneDNN that took the problem ran its reference code.
+bool isLeftToReference(const Row &row, const Settings &settings) {
+  bool any = false;
+  for (const std::string &peer : settings.peers)
+    if (peer.starts_with("onednn") && find(row, peer)) {
+      any = true;
+      if (!isLeftToReference(row, peer))
+        return false;
+    }
+  return any;
+}
+
+/// Which rows a line of the table of means is over.
+struct Selection {
+  std::string title, family, group; ///< of the two that is not empty
+  /// Only rows that oneDNN left to its reference code, or only others. A column of one oneDNN asks that one, all other columns ask
+  /// every oneDNN.
+  std::optional<bool> reference = std::nullopt;
+
+  bool holds(const Row &row) const { return family.empty() ? row.problem.group() == group : row.problem.family() == family; }
+  bool holdsFor(const Row &row, const std::string &peer, const Settings &settings) const {
+    if (!reference)
+      return true;
+    return (peer.starts_with("onednn") && find(row, peer) ? isLeftToReference(row, peer) : isLeftToReference(row, settings)) == *reference;
+  }
+};
+
+std::string describeMeans(const Report &report, const Selection &selection) {
+  const std::vector<std::string> &peers = report.settings.peers;
   int count = 0;
-  GeometricMean best;
-  std::vector<GeometricMean> means(report.settings.peers.size());
+  GeometricMean best, copy;
+  std::vector<GeometricMean> means(peers.size());
   std::optional<Ratio> lowest;
   for (const Row &row : report.rows) {
-    if (!belongs(row))
+    if (!selection.holds(row))
+      continue;
+    for (size_t peer = 0; peer < peers.size(); ++peer)
+      if (selection.holdsFor(row, peers[peer], report.settings))
+        means[peer].add(ratioTo(row, peers[peer]));
+    if (!selection.holdsFor(row, copyName, report.settings))
       continue;
     ++count;
-    for (size_t peer = 0; peer < means.size(); ++peer)
-      means[peer].add(ratioTo(row, report.settings.peers[peer]));
+    copy.add(ratioTo(row, copyName));
     std::optional<Ratio> ratio = ratioToBestOneDnn(row, report.settings);
     best.add(ratio);
     if (ratio && (!lowest || ratio->minimum < lowest->minimum))
@@ -83,40 +120,32 @@ template <typename Belongs> std::string describeMeans(const Report &report, cons
   }
   if (count == 0)
     return "";
-  std::string text = "| " + title + " | " + std::to_string(count) + " |";
+  std::string text = "| " + selection.title + " | " + std::to_string(count) + " | " + showRatio(copy.value()) + " |";
   for (const GeometricMean &mean : means)
     text += " " + showRatio(mean.value()) + " |";
   return text + " " + showRatio(best.value()) + " | " + showRatio(lowest) + " |\n";
 }
 
-/// Whether every oneDNN that took the problem ran its reference code.
-bool isLeftToReference(const Row &row, const Settings &settings) {
-  bool any = false;
-  for (const std::string &peer : settings.peers)
-    if (const Measurement *theirs = peer.starts_with("onednn") ? find(row, peer) : nullptr) {
-      any = true;
-      if (!theirs->isReference())
-        return false;
-    }
-  return any;
+/// What `nameOf` says of the rows, each once, in the order of its first row.
+template <typename NameOf> std::vector<std::string> distinct(const std::vector<Row> &rows, NameOf nameOf) {
+  std::vector<std::string> names;
+  for (const Row &row : rows)
+    if (std::string name = nameOf(row.problem); std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+  return names;
 }
 
 std::string describeFamilies(const Report &report) {
-  std::string text = "| geometric mean of | problems |", rule = "|---|---|";
+  std::string text = "| geometric mean of | problems | vs copy |", rule = "|---|---|---|";
   for (const std::string &peer : report.settings.peers)
     text += " vs " + peer + " |", rule += "---|";
   text += " vs the better oneDNN | lowest |\n" + rule + "---|---|\n";
-  std::vector<std::string> families;
-  for (const Row &row : report.rows)
-    if (std::find(families.begin(), families.end(), row.problem.family()) == families.end())
-      families.push_back(row.problem.family());
-  for (const std::string &family : families)
-    text += describeMeans(report, family, [&](const Row &row) { return row.problem.family() == family; });
-  for (bool backward : {false, true})
-    for (bool reference : {false, true})
-      text += describeMeans(
-          report, std::string(backward ? "backward" : "forward") + (reference ? ", left to oneDNN's reference code" : ", all others"),
-          [&](const Row &row) { return row.problem.isBackward() == backward && isLeftToReference(row, report.settings) == reference; });
+  for (const std::string &family : distinct(report.rows, [](const Problem &problem) { return problem.family(); }))
+    text += describeMeans(report, {family, family, ""});
+  for (const std::string &group : distinct(report.rows, [](const Problem &problem) { return problem.group(); })) {
+    text += describeMeans(report, {group + ", all others", "", group, false});
+    text += describeMeans(report, {group + ", left to oneDNN's reference code", "", group, true});
+  }
   return text;
 }
 
@@ -158,8 +187,8 @@ std::string describeComparison(const Report &report) {
   const Settings &settings = report.settings;
   std::string text = format("%d thread%s, times in µs (minimum / median of %d or more), ratios peer / Quern\n\n", settings.threads,
                             settings.threads == 1 ? "" : "s", settings.runs);
-  std::string rule = "|---|---|---|---|";
-  text += "| problem | Quern | GB/s | copy |";
+  std::string rule = "|---|---|---|---|---|";
+  text += "| problem | Quern | GB/s | copy | vs copy |";
   for (const std::string &peer : settings.peers)
     text += " " + peer + " |", rule += "---|";
   for (const std::string &peer : settings.peers)
@@ -169,7 +198,7 @@ std::string describeComparison(const Report &report) {
     const Measurement *ours = find(row, quernName);
     double rate = ours ? static_cast<double>(row.problem.trafficBytes()) / ours->minimum() : 0;
     text += "| " + row.problem.title() + (row.sameBits ? "" : " (BITS DIFFER)") + " | " + showTimes(row.results.at(quernName)) + " | " +
-            format("%.1f", rate) + " | " + showTimes(row.results.at(copyName)) + " |";
+            format("%.1f", rate) + " | " + showTimes(row.results.at(copyName)) + " | " + showRatio(ratioTo(row, copyName)) + " |";
     for (const std::string &peer : settings.peers)
       text += " " + showTimes(row.results.at(peer)) + " |";
     for (const std::string &peer : settings.peers)

@@ -31,7 +31,7 @@ std::optional<Ratio> ratioToBestOneDnn(const Row &row, const Settings &settings)
 
 /// The machine, the library and the date, one line each.
 std::string describeMachine();
-/// One table of problems, and one of geometric means for each family.
+/// One table of problems, and one of geometric means for each family and each group.
 std::string describeComparison(const Report &report);
 /// Who refused what and why, one line each.
 std::string describeRefusals(const Report &report);

@@ -27,7 +27,8 @@ struct Options {
   std::vector<int> threads = {1};
   std::vector<int> cpus = availableCpus();
   std::vector<std::string> peers = {"onednn-3.13", "onednn-3.2"};
-  std::string problems = QUERN_BENCH_ROOT "/test/problems/softmax-bench.desc";
+  std::vector<std::string> problems = {QUERN_BENCH_ROOT "/test/problems/softmax-bench.desc",
+                                       QUERN_BENCH_ROOT "/test/problems/reorder-bench.desc"};
   std::string peersFolder = QUERN_BENCH_ROOT "/build/peers";
   std::string filter, json, serveAs, library;
   int runs = 40;
@@ -38,10 +39,10 @@ void declare(CLI::App &app, Options &options) {
   app.add_option("--threads", options.threads, "Numbers of threads, each a comparison of its own (1,2)")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
-  app.add_option("--peers", options.peers, "Of onednn-3.13, onednn-3.2, onnxruntime, jax; or none")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"onednn-3.13", "onednn-3.2", "onnxruntime", "jax", "none"}));
-  app.add_option("-f,--problems", options.problems, "File of problems, one line each")->check(CLI::ExistingFile);
+  std::vector<std::string> peers = peerNames;
+  peers.push_back("none");
+  app.add_option("--peers", options.peers, "Peers that tools/peers.sh installed; or none")->delimiter(',')->check(CLI::IsMember(peers));
+  app.add_option("-f,--problems", options.problems, "Files of problems, one line each")->delimiter(',')->check(CLI::ExistingFile);
   app.add_option("--filter", options.filter, "Only problems whose line contains this text");
   app.add_option("--cpus", options.cpus, "CPUs to pin to; the first as many as there are threads")->delimiter(',');
   app.add_option("--runs", options.runs, "Samples of each contestant and problem")->check(CLI::Range(1, 100000));
@@ -92,7 +93,11 @@ Report compare(const Settings &settings, const std::vector<Problem> &problems) {
 }
 
 std::vector<std::string> selectedLines(const Options &options) {
-  std::vector<std::string> lines = readProblemFile(options.problems);
+  std::vector<std::string> lines;
+  for (const std::string &file : options.problems) {
+    std::vector<std::string> more = readProblemFile(file);
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
   std::erase_if(lines, [&](const std::string &line) { return line.find(options.filter) == std::string::npos; });
   if (lines.empty())
     throw std::runtime_error("no problem contains '" + options.filter + "'");
@@ -156,7 +161,7 @@ int runComparison(const Options &options) {
 
 int main(int argc, char **argv) {
   Options options;
-  CLI::App app("Measures Quern beside genuine oneDNN, ONNX Runtime and JAX, in alternating processes on the same CPUs.");
+  CLI::App app("Measures Quern beside genuine oneDNN, ONNX Runtime, JAX, PyTorch and IREE, in alternating processes on the same CPUs.");
   declare(app, options);
   CLI11_PARSE(app, argc, argv);
   try {

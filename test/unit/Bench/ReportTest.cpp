@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Report.h"
+#include "ProblemKind.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ Row makeRow(double ours, double onednn313, double onednn32) {
   Row row;
   row.problem = makeProblem();
   row.results[quernName].ns = {3 * ours, ours, 2 * ours};
-  row.results[copyName].ns = {1};
+  row.results[copyName].ns = {50};
   if (onednn313 > 0)
     row.results["onednn-3.13"].ns = {onednn313, onednn313 * 2, onednn313 * 4};
   else
@@ -42,7 +43,7 @@ TEST(BenchProblem, EncodingLeadsBack) {
   Problem again = Problem::decode(problem.encode());
   EXPECT_EQ(again.encode(), problem.encode());
   EXPECT_EQ(again.line, problem.line);
-  EXPECT_EQ(again.softmax().dst.dataType, DataType::BF16);
+  EXPECT_EQ(again.verified.arguments.back().desc.dataType, DataType::BF16);
   EXPECT_THROW(Problem::decode("run 1 1"), std::runtime_error);
   EXPECT_THROW(Problem::decode("problem {}"), std::runtime_error);
   EXPECT_THROW(Problem::decode("problem {\"line\": \"softmax\"}"), std::runtime_error);
@@ -63,6 +64,41 @@ TEST(BenchProblem, TitleNamesWhatIsUnusual) {
   EXPECT_EQ(title("softmax fwd_i alg=accurate src=f32:8x16:ab dst=f32:8x16:ab axis=1"), "f32 8x16");
   EXPECT_EQ(title("softmax fwd_i alg=log src=f32:8x16:ab dst=bf16:8x16:ba axis=0"), "f32→bf16 log 8x16 axis 0→ba");
   EXPECT_EQ(title("softmax fwd_i alg=accurate src=f32:8x16:s32x1 dst=f32:8x16:ab axis=1"), "f32 8x16 s32x1→ab");
+}
+
+TEST(BenchProblem, FamiliesOfReorders) {
+  auto family = [](const char *line) { return Problem::parse(line).family(); };
+  EXPECT_EQ(family("reorder src=f32:64x64:ab dst=f32:64x64:ba"), "permute");
+  EXPECT_EQ(family("reorder src=f32:8x64x8x8:abcd dst=f32:8x64x8x8:aBcd16b"), "blocked");
+  EXPECT_EQ(family("reorder src=f32:64x64:ab dst=bf16:64x64:ba"), "convert");
+  EXPECT_EQ(family("reorder src=f32:64x64:ab dst=s8:64x64:ba attr.scales=dst"), "quantize");
+  EXPECT_EQ(family("reorder src=f32:64x64x3x3:abcd dst=s8:64x64x3x3:ABcd4b16a4b attr.scales=dst"), "weights");
+  EXPECT_EQ(family("reorder src=f32:32x32:ab dst=f32:32x32:ba"), "tiny");
+}
+
+TEST(BenchProblem, TitlesOfReorders) {
+  auto title = [](const char *line) { return Problem::parse(line).title(); };
+  EXPECT_EQ(title("reorder src=f32:64x64:ab dst=f32:64x64:ba"), "f32 64x64 ab→ba");
+  EXPECT_EQ(title("reorder src=f32:64x64:ab dst=bf16:64x64:ab"), "f32→bf16 64x64");
+  EXPECT_EQ(title("reorder src=f32:64x64:ba dst=s8:64x64:ba attr.scales=dst(mask=2) attr.post_ops=sum(scale=0.5)"),
+            "f32→s8 64x64 ba + scales dst(2), sum");
+}
+
+TEST(BenchProblem, BoundsOfReordersFollowThePlan) {
+  Problem problem = Problem::parse("reorder src=f32:64x64:ab dst=f32:64x64:ba");
+  EXPECT_EQ(problem.kind().bounds(problem, "line").compileMs, 2);
+  EXPECT_EQ(problem.kind().bounds(problem, "tile").compileMs, 4);
+  EXPECT_EQ(problem.kind().bounds(problem, "tile").executeNs, 0);
+  Problem tiny = Problem::parse("reorder src=f32:32x32:ab dst=bf16:32x32:ba");
+  EXPECT_EQ(tiny.kind().bounds(tiny, "tile").compileMs, 6);
+  EXPECT_EQ(tiny.kind().bounds(tiny, "tile").executeNs, 250);
+}
+
+TEST(BenchProblem, TrafficOfAnOutputHasItsPaddingAndWhatASumReads) {
+  auto traffic = [](const char *line) { return Problem::parse(line).trafficBytes(); };
+  EXPECT_EQ(traffic("reorder src=f32:8x17:ab dst=f32:8x17:aB16b"), (8 * 17 + 8 * 32) * 4);
+  EXPECT_EQ(traffic("reorder src=f32:8x17:aB16b dst=f32:8x17:ab"), 2 * 8 * 17 * 4);
+  EXPECT_EQ(traffic("reorder src=f32:8x16:ab dst=f32:8x16:ab attr.post_ops=sum"), 3 * 8 * 16 * 4);
 }
 
 TEST(BenchProblem, TrafficCountsElementsAndNotGaps) {
@@ -94,16 +130,25 @@ TEST(BenchReport, WhoRefusedHasNoRatio) {
 TEST(BenchReport, FamiliesHaveGeometricMeans) {
   Report report{makeSettings(), {makeRow(100, 200, 400), makeRow(100, 800, 400)}};
   std::string text = describeComparison(report);
-  EXPECT_NE(text.find("| last axis | 2 | 4.00 / 4.00 | 4.00 / 2.00 | 2.83 / 2.00 | 2.00 / 2.00 |"), std::string::npos) << text;
-  EXPECT_NE(text.find("| f32 8x160 | 0.100 / 0.200 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| last axis | 2 | 0.50 / 0.25 | 4.00 / 4.00 | 4.00 / 2.00 | 2.83 / 2.00 | 2.00 / 2.00 |"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("| f32 8x160 | 0.100 / 0.200 | 102.4 | 0.050 / 0.050 | 0.50 / 0.25 |"), std::string::npos) << text;
 }
 
 TEST(BenchReport, ReferenceCodeOfThePeersIsCountedApart) {
   Row own = makeRow(100, 200, 400), left = makeRow(100, 3000, 4000);
   left.results["onednn-3.13"].kernel = left.results["onednn-3.2"].kernel = "ref:any";
   std::string text = describeComparison({makeSettings(), {own, left}});
-  EXPECT_NE(text.find("| forward, all others | 1 | 2.00 / 2.00 |"), std::string::npos) << text;
-  EXPECT_NE(text.find("| forward, left to oneDNN's reference code | 1 | 30.00 / 30.00 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| forward, all others | 1 | 0.50 / 0.25 | 2.00 / 2.00 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| forward, left to oneDNN's reference code | 1 | 0.50 / 0.25 | 30.00 / 30.00 |"), std::string::npos) << text;
+}
+
+TEST(BenchReport, AMeanAgainstOnePeerAsksThatPeerWhatItRan) {
+  Row row = makeRow(100, 200, 4000);
+  row.results["onednn-3.2"].kernel = "simple:any";
+  std::string text = describeComparison({makeSettings(), {row}});
+  EXPECT_NE(text.find("| forward, all others | 1 | 0.50 / 0.25 | 2.00 / 2.00 | – | 2.00 / 2.00 |"), std::string::npos) << text;
+  EXPECT_EQ(text.find("| forward, left to oneDNN's reference code |"), std::string::npos) << text;
 }
 
 TEST(BenchReport, JsonHasEveryResult) {

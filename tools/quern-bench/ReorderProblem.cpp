@@ -1,0 +1,100 @@
+//===- ReorderProblem.cpp - What tables say of a reorder ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Titles like "f32 32x64x56x56 abcd→acdb", "f32→s8 1024x1024 + scales dst(2)", "… + zero points dst, sum", "… ABcd4b16a4b with s8s8";
+// layouts where they are not dense row-major on both sides, masks in parentheses.
+//
+//===----------------------------------------------------------------------===//
+#include "ProblemKind.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace quern::bench {
+
+namespace {
+
+constexpr int64_t tinyBytes = 4096;
+constexpr double tinyExecuteNs = 250, codeKib = 16;
+/// By what the plan says: one pass along contiguous lines, tiles that nothing cuts, and the rest.
+constexpr double lineCompileMs = 2, cleanTileCompileMs = 4, hardestCompileMs = 6;
+
+const ReorderDesc &reorderOf(const Problem &problem) { return std::get<ReorderDesc>(problem.verified.desc.op); }
+
+/// Blocks over more than one dim: what matrix products want of their weights.
+bool isPackedWeights(const TensorDesc &tensor) {
+  return tensor.extras.flags != 0 || std::any_of(tensor.innerIndices, tensor.innerIndices + tensor.innerBlockCount,
+                                                 [&](int64_t dim) { return dim != tensor.innerIndices[0]; });
+}
+
+bool isTiny(const ReorderDesc &reorder) { return std::max(reorder.src.bytes(), reorder.dst.bytes()) <= tinyBytes; }
+
+void appendQuantized(const std::map<int32_t, QuantParams> &all, const char *what, std::string &list) {
+  for (const auto &[argument, params] : all) {
+    list.append(list.empty() ? "" : ", ").append(what).append(" ").append(arg::nameOf(argument));
+    if (params.mask != 0)
+      list += "(" + std::to_string(params.mask) + (params.groups.empty() ? "" : " by " + join(params.groups)) + ")";
+  }
+}
+
+class ReorderKind : public ProblemKind {
+public:
+  std::string name() const override { return "reorder"; }
+
+  std::string family(const Problem &problem) const override {
+    const ReorderDesc &reorder = reorderOf(problem);
+    const Attributes &attr = problem.verified.desc.attr;
+    if (isTiny(reorder))
+      return "tiny";
+    if (std::min(bitsOf(reorder.src.dataType), bitsOf(reorder.dst.dataType)) < 8)
+      return "sub-byte";
+    if (isPackedWeights(reorder.src) || isPackedWeights(reorder.dst))
+      return "weights";
+    if (attr != Attributes())
+      return "quantize";
+    if (reorder.src.dataType != reorder.dst.dataType)
+      return "convert";
+    return reorder.src.isPlain() && reorder.dst.isPlain() ? "permute" : "blocked";
+  }
+
+  std::string group(const Problem &) const override { return "reorder"; }
+
+  std::string title(const Problem &problem) const override {
+    const ReorderDesc &reorder = reorderOf(problem);
+    const Attributes &attr = problem.verified.desc.attr;
+    std::string text = typesName(reorder.src.dataType, reorder.dst.dataType) + " " + join(reorder.src.shape());
+    if (!isDense(reorder.src) || !reorder.src.sameLayout(reorder.dst))
+      text += " " + layoutName(reorder.src);
+    if (!reorder.src.sameLayout(reorder.dst))
+      text += "→" + layoutName(reorder.dst);
+    std::string attributes;
+    if (reorder.dst.extras.flags != 0)
+      attributes = "compensation";
+    appendQuantized(attr.scales, "scales", attributes);
+    appendQuantized(attr.zeroPoints, "zero points", attributes);
+    appendPostOps(attr, attributes);
+    return attributes.empty() ? text : text + " + " + attributes;
+  }
+
+  nlohmann::json parameters(const Problem &) const override { return nlohmann::json::object(); }
+
+  Bounds bounds(const Problem &problem, const std::string &plan) const override {
+    bool isLine = plan.find("line") != std::string::npos, isTile = plan.find("tile") != std::string::npos;
+    const ReorderDesc &reorder = reorderOf(problem);
+    bool isClean = reorder.src.dataType == reorder.dst.dataType && !reorder.src.hasPadding() && !reorder.dst.hasPadding() &&
+                   problem.verified.desc.attr == Attributes();
+    double compileMs = isLine ? lineCompileMs : isTile && isClean ? cleanTileCompileMs : hardestCompileMs;
+    return {compileMs, isTiny(reorder) ? tinyExecuteNs : 0, codeKib};
+  }
+};
+
+} // namespace
+
+const ProblemKind &reorderKind() {
+  static const ReorderKind kind;
+  return kind;
+}
+
+} // namespace quern::bench

@@ -1,17 +1,16 @@
-//===- DrawAttributes.cpp - Random attributes of every class --------------===//
+//===- DrawAttributes.cpp - Random scales and post-ops --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Generator.h.
+// See DrawAttributes.h.
 //
 //===----------------------------------------------------------------------===//
-#include "Generator.h"
+#include "DrawAttributes.h"
 
-#include "Layouts.h"
+#include "Primitives/Arguments.h"
 
 namespace quern {
-namespace {
 
 QuantParams drawScale(Random &random) {
   QuantParams scale;
@@ -19,7 +18,23 @@ QuantParams drawScale(Random &random) {
   return scale;
 }
 
-/// Parameters for which the function is defined on all numbers or nearly so.
+int32_t drawMask(Random &random, const std::vector<bool> &isOpen) {
+  int32_t mask = 0;
+  int64_t kind = random.between(0, 3); // 0: none, 1: one, 2: some, 3: all
+  size_t one = static_cast<size_t>(random.between(0, static_cast<int64_t>(isOpen.size()) - 1));
+  for (size_t d = 0; d < isOpen.size(); ++d) {
+    bool isMasked = kind == 3 || (kind == 1 && d == one) || (kind == 2 && random.oneIn(2));
+    mask |= isMasked && !isOpen[d] ? 1 << d : 0;
+  }
+  return mask;
+}
+
+void drawModes(Random &random, Attributes &attributes) {
+  attributes.fpmathMode = random.pick({FpmathMode::BF16, FpmathMode::F16, FpmathMode::TF32, FpmathMode::Any, FpmathMode::Strict});
+  attributes.accumulationMode = random.pick({AccumulationMode::Relaxed, AccumulationMode::Any, AccumulationMode::F32});
+  attributes.deterministic = random.oneIn(3);
+}
+
 PostOp drawEltwise(Random &random) {
   PostOp op;
   op.kind = PostOp::Kind::Eltwise;
@@ -56,6 +71,8 @@ PostOp drawEltwise(Random &random) {
   return op;
 }
 
+namespace {
+
 /// Any subset of the dims repeats.
 TensorDesc drawOperandOf(Random &random, const OperandShape &shape, DataType type, TensorDesc &open) {
   std::vector<int64_t> dims(shape.dims.size());
@@ -81,19 +98,15 @@ TensorDesc drawOperandOf(Random &random, const OperandShape &shape, DataType typ
 }
 
 void drawQuantization(Random &random, const TensorDesc &open, int32_t argument, Attributes &attributes) {
-  auto drawMask = [&] {
-    int32_t mask = 0;
-    for (int d = 0; d < open.ndims; ++d)
-      mask |= open.dims[d] != runtimeDim && random.oneIn(3) ? 1 << d : 0;
-    return random.oneIn(2) ? 0 : mask;
-  };
+  std::vector<bool> isOpen;
+  for (int64_t dim : open.shape())
+    isOpen.push_back(dim == runtimeDim);
   if (random.oneIn(3)) {
     attributes.scales[argument] = drawScale(random);
-    attributes.scales[argument].mask = drawMask();
+    attributes.scales[argument].mask = drawMask(random, isOpen);
   }
-  bool isInteger = !isFloating(open.dataType);
-  if (isInteger && random.oneIn(3))
-    attributes.zeroPoints[argument] = {drawMask(), DataType::S32, {}};
+  if (!isFloating(open.dataType) && random.oneIn(3))
+    attributes.zeroPoints[argument] = {drawMask(random, isOpen), DataType::S32, {}};
 }
 
 PostOp drawBinary(Random &random, const OperandShape &shape, int index, Attributes &open, PostOp &actual) {
@@ -106,48 +119,29 @@ PostOp drawBinary(Random &random, const OperandShape &shape, int index, Attribut
   actual.src1 = drawOperandOf(random, shape, type, op.src1);
   if (op.alg == Alg::BinarySelect)
     actual.src2 = drawOperandOf(random, shape, random.pick({DataType::S8, DataType::U8}), op.src2);
-  drawQuantization(random, op.src1, QUERN_ARG_ATTR_MULTIPLE_POST_OP(index) | QUERN_ARG_SRC_1, open);
+  drawQuantization(random, op.src1, arg::ofPostOp(static_cast<size_t>(index), arg::src1), open);
   return op;
-}
-
-int64_t drawPostOpCount(Random &random, AttributeClass attribute) {
-  if (attribute != AttributeClass::Mixed)
-    return random.between(1, 3);
-  return random.oneIn(8) ? static_cast<int64_t>(maxPostOps) : random.oneIn(4) ? random.between(5, 31) : random.between(2, 4);
 }
 
 } // namespace
 
-AttributesDraw drawAttributes(Random &random, AttributeClass attribute, const OperandShape &shape) {
-  AttributesDraw drawn;
-  Attributes &open = drawn.open;
-  bool isMixed = attribute == AttributeClass::Mixed;
-  if (attribute == AttributeClass::Modes || (isMixed && random.oneIn(2))) {
-    open.fpmathMode = random.pick({FpmathMode::BF16, FpmathMode::F16, FpmathMode::TF32, FpmathMode::Any, FpmathMode::Strict});
-    open.accumulationMode = random.pick({AccumulationMode::Relaxed, AccumulationMode::Any, AccumulationMode::F32});
-    open.deterministic = random.oneIn(3);
+void appendBinary(Random &random, const OperandShape &shape, AttributesDraw &drawn) {
+  PostOp actual;
+  int index = static_cast<int>(drawn.open.postOps.size());
+  drawn.open.postOps.push_back(drawBinary(random, shape, index, drawn.open, actual));
+  drawn.actualPostOps.push_back(actual);
+}
+
+void appendEltwise(Random &random, AttributesDraw &drawn) {
+  drawn.open.postOps.push_back(drawEltwise(random));
+  drawn.actualPostOps.push_back(drawn.open.postOps.back());
+}
+
+void appendSizes(const AttributesDraw &drawn, std::vector<int64_t> &sizes) {
+  for (size_t i = 0; i < drawn.open.postOps.size(); ++i) {
+    appendSizes(drawn.open.postOps[i].src1, drawn.actualPostOps[i].src1, sizes);
+    appendSizes(drawn.open.postOps[i].src2, drawn.actualPostOps[i].src2, sizes);
   }
-  if (attribute == AttributeClass::Scratchpad || (isMixed && random.oneIn(4)))
-    open.scratchpadMode = ScratchpadMode::User;
-  if (attribute == AttributeClass::Scales || isMixed) {
-    int64_t which = random.between(isMixed ? 0 : 1, 3);
-    if (which & 1)
-      open.scales[QUERN_ARG_SRC] = drawScale(random);
-    if (which & 2)
-      open.scales[QUERN_ARG_DST] = drawScale(random);
-  }
-  drawn.actualPostOps = {};
-  bool isEltwise = attribute == AttributeClass::Eltwise, isBinary = attribute == AttributeClass::Binary;
-  if (isEltwise || isBinary || isMixed)
-    for (int64_t i = 0, count = drawPostOpCount(random, attribute); i < count; ++i) {
-      PostOp actual;
-      if (isEltwise || (isMixed && random.oneIn(2)))
-        open.postOps.push_back(actual = drawEltwise(random));
-      else
-        open.postOps.push_back(drawBinary(random, shape, static_cast<int>(i), open, actual));
-      drawn.actualPostOps.push_back(actual);
-    }
-  return drawn;
 }
 
 } // namespace quern

@@ -1,4 +1,4 @@
-//===- Layouts.cpp - Random tensors of every family of layouts ------------===//
+//===- Layouts.cpp - Random layouts of one tensor -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,21 +14,13 @@
 #include <numeric>
 
 namespace quern {
-namespace {
 
-using Dims = std::vector<int64_t>;
-
-/// A layout that the generator made must be legal.
 TensorDesc taken(Result<TensorDesc> desc) {
   if (desc)
     return *desc;
   std::fprintf(stderr, "conformance: the generator drew an illegal layout: %s\n", desc.error().message.c_str());
   std::exit(4);
 }
-
-struct PlainDraw {
-  bool permuted = false, gaps = false, broadcast = false;
-};
 
 TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw draw) {
   std::vector<size_t> order(dims.size()); // from the innermost dim outwards
@@ -50,10 +42,6 @@ TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw 
   return desc;
 }
 
-/// Inner blocks of a layout, outermost first.
-using Blocks = std::vector<std::pair<int, int64_t>>;
-
-/// The tag's order of the outer dims is random in one of three.
 TensorDesc drawBlocked(Random &random, const Dims &dims, DataType type, const Blocks &blocks) {
   std::vector<int> order(dims.size());
   std::iota(order.begin(), order.end(), 0);
@@ -73,18 +61,7 @@ int64_t drawBlock(Random &random) { return random.pick<int64_t>({2, 4, 8, 8, 16,
 
 int drawDim(Random &random, const Dims &dims) { return static_cast<int>(random.between(0, static_cast<int64_t>(dims.size()) - 1)); }
 
-Blocks drawBlocks(Random &random, LayoutFamily family, const Dims &dims, int axis) {
-  int other = dims.size() > 1
-                  ? static_cast<int>((axis + random.between(1, static_cast<int64_t>(dims.size()) - 1)) % static_cast<int64_t>(dims.size()))
-                  : axis;
-  switch (family) {
-  case LayoutFamily::BlockedOnAxis:
-    return {{axis, drawBlock(random)}};
-  case LayoutFamily::BlockedOffAxis:
-    return {{other, drawBlock(random)}};
-  default:
-    break;
-  }
+Blocks drawSeveralBlocks(Random &random, int axis, int other) {
   int64_t small = random.pick<int64_t>({2, 4, 8}), large = random.pick<int64_t>({4, 8, 16});
   switch (random.between(0, 3)) {
   case 0:
@@ -98,7 +75,6 @@ Blocks drawBlocks(Random &random, LayoutFamily family, const Dims &dims, int axi
   }
 }
 
-/// Blocks that do not divide, or padding without a block.
 TensorDesc drawPadded(Random &random, const Dims &dims, DataType type) {
   int dim = drawDim(random, dims);
   if (random.oneIn(6)) {
@@ -119,11 +95,7 @@ TensorDesc drawPadded(Random &random, const Dims &dims, DataType type) {
   return drawBlocked(random, dims, type, blocks);
 }
 
-/// The part of a larger tensor with these dims.
-TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, int axis) {
-  Blocks blocks;
-  if (random.oneIn(2))
-    blocks = drawBlocks(random, random.pick({LayoutFamily::BlockedOnAxis, LayoutFamily::BlockedOffAxis}), dims, axis);
+TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const Blocks &blocks) {
   Dims whole = dims, offsets(dims.size(), 0);
   for (size_t d = 0; d < dims.size(); ++d) {
     int64_t block = 1;
@@ -138,64 +110,17 @@ TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, int ax
   return taken(parent.submemory(dims, offsets));
 }
 
-/// One tensor of a family; `isRead` of one that is only read.
-TensorDesc drawOne(Random &random, LayoutFamily family, const Dims &dims, int axis, DataType type, bool isRead) {
-  switch (family) {
-  case LayoutFamily::Dense:
-    return drawPlain(random, dims, type, {});
-  case LayoutFamily::Permuted:
-    return drawPlain(random, dims, type, {true, false, false});
-  case LayoutFamily::Gapped:
-    return drawPlain(random, dims, type, {false, true, false});
-  case LayoutFamily::Mixed:
-    return drawPlain(random, dims, type, {true, random.oneIn(2), false});
-  case LayoutFamily::Broadcast:
-    return drawPlain(random, dims, type, {random.oneIn(3), false, isRead});
-  case LayoutFamily::Padded:
-    return drawPadded(random, dims, type);
-  case LayoutFamily::Submemory:
-    return drawSubmemory(random, dims, type, axis);
-  default:
-    return drawBlocked(random, dims, type, drawBlocks(random, family, dims, axis));
-  }
-}
-
-} // namespace
-
-std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims, int axis, const std::vector<DataType> &types) {
-  std::vector<TensorDesc> tensors;
-  bool isPlainOnAllSides = family == LayoutFamily::Dense || family == LayoutFamily::Permuted || family == LayoutFamily::Gapped;
-  bool isOwn = family == LayoutFamily::Mixed || family == LayoutFamily::Broadcast;
-  if (isPlainOnAllSides || (!isOwn && random.oneIn(2))) {
-    TensorDesc shared = drawOne(random, family, dims, axis, types.back(), /*isRead=*/false);
-    for (DataType type : types) {
-      tensors.push_back(shared);
-      tensors.back().dataType = type;
-    }
-    return tensors;
-  }
-  // At least one side is of the family: the written one of padded tensors, else any.
-  size_t sure =
-      family == LayoutFamily::Padded ? types.size() - 1 : static_cast<size_t>(random.between(0, static_cast<int64_t>(types.size()) - 1));
-  for (size_t i = 0; i < types.size(); ++i) {
-    bool isRead = i + 1 < types.size(), isPlain = !isOwn && i != sure && random.oneIn(2);
-    tensors.push_back(isPlain ? drawPlain(random, dims, types[i], {random.oneIn(3), random.oneIn(4), false})
-                              : drawOne(random, family, dims, axis, types[i], isRead));
-  }
-  return tensors;
-}
-
 TensorDesc drawOperand(Random &random, const Dims &dims, DataType type) {
   int axis = drawDim(random, dims);
   switch (random.between(0, 7)) {
   case 0:
-    return drawOne(random, LayoutFamily::SeveralBlocks, dims, axis, type, true);
+    return drawBlocked(random, dims, type, drawSeveralBlocks(random, axis, drawDim(random, dims)));
   case 1:
-    return drawOne(random, LayoutFamily::Padded, dims, axis, type, true);
+    return drawPadded(random, dims, type);
   case 2:
-    return drawOne(random, LayoutFamily::Mixed, dims, axis, type, true);
+    return drawPlain(random, dims, type, {true, random.oneIn(2), false});
   case 3:
-    return drawOne(random, LayoutFamily::Broadcast, dims, axis, type, true);
+    return drawPlain(random, dims, type, {random.oneIn(3), false, true});
   default:
     return drawPlain(random, dims, type, {});
   }
@@ -234,6 +159,21 @@ RuntimeTensors drawRuntimeTensors(Random &random, const Dims &dims, const std::v
     drawn.actual.push_back(actual);
   }
   return drawn;
+}
+
+void appendSizes(const TensorDesc &open, const TensorDesc &actual, std::vector<int64_t> &sizes) {
+  if (open.isZero() || !open.isBlockedFormat())
+    return;
+  auto append = [&](const int64_t *values, const int64_t *known) {
+    for (int d = 0; d < open.ndims; ++d)
+      if (values[d] == runtimeDim)
+        sizes.push_back(known[d]);
+  };
+  append(open.dims, actual.dims);
+  if (open.tag().empty())
+    append(open.strides, actual.strides);
+  if (open.offset0 == runtimeDim)
+    sizes.push_back(actual.offset0);
 }
 
 } // namespace quern

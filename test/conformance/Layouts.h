@@ -1,33 +1,57 @@
-//===- Layouts.h - Random tensors of every family of layouts --------------===//
+//===- Layouts.h - Random layouts of one tensor ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A family decides what the tensors of one problem have in common. Tensors that are only read may broadcast; the one that is written has
-// padding where its family is about padding.
+// What the families of layouts of each primitive are made of.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_LAYOUTS_H
 #define QUERN_CONFORMANCE_LAYOUTS_H
 
-#include "Cells.h"
+#include "Desc/PrimitiveDesc.h"
 #include "Random.h"
 
 namespace quern {
 
-/// Draws the layouts of a problem's tensors: `types[i]` is the type of tensor i, of which the last is written. Not for runtime layouts.
-std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const std::vector<int64_t> &dims, int axis,
-                                    const std::vector<DataType> &types);
+using Dims = std::vector<int64_t>;
 
+/// A layout that the generator made must be legal: otherwise the program says so and ends.
+TensorDesc taken(Result<TensorDesc> desc);
+
+int drawDim(Random &random, const Dims &dims);
+
+struct PlainDraw {
+  bool permuted = false;
+  bool gaps = false; ///< some with an offset
+  bool broadcast = false;
+};
+TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw draw);
+
+/// Inner blocks of a layout, outermost first: dim and size.
+using Blocks = std::vector<std::pair<int, int64_t>>;
+
+int64_t drawBlock(Random &random);
+/// Two or three inner blocks of `axis` and `other`, which may be the same dim.
+Blocks drawSeveralBlocks(Random &random, int axis, int other);
+/// The order of the outer dims is random in one of three.
+TensorDesc drawBlocked(Random &random, const Dims &dims, DataType type, const Blocks &blocks);
+/// Blocks that do not divide, or padding without a block.
+TensorDesc drawPadded(Random &random, const Dims &dims, DataType type);
+/// The part with these dims of a larger tensor, which has these inner blocks.
+TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const Blocks &blocks);
 /// A tensor that is read, with any plain or blocked layout.
-TensorDesc drawOperand(Random &random, const std::vector<int64_t> &dims, DataType type);
+TensorDesc drawOperand(Random &random, const Dims &dims, DataType type);
 
 /// Plain tensors with the sizes left to execution, and what they are in this execution.
 struct RuntimeTensors {
   std::vector<TensorDesc> open, actual;
   std::vector<bool> isOpen; ///< the dims that are `?` in all of them
 };
-RuntimeTensors drawRuntimeTensors(Random &random, const std::vector<int64_t> &dims, const std::vector<DataType> &types);
+RuntimeTensors drawRuntimeTensors(Random &random, const Dims &dims, const std::vector<DataType> &types);
+
+/// Appends the values of the open sizes of a tensor in the order of the text: its dims, its strides where no tag says them, its offset.
+void appendSizes(const TensorDesc &open, const TensorDesc &actual, std::vector<int64_t> &sizes);
 
 } // namespace quern
 

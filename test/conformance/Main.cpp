@@ -25,7 +25,7 @@ using namespace quern;
 
 namespace {
 
-/// Every level that this machine has and that differs in what softmax can use: VNNI adds products of bytes only.
+/// Every level that this machine has and that differs in what these primitives can use: VNNI adds products of bytes only.
 std::vector<std::string> availableIsas() {
   std::vector<std::string> names;
   for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16})
@@ -41,13 +41,15 @@ std::string quoted(const std::string &text) {
   return result + "'";
 }
 
-/// Runs this program once for each instruction set and adds up what they say last.
-int runForEach(const std::vector<std::string> &isas, const SuiteOptions &options, const std::string &linker) {
+/// Runs this program once for each instruction set and primitive and adds up what they say last.
+int runForEach(const std::vector<std::string> &isas, const std::vector<std::string> &primitives, const SuiteOptions &options,
+               const std::string &linker) {
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   int64_t passed = 0, failed = 0;
-  for (const std::string &isa : isas) {
+  for (size_t run = 0; run < isas.size() * primitives.size(); ++run) {
     std::string command =
-        concat("QUERN_MAX_CPU_ISA=", isa, " ", quoted(self), " --seed=", options.seed, " --count=", options.count,
+        concat("QUERN_MAX_CPU_ISA=", isas[run / primitives.size()], " ", quoted(self), " --primitive=", primitives[run % primitives.size()],
+               " --seed=", options.seed, " --first=", options.first, options.all ? " --all" : concat(" --count=", options.count),
                " --seconds=", options.seconds, " --linker=", linker, options.peer.empty() ? "" : " --peer=" + quoted(options.peer));
     FILE *output = popen(command.c_str(), "r");
     long long good = 0, bad = 0;
@@ -60,7 +62,8 @@ int runForEach(const std::vector<std::string> &isas, const SuiteOptions &options
     passed += hasCounts ? good : 0;
     failed += hasCounts ? bad + (bad == 0 && !isClean) : 1;
   }
-  std::cout << isas.size() << " instruction sets\n" << passed << " passed, " << failed << " failed" << std::endl;
+  std::cout << isas.size() << " instruction sets, " << primitives.size() << " primitives\n"
+            << passed << " passed, " << failed << " failed" << std::endl;
   return failed ? 1 : 0;
 }
 
@@ -75,8 +78,9 @@ void restartWithPeerEnvironment(const std::string &peer, char **argv) {
   execv("/proc/self/exe", argv); // on failure go on: opening the peer will say what is missing
 }
 
-int runSuite(const SuiteOptions &options) {
-  Suite suite(options);
+int runSuite(const SuiteOptions &options, const std::string &primitive) {
+  std::unique_ptr<PrimitiveCases> cases = makeCases(primitive);
+  Suite suite(options, *cases);
   if (Result<void> opened = suite.open(); !opened) {
     std::cerr << "quern-conformance: " << opened.error().message << '\n';
     return 4;
@@ -88,6 +92,15 @@ int runSuite(const SuiteOptions &options) {
   return suite.summarize();
 }
 
+std::string roundsOf() {
+  std::string text;
+  for (std::string_view primitive : casePrimitives) {
+    std::unique_ptr<PrimitiveCases> cases = makeCases(primitive);
+    text += concat(text.empty() ? "" : ", ", cases->firstRound(), " or ", cases->allRounds(), " of ", primitive);
+  }
+  return text;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -96,12 +109,12 @@ int main(int argc, char **argv) {
   std::string linker = "both";
   CLI::App app("Draws random problems, runs them and judges the results. Exit 1 if one is wrong or a kind of problem was not reached.");
   app.add_option("--seed", options.seed, "Of everything that is drawn")->capture_default_str();
-  int64_t special = static_cast<int64_t>(specialCells().size()), firstRound = special + cellsOfFirstRound(),
-          all = special + static_cast<int64_t>(allCells().size());
-  app.add_option("--count", options.count,
-                 concat("Legal problems; 0: ", firstRound, ", which reach every pair of types with every family of layouts; ", all,
-                        " reach every cell"))
+  std::vector<std::string> primitives(std::begin(casePrimitives), std::end(casePrimitives));
+  app.add_option("--primitive", primitives, "Primitives; default: all")->delimiter(',')->check(CLI::IsMember(primitives));
+  app.add_option("--count", options.count, "Legal problems of each primitive; 0: a first round, which reaches every pair of properties")
       ->capture_default_str();
+  app.add_flag("--all", options.all, concat("Every cell instead. First round or all: ", roundsOf()));
+  app.add_option("--first", options.first, "Number of the first problem, to run a part of them")->capture_default_str();
   app.add_option("--seconds", options.seconds, "Stop after this long; 0: no limit")->capture_default_str();
   app.add_option("--isa", isas, "Instruction sets, or all; default: this machine's, or QUERN_MAX_CPU_ISA")->delimiter(',');
   app.add_option("--linker", linker, "orc, loader (compiled, then loaded from disk) or both")
@@ -115,11 +128,13 @@ int main(int argc, char **argv) {
     options.useOrc = linker != "loader" || !options.peer.empty();
     if (isas == std::vector<std::string>{"all"})
       isas = availableIsas();
+    if (isas.empty() && primitives.size() > 1)
+      isas = {std::string(nameOfIsa(Target::host().isa))};
     if (!isas.empty())
-      return runForEach(isas, options, linker);
+      return runForEach(isas, primitives, options, linker);
     if (!options.peer.empty())
       restartWithPeerEnvironment(options.peer, argv);
-    return runSuite(options);
+    return runSuite(options, primitives.front());
   } catch (const std::exception &error) {
     std::cerr << "quern-conformance: " << error.what() << '\n';
     return 4;

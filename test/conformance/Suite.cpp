@@ -44,47 +44,6 @@ std::string withoutNewlines(std::string text) {
   return text;
 }
 
-/// How far two right results may be from each other. Ours has been judged; theirs may be off by the threshold, too, and a narrow output
-/// may round the other way.
-class PeerTolerance {
-public:
-  PeerTolerance(const PrimitiveDesc &desc, const ReferenceOutput &exact) : exact(exact), type(exact.desc.dataType) {
-    threshold = 2 * thresholdOf(desc, type);
-  }
-
-  bool holds(size_t i, double ours, double theirs) const {
-    if (ours == theirs || (std::isnan(ours) && std::isnan(theirs)))
-      return true;
-    bool isWide = type == DataType::F32 || type == DataType::F64;
-    double step = isWide ? 0 : isFloating(type) ? epsilonOf(type) * std::max(std::fabs(ours), 0x1p-14) : 1;
-    double low = ours, high = ours;
-    if (exact.range) { // through scales and post-ops
-      double start = exact.beforeAttributes[i], around = threshold * std::max(std::fabs(start), exact.magnitude[i]);
-      Interval range = exact.range(static_cast<int64_t>(i), Interval::around(start, around));
-      if (std::isnan(theirs) || range.isEmpty())
-        return range.mayBeNan;
-      low = std::min(low, static_cast<double>(range.low)), high = std::max(high, static_cast<double>(range.high));
-      step += 1e-5 * std::max(1.0, std::fabs(ours)); // each function that follows may be off a little, too
-    } else {
-      step += threshold * std::max(std::fabs(exact.exact[i]), exact.magnitude[i]);
-    }
-    return low - step <= theirs && theirs <= high + step;
-  }
-
-private:
-  const ReferenceOutput &exact;
-  DataType type;
-  double threshold;
-};
-
-/// What genuine oneDNN is known to do differently; empty for anything else.
-std::string knownDifference(const PrimitiveDesc &desc, double theirs) {
-  const SoftmaxDesc &op = std::get<SoftmaxDesc>(desc.op);
-  if (std::isnan(theirs) && op.dst.dims[op.axis] == 1)
-    return "NaN where the axis has one element and gaps follow, which are read (3.13)";
-  return {};
-}
-
 } // namespace
 
 Suite::~Suite() {
@@ -122,10 +81,12 @@ Result<void> Suite::open() {
 bool Suite::isOutOfTime() const { return options.seconds > 0 && now() - startSeconds > options.seconds; }
 
 void Suite::runLegal() {
-  if (options.count == 0)
-    options.count = static_cast<int64_t>(specialCells().size()) + cellsOfFirstRound();
+  if (options.all)
+    options.count = cases.allRounds();
+  else if (options.count == 0)
+    options.count = cases.firstRound();
   for (; legal < options.count && !isOutOfTime(); ++legal) {
-    Case drawn = drawCase(options.seed, legal);
+    Case drawn = cases.draw(options.seed, options.first + legal);
     if (peer && drawn.data.fill == FillKind::Special)
       drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
     std::snprintf(runningCase, sizeof(runningCase), "QUERN_MAX_CPU_ISA=%s %s", std::string(nameOfIsa(Target::host().isa)).c_str(),
@@ -173,19 +134,11 @@ Result<void> Suite::readCase(const Case &drawn, Problem &open, Problem &sized) c
   return {};
 }
 
-void Suite::countCase(const Case &drawn, const Problem &sized, ProblemData &data) {
-  const SoftmaxDesc &op = std::get<SoftmaxDesc>(sized.desc().op);
-  const TensorDesc &in = isForward(op.prop) ? op.src : op.diffDst;
-  if (!drawn.special)
-    coverage.add(drawn.cell, op.alg);
-  coverage.addPath(pathOf(op));
-  if (drawn.data.fill == FillKind::Special)
-    coverage.addRows(in.dataType, pathOf(op),
-                     countRowKinds(in, op.axis, data.buffer(isForward(op.prop) ? QUERN_ARG_SRC : QUERN_ARG_DIFF_DST)));
+void Suite::countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData &data) {
+  cases.count(drawn, sized, &data);
   bySpecial += drawn.data.fill == FillKind::Special;
   inPlace += drawn.data.inPlace;
   misaligned += drawn.data.misalignment != 0;
-  empty += in.hasZeroDim();
 }
 
 Result<void> Suite::runCase(const Case &drawn) {
@@ -199,8 +152,9 @@ Result<void> Suite::runCase(const Case &drawn) {
   Result<ProblemData> data = ProblemData::create(sized, drawn.data);
   if (!data)
     return data.takeError();
+  empty += sized.verified.isNoop;
   if (!peer)
-    countCase(drawn, sized, *data);
+    countCase(drawn, sized.desc(), *data);
   if (Result<void> expected = data->computeExpected(); !expected)
     return expected;
 
@@ -260,7 +214,6 @@ Result<void> Suite::executeAndJudge(Kernel &kernel, ProblemData &data, std::stri
 }
 
 Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data) {
-  const SoftmaxDesc &op = std::get<SoftmaxDesc>(problem.desc().op);
   const ReferenceOutput &exact = data.expectedOutputs().front();
   std::vector<double> ours = gather(exact.desc, data.buffer(exact.argument));
   data.refill();
@@ -275,40 +228,43 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
     return ran;
   std::vector<double> theirs = gather(exact.desc, data.buffer(exact.argument));
   ++peerCompared;
-  coverage.add(drawn.cell, op.alg);
-  PeerTolerance tolerance(problem.desc(), exact);
+  cases.count(drawn, problem.desc(), nullptr);
+  std::string version = peer->version();
+  PeerComparison with{problem.desc(), exact, version, (*theirPrimitive)->implementation()};
   for (size_t i = 0; i < ours.size(); ++i) {
-    if (tolerance.holds(i, ours[i], theirs[i]))
+    if (cases.agrees(with, i, ours[i], theirs[i]))
       continue;
-    if (std::string difference = knownDifference(problem.desc(), theirs[i]); !difference.empty()) {
+    if (std::string difference = cases.knownDifference(with, i, ours[i], theirs[i]); !difference.empty()) {
       ++peerDifferences[difference];
       return {};
     }
-    return internalError("element ", i, " is ", ours[i], "; ", peer->version(), ' ', (*theirPrimitive)->implementation(), " gives ",
-                         theirs[i], " and exact is ", exact.exact[i]);
+    return internalError("element ", i, " is ", ours[i], "; ", version, ' ', with.implementation, " gives ", theirs[i], " and exact is ",
+                         exact.exact[i]);
   }
   return {};
 }
 
 void Suite::runIllegal() {
-  int64_t illegalCases = std::max<int64_t>(options.count / 4, illegalKinds());
-  for (int64_t number = 0; number < illegalCases && !isOutOfTime(); ++number) {
-    IllegalCase drawn = drawIllegalCase(options.seed, number);
-    Result<Kernel> kernel = Kernel::create(device, drawn.line);
-    refusals[drawn.what] += 1;
+  int64_t kinds = static_cast<int64_t>(cases.mistakes().size());
+  for (int64_t number = 0; number < std::max(options.count / 4, kinds) && !isOutOfTime(); ++number) {
+    const Mistake &mistake = cases.mistakes()[static_cast<size_t>(number % kinds)];
+    std::string line = drawMistake(cases, options.seed, number);
+    Result<Kernel> kernel = Kernel::create(device, line);
+    refusals[mistake.what] += 1;
     bool refused = !kernel && (kernel.error().status == Status::InvalidArguments || kernel.error().status == Status::Unimplemented);
+    std::string named = concat('(', cases.name(), ' ', mistake.constraint, ')');
     if (!refused)
-      failLine(drawn.line, concat(drawn.what, kernel ? ": accepted" : ": " + withoutNewlines(kernel.error().message)));
+      failLine(line, concat(mistake.what, kernel ? ": accepted" : ": " + withoutNewlines(kernel.error().message)));
     else if (kernel.error().message.size() < 10)
-      failLine(drawn.line, concat(drawn.what, ": refused without a reason"));
-    else if (!drawn.constraint.empty() && kernel.error().message.find(concat("(softmax ", drawn.constraint, ")")) == std::string::npos)
-      failLine(drawn.line,
-               concat(drawn.what, ": the message does not name ", drawn.constraint, ": ", withoutNewlines(kernel.error().message)));
+      failLine(line, concat(mistake.what, ": refused without a reason"));
+    else if (*mistake.constraint && kernel.error().message.find(named) == std::string::npos)
+      failLine(line,
+               concat(mistake.what, ": the message does not name ", mistake.constraint, ": ", withoutNewlines(kernel.error().message)));
     else
       ++passed;
   }
   for (int64_t number = 0; number < damagedLines && !isOutOfTime(); ++number) {
-    std::string line = drawDamagedLine(options.seed, number);
+    std::string line = drawDamagedLine(cases, options.seed, number);
     Result<PrimitiveDesc> parsed = PrimitiveDesc::parse(line);
     Result<PrimitiveDesc> again = parsed ? PrimitiveDesc::parse(parsed->text()) : parsed;
     if (parsed ? !again || !(*again == *parsed) : parsed.error().message.size() < 10)
@@ -319,10 +275,10 @@ void Suite::runIllegal() {
 }
 
 int Suite::summarize() const {
-  std::cout << "instruction set " << nameOfIsa(Target::host().isa) << ", seed " << options.seed << ", "
+  std::cout << cases.name() << ", instruction set " << nameOfIsa(Target::host().isa) << ", seed " << options.seed << ", "
             << (options.useLoader ? options.useOrc ? "ORC and loader" : "loader" : "ORC") << ": " << legal << " problems (" << bySpecial
             << " with special values, " << inPlace << " in place, " << misaligned << " misaligned, " << empty << " empty)\n";
-  coverage.print(std::cout);
+  cases.print(std::cout);
   int64_t refused = 0;
   for (const auto &[what, count] : refusals)
     refused += count;
@@ -332,17 +288,12 @@ int Suite::summarize() const {
   for (const auto &[difference, count] : peerDifferences)
     std::cout << "known difference: " << difference << ": " << count << '\n';
   std::cout << "worst error " << worst << " of the threshold\n";
-  int64_t special = static_cast<int64_t>(specialCells().size()), missed = 0;
-  // A run that is long enough must have reached what its length promises.
-  if (!peer && legal >= special + cellsOfFirstRound())
-    for (const std::string &pair : coverage.missingPairs()) {
+  int64_t missed = 0;
+  if (!peer && options.first == 0)
+    for (const std::string &what : cases.missing(legal)) {
       ++missed;
-      std::cout << "not reached: " << pair << '\n';
+      std::cout << "not reached: " << what << '\n';
     }
-  if (!peer && legal >= special + static_cast<int64_t>(allCells().size()) && coverage.missingCells() > 0) {
-    missed += coverage.missingCells();
-    std::cout << coverage.missingCells() << " cells were not reached\n";
-  }
   std::cout << passed << " passed, " << failed << " failed" << std::endl;
   return failed || missed ? 1 : 0;
 }

@@ -3,15 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One process, one instruction set. Every case goes through the text form, is compiled, executed with several numbers of threads (which
-// must agree to the bit) and judged; then it is loaded from the disk cache by the loader without a compiler, which must agree as well.
+// One primitive, one process, one instruction set. Every case goes through the text form, is compiled, executed with several numbers of
+// threads (which must agree to the bit) and judged; then it is loaded from the disk cache by the loader without a compiler, which must
+// agree as well.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_H
 #define QUERN_CONFORMANCE_SUITE_H
 
-#include "Coverage.h"
-#include "Generator.h"
+#include "Cases.h"
 #include "Kernel.h"
 #include "OneDnn.h"
 
@@ -22,7 +22,9 @@ namespace quern {
 
 struct SuiteOptions {
   uint64_t seed = 1;
-  int64_t count = 0;     ///< legal problems; 0: the special cells and the first round of the others
+  int64_t first = 0;     ///< the number of the first legal problem
+  int64_t count = 0;     ///< legal problems; 0: a first round
+  bool all = false;      ///< instead of `count`: all rounds
   double seconds = 0;    ///< 0: no limit
   bool listOnly = false; ///< verify legal problems and print the commands that would run them
   bool useOrc = true, useLoader = true;
@@ -31,7 +33,7 @@ struct SuiteOptions {
 
 class Suite {
 public:
-  explicit Suite(const SuiteOptions &options) : options(options) {}
+  Suite(const SuiteOptions &options, PrimitiveCases &cases) : options(options), cases(cases) {}
   ~Suite();
 
   /// Opens the device, the peer and a private disk cache.
@@ -49,17 +51,17 @@ private:
   Result<void> runCase(const Case &drawn);
   /// What a case needs to be run: the verified problem that the kernel is made for, and the same with all sizes.
   Result<void> readCase(const Case &drawn, Problem &open, Problem &sized) const;
-  void countCase(const Case &drawn, const Problem &sized, ProblemData &data);
+  void countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData &data);
   /// Executes with every number of threads; the outputs of the first go to `bytes`.
   Result<void> executeAndJudge(Kernel &kernel, ProblemData &data, std::string &bytes);
   Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data);
   bool isOutOfTime() const;
 
   SuiteOptions options;
+  PrimitiveCases &cases;
   Device device;
   std::unique_ptr<OneDnn> peer;
   std::string cacheDirectory;
-  Coverage coverage;
   std::map<std::string, int64_t> peerDifferences; ///< by what is known of them
   std::map<std::string, int64_t> refusals;        ///< by kind of mistake
   int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0;

@@ -1,4 +1,4 @@
-//===- Generator.cpp - Random legal problems ------------------------------===//
+//===- Generator.cpp - Random softmax problems ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -6,14 +6,14 @@
 // See Generator.h.
 //
 //===----------------------------------------------------------------------===//
-#include "Generator.h"
+#include "Softmax/Generator.h"
 
-#include "Layouts.h"
+#include "Primitives/Arguments.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace quern {
+namespace quern::cases::softmax {
 namespace {
 
 /// Extents around every vector width of every instruction set, and around the blocks of long sums.
@@ -95,20 +95,32 @@ Shape drawShapeOf(Random &random, Path path) {
   return {};
 }
 
-/// The open sizes in the order of the text: of each tensor its dims, its strides where no tag says them, its offset.
-void appendSizes(const TensorDesc &open, const TensorDesc &actual, std::vector<int64_t> &sizes) {
-  if (open.isZero() || !open.isBlockedFormat())
-    return;
-  auto append = [&](const int64_t *values, const int64_t *known) {
-    for (int d = 0; d < open.ndims; ++d)
-      if (values[d] == runtimeDim)
-        sizes.push_back(known[d]);
-  };
-  append(open.dims, actual.dims);
-  if (open.tag().empty())
-    append(open.strides, actual.strides);
-  if (open.offset0 == runtimeDim)
-    sizes.push_back(actual.offset0);
+int64_t drawPostOpCount(Random &random, AttributeClass attribute) {
+  if (attribute != AttributeClass::Mixed)
+    return random.between(1, 3);
+  return random.oneIn(8) ? static_cast<int64_t>(maxPostOps) : random.oneIn(4) ? random.between(5, 31) : random.between(2, 4);
+}
+
+AttributesDraw drawAttributes(Random &random, AttributeClass attribute, const OperandShape &shape) {
+  AttributesDraw drawn;
+  Attributes &open = drawn.open;
+  bool isMixed = attribute == AttributeClass::Mixed;
+  if (attribute == AttributeClass::Modes || (isMixed && random.oneIn(2)))
+    drawModes(random, open);
+  if (attribute == AttributeClass::Scratchpad || (isMixed && random.oneIn(4)))
+    open.scratchpadMode = ScratchpadMode::User;
+  if (attribute == AttributeClass::Scales || isMixed) {
+    int64_t which = random.between(isMixed ? 0 : 1, 3);
+    if (which & 1)
+      open.scales[arg::src] = drawScale(random);
+    if (which & 2)
+      open.scales[arg::dst] = drawScale(random);
+  }
+  bool isEltwise = attribute == AttributeClass::Eltwise, isBinary = attribute == AttributeClass::Binary;
+  if (isEltwise || isBinary || isMixed)
+    for (int64_t i = 0, count = drawPostOpCount(random, attribute); i < count; ++i)
+      isEltwise || (isMixed && random.oneIn(2)) ? appendEltwise(random, drawn) : appendBinary(random, shape, drawn);
+  return drawn;
 }
 
 void place(const Cell &cell, const std::vector<TensorDesc> &tensors, SoftmaxDesc &op) {
@@ -133,12 +145,12 @@ void drawAny(Random &random, const Cell &cell, SoftmaxDesc &op) {
 }
 
 /// Seeds are tried on one small row, whose kind is that of a row of any length.
-uint64_t seedFor(Random &random, const Case &drawn, RowKind kind) {
+uint64_t seedFor(Random &random, const Case &drawn, DataType type, RowKind kind) {
   const SoftmaxDesc &op = std::get<SoftmaxDesc>(drawn.desc.op);
   constexpr int64_t length = 64;
-  TensorDesc tiny = *TensorDesc::dense(std::vector<int64_t>{1, length}, drawn.cell.from);
+  TensorDesc tiny = *TensorDesc::dense(std::vector<int64_t>{1, length}, type);
   std::vector<char> buffer(static_cast<size_t>(tiny.bytes()));
-  int32_t argument = isForward(op.prop) ? QUERN_ARG_SRC : QUERN_ARG_DIFF_DST;
+  int32_t argument = isForward(op.prop) ? arg::src : arg::diffDst;
   uint64_t seed = random.bits() % 1000000;
   for (int tries = 0; tries < 1000; ++tries, ++seed) {
     fillInput(drawn.desc, argument, tiny, FillKind::Special, seed, buffer.data());
@@ -150,7 +162,6 @@ uint64_t seedFor(Random &random, const Case &drawn, RowKind kind) {
 
 Case drawOfCell(Random &random, const Cell &cell, const Shape &shape) {
   Case drawn;
-  drawn.cell = cell;
   SoftmaxDesc op;
   op.prop = cell.backward ? PropKind::BackwardData : random.pick({PropKind::ForwardInference, PropKind::ForwardTraining});
   op.alg = random.pick({Alg::SoftmaxAccurate, Alg::SoftmaxLog, Alg::SoftmaxAccurateInfAsZero});
@@ -175,10 +186,7 @@ Case drawOfCell(Random &random, const Cell &cell, const Shape &shape) {
     place(cell, drawTensors(random, cell.family, shape.dims, shape.axis, types), op);
   }
   AttributesDraw attributes = drawAttributes(random, cell.attribute, operands);
-  for (size_t i = 0; i < attributes.open.postOps.size(); ++i) {
-    appendSizes(attributes.open.postOps[i].src1, attributes.actualPostOps[i].src1, drawn.sizes);
-    appendSizes(attributes.open.postOps[i].src2, attributes.actualPostOps[i].src2, drawn.sizes);
-  }
+  appendSizes(attributes, drawn.sizes);
   drawn.desc = {op, attributes.open};
   drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
   drawn.data.seed = random.bits() % 1000000;
@@ -193,26 +201,35 @@ Case drawSpecial(Random &random, const SpecialCell &special) {
   Case drawn = drawOfCell(random, cell, drawShapeOf(random, special.path));
   if (cell.backward)
     std::get<SoftmaxDesc>(drawn.desc.op).dst.dataType = special.type;
-  drawn.special = special;
   drawn.data.fill = FillKind::Special;
   if (special.path == Path::LongRow)
-    drawn.data.seed = seedFor(random, drawn, special.kind);
+    drawn.data.seed = seedFor(random, drawn, special.type, special.kind);
   return drawn;
 }
 
 } // namespace
 
+std::optional<SpecialCell> specialCellOf(int64_t number) {
+  const std::vector<SpecialCell> &special = specialCells();
+  if (number >= static_cast<int64_t>(special.size()))
+    return std::nullopt;
+  return special[static_cast<size_t>(number)];
+}
+
+const Cell &cellOf(int64_t number) {
+  const std::vector<Cell> &cells = allCells();
+  return cells[(static_cast<size_t>(number) - specialCells().size()) % cells.size()];
+}
+
 Case drawCase(uint64_t seed, int64_t number) {
   Random random(seed * 1000003 + static_cast<uint64_t>(number));
-  const std::vector<SpecialCell> &special = specialCells();
-  if (number < static_cast<int64_t>(special.size()))
-    return drawSpecial(random, special[static_cast<size_t>(number)]);
-  const std::vector<Cell> &cells = allCells();
-  const Cell &cell = cells[(static_cast<size_t>(number) - special.size()) % cells.size()];
-  Case drawn = drawOfCell(random, cell, drawShape(random, cell));
-  if (cell.family != LayoutFamily::Runtime && !drawn.data.inPlace && random.oneIn(12))
-    drawAny(random, cell, std::get<SoftmaxDesc>(drawn.desc.op));
+  std::optional<SpecialCell> special = specialCellOf(number);
+  const Cell *cell = special ? nullptr : &cellOf(number);
+  Case drawn = special ? drawSpecial(random, *special) : drawOfCell(random, *cell, drawShape(random, *cell));
+  drawn.number = number;
+  if (cell && cell->family != LayoutFamily::Runtime && !drawn.data.inPlace && random.oneIn(12))
+    drawAny(random, *cell, std::get<SoftmaxDesc>(drawn.desc.op));
   return drawn;
 }
 
-} // namespace quern
+} // namespace quern::cases::softmax

@@ -1,4 +1,4 @@
-//===- Cells.h - What the conformance program has to reach ----------------===//
+//===- Cells.h - What softmax has to reach --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -8,15 +8,15 @@
 // with another class of attributes. So a short run has every pair of two properties, and a run of all cells has the product.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_CONFORMANCE_CELLS_H
-#define QUERN_CONFORMANCE_CELLS_H
+#ifndef QUERN_CONFORMANCE_SOFTMAX_CELLS_H
+#define QUERN_CONFORMANCE_SOFTMAX_CELLS_H
 
 #include "Desc/PrimitiveDesc.h"
 
 #include <compare>
 #include <vector>
 
-namespace quern {
+namespace quern::cases::softmax {
 
 /// How the strides of a case were drawn.
 enum class LayoutFamily {
@@ -98,6 +98,6 @@ Path pathOf(const SoftmaxDesc &softmax);
 /// The rows of each kind in the elements of a tensor along an axis.
 std::vector<int64_t> countRowKinds(const TensorDesc &desc, int axis, const void *buffer);
 
-} // namespace quern
+} // namespace quern::cases::softmax
 
-#endif // QUERN_CONFORMANCE_CELLS_H
+#endif // QUERN_CONFORMANCE_SOFTMAX_CELLS_H

@@ -1,4 +1,4 @@
-//===- Illegal.cpp - Lines that must be refused ---------------------------===//
+//===- Mistakes.cpp - Softmax problems that must be refused ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -6,18 +6,12 @@
 // Each kind of mistake is written out as a template, so that what is wrong can be read here; the numbers in it are drawn.
 //
 //===----------------------------------------------------------------------===//
-#include "Generator.h"
+#include "Softmax/Generator.h"
 
-namespace quern {
+namespace quern::cases::softmax {
 namespace {
 
-struct Template {
-  const char *what;
-  const char *line; ///< @n, @m: two small extents; @b: an axis that is out of range; @t: a type that softmax forward refuses here
-  const char *constraint = ""; ///< that the message names; none where the line itself does not read
-};
-
-constexpr Template templates[] = {
+constexpr Mistake all[] = {
     {"axis beyond the rank", "softmax fwd_i alg=accurate src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=@b", "C7"},
     {"negative axis", "softmax fwd_i alg=accurate src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=-1", "C7"},
     {"axis is no number", "softmax fwd_i alg=accurate src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=x"},
@@ -108,61 +102,8 @@ constexpr Template templates[] = {
     {"only the primitive", "softmax"},
 };
 
-std::string withNumbers(const char *text, Random &random) {
-  std::string line;
-  std::string n = std::to_string(random.between(2, 9)), m = std::to_string(random.between(2, 9));
-  for (const char *c = text; *c; ++c) {
-    if (*c != '@') {
-      line += *c;
-      continue;
-    }
-    switch (*++c) {
-    case 'n':
-      line += n;
-      break;
-    case 'm':
-      line += m;
-      break;
-    case 'b':
-      line += std::to_string(random.between(2, 100));
-      break;
-    default:
-      line += random.pick({"s32", "s4", "u4", "boolean", "e8m0"});
-    }
-  }
-  return line;
-}
-
 } // namespace
 
-int64_t illegalKinds() { return static_cast<int64_t>(std::size(templates)); }
+std::span<const Mistake> mistakes() { return all; }
 
-IllegalCase drawIllegalCase(uint64_t seed, int64_t number) {
-  Random random(seed * 7919 + static_cast<uint64_t>(number));
-  const Template &chosen = templates[static_cast<size_t>(number) % std::size(templates)];
-  return {withNumbers(chosen.line, random), chosen.what, chosen.constraint};
-}
-
-std::string drawDamagedLine(uint64_t seed, int64_t number) {
-  Random random(seed * 104729 + static_cast<uint64_t>(number));
-  std::string line = drawCase(seed, random.between(0, 1000)).desc.text();
-  for (int64_t edits = random.between(1, 4); edits > 0 && !line.empty(); --edits) {
-    size_t at = static_cast<size_t>(random.between(0, static_cast<int64_t>(line.size()) - 1));
-    switch (random.between(0, 3)) {
-    case 0:
-      line.erase(at, static_cast<size_t>(random.between(1, 3)));
-      break;
-    case 1:
-      line.insert(at, 1, static_cast<char>(random.between(32, 126)));
-      break;
-    case 2:
-      line[at] = static_cast<char>(random.between(1, 255));
-      break;
-    default:
-      line.insert(at, line.substr(static_cast<size_t>(random.between(0, static_cast<int64_t>(line.size()) - 1)), 5));
-    }
-  }
-  return line;
-}
-
-} // namespace quern
+} // namespace quern::cases::softmax

@@ -6,7 +6,7 @@
 // See Coverage.h.
 //
 //===----------------------------------------------------------------------===//
-#include "Coverage.h"
+#include "Softmax/Coverage.h"
 
 #include "Support/Error.h"
 
@@ -15,7 +15,7 @@
 #include <ostream>
 #include <span>
 
-namespace quern {
+namespace quern::cases::softmax {
 namespace {
 
 constexpr int column = 11;
@@ -132,4 +132,4 @@ int64_t Coverage::missingCells() const {
   return std::count_if(allCells().begin(), allCells().end(), [&](const Cell &cell) { return count(cell) == 0; });
 }
 
-} // namespace quern
+} // namespace quern::cases::softmax

@@ -6,16 +6,16 @@
 // Counts of the cells, of every pair of their properties and of the special rows on each path, printed compactly.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_CONFORMANCE_COVERAGE_H
-#define QUERN_CONFORMANCE_COVERAGE_H
+#ifndef QUERN_CONFORMANCE_SOFTMAX_COVERAGE_H
+#define QUERN_CONFORMANCE_SOFTMAX_COVERAGE_H
 
-#include "Cells.h"
+#include "Softmax/Cells.h"
 
 #include <array>
 #include <iosfwd>
 #include <map>
 
-namespace quern {
+namespace quern::cases::softmax {
 
 class Coverage {
 public:
@@ -44,6 +44,6 @@ private:
   std::map<std::pair<DataType, Path>, std::array<int64_t, std::size(allRowKinds)>> rows;
 };
 
-} // namespace quern
+} // namespace quern::cases::softmax
 
-#endif // QUERN_CONFORMANCE_COVERAGE_H
+#endif // QUERN_CONFORMANCE_SOFTMAX_COVERAGE_H

@@ -1,4 +1,4 @@
-//===- Cells.cpp - What the conformance program has to reach --------------===//
+//===- Cells.cpp - What softmax has to reach ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -6,7 +6,7 @@
 // See Cells.h.
 //
 //===----------------------------------------------------------------------===//
-#include "Cells.h"
+#include "Softmax/Cells.h"
 
 #include "Primitives/Elements.h"
 #include "Random.h"
@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace quern {
+namespace quern::cases::softmax {
 namespace {
 
 /// The pairs of types with the families, in an order that is always the same and favours nothing.
@@ -158,4 +158,4 @@ std::vector<int64_t> countRowKinds(const TensorDesc &desc, int axis, const void 
   return counts;
 }
 
-} // namespace quern
+} // namespace quern::cases::softmax

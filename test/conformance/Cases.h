@@ -1,0 +1,83 @@
+//===- Cases.h - What each primitive brings to the conformance program ----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A primitive is a folder beside this file: it draws random legal problems, counts what they reached, and lists mistakes that must be
+// refused. Everything else (running, judging, comparing, damaging lines) is the same for all of them, in Suite.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_CONFORMANCE_CASES_H
+#define QUERN_CONFORMANCE_CASES_H
+
+#include "Primitives/Reference.h"
+#include "ProblemData.h"
+#include "Random.h"
+
+#include <iosfwd>
+#include <memory>
+#include <span>
+
+namespace quern {
+
+struct Case {
+  int64_t number = 0; ///< what the case is for follows from it
+  PrimitiveDesc desc;
+  std::vector<int64_t> sizes; ///< of the `?` of desc.text(), as `quern run --sizes` takes them
+  DataOptions data;
+};
+
+/// A line with one mistake in it. @n, @m: two small extents; @b: a number from 2 to 100; @t: one of PrimitiveCases::refusedTypes().
+struct Mistake {
+  const char *what;
+  const char *line;
+  const char *constraint = ""; ///< that the message names, as "C7"; none where the line itself does not read
+};
+
+/// How an element of a peer's result compares with ours.
+struct PeerComparison {
+  const PrimitiveDesc &desc; ///< all sizes known
+  const ReferenceOutput &exact;
+  std::string_view peer, implementation;
+};
+
+class PrimitiveCases {
+public:
+  virtual ~PrimitiveCases() = default;
+  virtual std::string_view name() const = 0;
+  /// How many cases reach every pair of properties, and how many their product.
+  virtual int64_t firstRound() const = 0;
+  virtual int64_t allRounds() const = 0;
+  /// Case `number` of a seed: deterministic, and legal: what the library refuses of them is a failure.
+  virtual Case draw(uint64_t seed, int64_t number) const = 0;
+  virtual std::span<const Mistake> mistakes() const = 0;
+  virtual std::span<const DataType> refusedTypes() const = 0;
+
+  /// Counts a case that runs. `data` holds its inputs; null where they were not looked at.
+  virtual void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *data) = 0;
+  /// Prints the counts compactly.
+  virtual void print(std::ostream &os) const = 0;
+  /// One line for everything that so many cases must have reached and these have not.
+  virtual std::vector<std::string> missing(int64_t cases) const = 0;
+
+  /// Whether both results of an element are right.
+  virtual bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const = 0;
+  /// What the peer is known to do differently; empty for anything else.
+  virtual std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const = 0;
+};
+
+std::unique_ptr<PrimitiveCases> makeSoftmaxCases();
+std::unique_ptr<PrimitiveCases> makeReorderCases();
+
+/// Names of the primitives that have cases, in the order that they are run.
+inline constexpr std::string_view casePrimitives[] = {"softmax"};
+std::unique_ptr<PrimitiveCases> makeCases(std::string_view primitive);
+
+/// A mistake with its numbers drawn: mistakes 0 to their number less 1 have each once.
+std::string drawMistake(const PrimitiveCases &cases, uint64_t seed, int64_t number);
+/// A legal line with random damage to its characters: it must parse or be refused with a message.
+std::string drawDamagedLine(const PrimitiveCases &cases, uint64_t seed, int64_t number);
+
+} // namespace quern
+
+#endif // QUERN_CONFORMANCE_CASES_H

@@ -1,0 +1,101 @@
+//===- Cases.cpp - Softmax in the conformance program ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Cases.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Cases.h"
+
+#include "Primitives/Elements.h"
+#include "Primitives/Judge.h"
+#include "Softmax/Coverage.h"
+#include "Softmax/Generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+namespace quern {
+namespace {
+
+using namespace cases::softmax;
+
+/// Our result has been judged; theirs may be off by the threshold, too, and a narrow output may round the other way.
+bool isNear(const PeerComparison &with, size_t i, double ours, double theirs) {
+  if (ours == theirs || (std::isnan(ours) && std::isnan(theirs)))
+    return true;
+  DataType type = with.exact.desc.dataType;
+  double threshold = 2 * thresholdOf(with.desc, type);
+  bool isWide = type == DataType::F32 || type == DataType::F64;
+  double step = isWide ? 0 : isFloating(type) ? epsilonOf(type) * std::max(std::fabs(ours), 0x1p-14) : 1;
+  double low = ours, high = ours;
+  if (with.exact.range) { // through scales and post-ops
+    double start = with.exact.beforeAttributes[i], around = threshold * std::max(std::fabs(start), with.exact.magnitude[i]);
+    Interval range = with.exact.range(static_cast<int64_t>(i), Interval::around(start, around));
+    if (std::isnan(theirs) || range.isEmpty())
+      return range.mayBeNan;
+    low = std::min(low, static_cast<double>(range.low)), high = std::max(high, static_cast<double>(range.high));
+    step += 1e-5 * std::max(1.0, std::fabs(ours)); // each function that follows may be off a little, too
+  } else {
+    step += threshold * std::max(std::fabs(with.exact.exact[i]), with.exact.magnitude[i]);
+  }
+  return low - step <= theirs && theirs <= high + step;
+}
+
+class SoftmaxCases : public PrimitiveCases {
+public:
+  std::string_view name() const override { return "softmax"; }
+  int64_t firstRound() const override { return static_cast<int64_t>(specialCells().size()) + cellsOfFirstRound(); }
+  int64_t allRounds() const override { return static_cast<int64_t>(specialCells().size() + allCells().size()); }
+  Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number); }
+  std::span<const Mistake> mistakes() const override { return cases::softmax::mistakes(); }
+  std::span<const DataType> refusedTypes() const override {
+    static constexpr DataType types[] = {DataType::S32, DataType::S4, DataType::U4, DataType::Boolean, DataType::E8M0};
+    return types;
+  }
+
+  void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *data) override {
+    const SoftmaxDesc &op = std::get<SoftmaxDesc>(sized.op);
+    if (!specialCellOf(drawn.number))
+      coverage.add(cellOf(drawn.number), op.alg);
+    coverage.addPath(pathOf(op));
+    if (!data || drawn.data.fill != FillKind::Special)
+      return;
+    bool forward = isForward(op.prop);
+    const TensorDesc &in = forward ? op.src : op.diffDst;
+    coverage.addRows(in.dataType, pathOf(op), countRowKinds(in, op.axis, data->buffer(forward ? arg::src : arg::diffDst)));
+  }
+
+  void print(std::ostream &os) const override { coverage.print(os); }
+
+  std::vector<std::string> missing(int64_t cases) const override {
+    std::vector<std::string> all;
+    if (cases >= firstRound())
+      all = coverage.missingPairs();
+    if (cases >= allRounds() && coverage.missingCells() > 0)
+      all.push_back(concat(coverage.missingCells(), " cells"));
+    return all;
+  }
+
+  bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const override {
+    return isNear(with, element, ours, theirs);
+  }
+
+  std::string knownDifference(const PeerComparison &with, size_t, double, double theirs) const override {
+    const SoftmaxDesc &op = std::get<SoftmaxDesc>(with.desc.op);
+    if (std::isnan(theirs) && op.dst.dims[op.axis] == 1)
+      return "NaN where the axis has one element and gaps follow, which are read (3.13)";
+    return {};
+  }
+
+private:
+  Coverage coverage;
+};
+
+} // namespace
+
+std::unique_ptr<PrimitiveCases> makeSoftmaxCases() { return std::make_unique<SoftmaxCases>(); }
+
+} // namespace quern

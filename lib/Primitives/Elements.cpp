@@ -26,15 +26,27 @@ template <typename T> void storeRaw(void *buffer, int64_t offset, T value) {
 }
 
 /// Saturate first, then to nearest even; NaN gives 0.
-template <typename T> T toInteger(double value) {
+double toInteger(double value, double low, double high) {
   if (std::isnan(value))
     return 0;
-  double low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
   double clamped = std::min(std::max(value, low), high);
   double whole = std::floor(clamped), rest = clamped - whole;
   if (rest > 0.5 || (rest == 0.5 && std::fmod(whole, 2) != 0))
     whole += 1;
-  return static_cast<T>(whole);
+  return whole;
+}
+
+template <typename T> T toInteger(double value) {
+  return static_cast<T>(toInteger(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+}
+
+/// Two to a byte, the even element in the lower half.
+uint32_t loadHalfByte(const void *buffer, int64_t offset) { return loadRaw<uint8_t>(buffer, offset / 2) >> offset % 2 * 4 & 15; }
+
+void storeHalfByte(void *buffer, int64_t offset, uint32_t value) {
+  int shift = static_cast<int>(offset % 2 * 4);
+  uint32_t other = loadRaw<uint8_t>(buffer, offset / 2) & ~(15u << shift);
+  storeRaw(buffer, offset / 2, static_cast<uint8_t>(other | (value & 15) << shift));
 }
 
 const NarrowFormat &formatOf(DataType type) {
@@ -45,6 +57,8 @@ const NarrowFormat &formatOf(DataType type) {
     return f16Format;
   case DataType::F8E5M2:
     return f8E5M2Format;
+  case DataType::F4E2M1:
+    return f4E2M1Format;
   default:
     return f8E4M3Format;
   }
@@ -68,6 +82,14 @@ double loadElement(DataType type, const void *buffer, int64_t offset) {
     return loadRaw<int32_t>(buffer, offset);
   case DataType::S8:
     return loadRaw<int8_t>(buffer, offset);
+  case DataType::E8M0:
+    return decodeE8M0(loadRaw<uint8_t>(buffer, offset));
+  case DataType::F4E2M1:
+    return decodeNarrow(loadHalfByte(buffer, offset), formatOf(type));
+  case DataType::U4:
+    return loadHalfByte(buffer, offset);
+  case DataType::S4:
+    return static_cast<int>(loadHalfByte(buffer, offset) ^ 8) - 8;
   default:
     return loadRaw<uint8_t>(buffer, offset);
   }
@@ -89,13 +111,21 @@ void storeElement(DataType type, void *buffer, int64_t offset, double value) {
     return storeRaw(buffer, offset, toInteger<int32_t>(value));
   case DataType::S8:
     return storeRaw(buffer, offset, toInteger<int8_t>(value));
+  case DataType::E8M0:
+    return storeRaw(buffer, offset, encodeE8M0(value));
+  case DataType::F4E2M1:
+    return storeHalfByte(buffer, offset, encodeNarrow(value, formatOf(type)));
+  case DataType::U4:
+    return storeHalfByte(buffer, offset, static_cast<uint32_t>(toInteger(value, 0, 15)));
+  case DataType::S4:
+    return storeHalfByte(buffer, offset, static_cast<uint32_t>(static_cast<int>(toInteger(value, -8, 7))));
   default:
     return storeRaw(buffer, offset, toInteger<uint8_t>(value));
   }
 }
 
 double roundTo(DataType type, double value) {
-  char element[sizeof(double)];
+  char element[sizeof(double)] = {};
   storeElement(type, element, 0, value);
   return loadElement(type, element, 0);
 }
@@ -110,6 +140,7 @@ double epsilonOf(DataType type) {
   case DataType::F16:
   case DataType::F8E5M2:
   case DataType::F8E4M3:
+  case DataType::F4E2M1:
     return std::ldexp(1.0, -formatOf(type).mantissaBits);
   default:
     return 1;

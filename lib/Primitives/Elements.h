@@ -19,7 +19,8 @@
 
 namespace quern {
 
-/// Element `offset` of a buffer. Types of less than a byte are not elements here: bitsOf(type) must be a multiple of 8.
+/// Element `offset` of a buffer. Types of 4 bits lie two to a byte, the element of even offset in the lower half; to store one leaves its
+/// neighbour as it is, but two threads may not store two that share a byte. f4_e3m0 is not an element here.
 double loadElement(DataType type, const void *buffer, int64_t offset);
 void storeElement(DataType type, void *buffer, int64_t offset, double value);
 /// The value that storing and loading gives.

@@ -1,4 +1,4 @@
-//===- NarrowFloat.h - 16- and 8-bit floats to and from double ------------===//
+//===- NarrowFloat.h - Floats of 16, 8 and 4 bits to and from double -----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -19,26 +19,31 @@ namespace quern {
 
 /// A sign bit, then the exponent, then the mantissa.
 struct NarrowFormat {
+  /// What is not a number. IEEE: the largest exponent holds infinity and NaN. AllOnesIsNan: that pattern only; what is too large (infinity
+  /// included) becomes the largest finite value. None: NaN becomes the largest value, too.
+  enum class Special { Ieee, AllOnesIsNan, None };
+
   int exponentBits, mantissaBits;
-  /// IEEE: the largest exponent holds infinity and NaN. Otherwise only the all-ones pattern is special, a NaN, and values that are too
-  /// large (infinity included) become the largest finite one.
-  bool isIeee;
+  Special special;
 
   constexpr int bias() const { return (1 << (exponentBits - 1)) - 1; }
   constexpr uint32_t signBit() const { return 1u << (exponentBits + mantissaBits); }
   constexpr uint32_t infinity() const { return ((1u << exponentBits) - 1) << mantissaBits; }
-  constexpr uint32_t quietNan() const { return isIeee ? infinity() | 1u << (mantissaBits - 1) : signBit() - 1; }
-  constexpr uint32_t largest() const { return (isIeee ? infinity() : quietNan()) - 1; }
+  constexpr bool isIeee() const { return special == Special::Ieee; }
+  constexpr uint32_t quietNan() const { return isIeee() ? infinity() | 1u << (mantissaBits - 1) : signBit() - 1; }
+  constexpr uint32_t largest() const { return isIeee() ? infinity() - 1 : signBit() - (special == Special::None ? 1 : 2); }
 };
 
-inline constexpr NarrowFormat bf16Format{8, 7, true}, f16Format{5, 10, true}, f8E5M2Format{5, 2, true}, f8E4M3Format{4, 3, false};
+inline constexpr NarrowFormat bf16Format{8, 7, NarrowFormat::Special::Ieee}, f16Format{5, 10, NarrowFormat::Special::Ieee},
+    f8E5M2Format{5, 2, NarrowFormat::Special::Ieee}, f8E4M3Format{4, 3, NarrowFormat::Special::AllOnesIsNan},
+    f4E2M1Format{2, 1, NarrowFormat::Special::None};
 
 /// The nearest value of the format, ties to even, as bits.
 inline uint32_t encodeNarrow(double value, const NarrowFormat &format) {
   uint32_t sign = std::signbit(value) ? format.signBit() : 0;
   if (std::isnan(value))
     return sign | format.quietNan();
-  uint32_t overflow = format.isIeee ? format.infinity() : format.largest();
+  uint32_t overflow = format.isIeee() ? format.infinity() : format.largest();
   double magnitude = std::fabs(value);
   if (std::isinf(magnitude))
     return sign | overflow;
@@ -63,8 +68,8 @@ inline double decodeNarrow(uint32_t bits, const NarrowFormat &format) {
   uint32_t magnitude = bits & (format.signBit() - 1);
   double value;
   if (magnitude > format.largest())
-    value = format.isIeee && magnitude == format.infinity() ? std::numeric_limits<double>::infinity()
-                                                            : std::numeric_limits<double>::quiet_NaN();
+    value = format.isIeee() && magnitude == format.infinity() ? std::numeric_limits<double>::infinity()
+                                                              : std::numeric_limits<double>::quiet_NaN();
   else {
     uint32_t mantissa = magnitude & ((1u << format.mantissaBits) - 1);
     int exponent = static_cast<int>(magnitude >> format.mantissaBits);
@@ -76,6 +81,16 @@ inline double decodeNarrow(uint32_t bits, const NarrowFormat &format) {
   }
   return negative ? -value : value;
 }
+
+/// e8m0 is an exponent alone, for scales: 2^(bits - 127), and NaN. The result is the largest power of two that is not above the magnitude;
+/// the least one below that, 0 included. The sign is dropped; infinity and NaN give NaN.
+inline uint8_t encodeE8M0(double value) {
+  if (!std::isfinite(value))
+    return 0xff;
+  return value == 0 ? 0 : static_cast<uint8_t>(std::clamp(std::ilogb(value) + 127, 0, 254));
+}
+
+inline double decodeE8M0(uint8_t bits) { return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127); }
 
 } // namespace quern
 

@@ -154,7 +154,7 @@ bool typeMatches(const NpyArray &array, DataType type) {
   const char *expected = npyTypeOf(type);
   if (!expected || array.itemBytes != expected[2] - '0')
     return false;
-  bool isRaw = type == DataType::BF16 || type == DataType::F8E5M2 || type == DataType::F8E4M3;
+  bool isRaw = type == DataType::BF16 || type == DataType::F8E5M2 || type == DataType::F8E4M3 || type == DataType::E8M0;
   return array.kind == expected[1] || (isRaw && array.kind == 'V');
 }
 
@@ -192,6 +192,7 @@ const char *npyTypeOf(DataType type) {
   case DataType::U8:
   case DataType::F8E5M2:
   case DataType::F8E4M3:
+  case DataType::E8M0:
     return "|u1";
   default:
     return nullptr;

@@ -23,6 +23,21 @@ constexpr char canary = '\xa5', prefill = '\xff';
 
 int64_t elementBytes(const TensorDesc &desc) { return std::max<int64_t>(bitsOf(desc.dataType) / 8, 1); }
 
+/// Whether all bits of element `i` are those of this byte.
+bool isFilledWith(char byte, const TensorDesc &desc, const char *data, size_t i) {
+  if (bitsOf(desc.dataType) == 4)
+    return ((data[i / 2] ^ byte) >> i % 2 * 4 & 15) == 0;
+  auto size = static_cast<size_t>(elementBytes(desc));
+  return std::all_of(data + i * size, data + (i + 1) * size, [&](char c) { return c == byte; });
+}
+
+bool isUnchanged(const TensorDesc &desc, const char *before, const char *data, size_t i) {
+  if (bitsOf(desc.dataType) == 4)
+    return ((data[i / 2] ^ before[i / 2]) >> i % 2 * 4 & 15) == 0;
+  auto size = static_cast<size_t>(elementBytes(desc));
+  return std::memcmp(data + i * size, before + i * size, size) == 0;
+}
+
 /// Asking for more would not fail but drive the machine into swapping.
 Result<void> checkMemory(const VerifiedProblem &verified) {
   double needed = 0, present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
@@ -178,9 +193,12 @@ Verdict ProblemData::judgeOutputs(const ArgumentInfo **argument) const {
 }
 
 std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
-  std::vector<Place> places(static_cast<size_t>(desc.bytes() / elementBytes(desc)), Place::Gap);
+  bool isPacked = bitsOf(desc.dataType) == 4;
+  std::vector<Place> places(static_cast<size_t>(isPacked ? desc.bytes() * 2 : desc.bytes() / elementBytes(desc)), Place::Gap);
   if (desc.hasZeroDim()) // nothing is stored, padding neither
     return places;
+  if (isPacked) // the other half of the last byte
+    places.back() = Place::Padding;
   if (desc.hasPadding()) {
     TensorDesc padded = desc;
     std::copy(desc.paddedDims, desc.paddedDims + desc.ndims, padded.dims);
@@ -194,16 +212,12 @@ std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
 std::string ProblemData::strayWritesInto(const Slot &slot) const {
   // In place the bytes around the elements are those of the input.
   const char *data = storage[slot.buffer].data(), *before = kept[slot.buffer].empty() ? nullptr : kept[slot.buffer].data();
-  int64_t size = elementBytes(slot.info.desc);
+  const TensorDesc &desc = slot.info.desc;
   for (size_t i = 0; i < slot.places.size(); ++i) {
-    if (slot.places[i] == Place::Element)
-      continue;
-    for (int64_t byte = static_cast<int64_t>(i) * size; byte < (static_cast<int64_t>(i) + 1) * size; ++byte) {
-      if (slot.places[i] == Place::Padding && data[byte] != 0)
-        return concat("the padding of ", slot.info.name, " is not zero at element ", i, " of the buffer");
-      if (slot.places[i] == Place::Gap && data[byte] != (before ? before[byte] : prefill))
-        return concat("a gap between the elements of ", slot.info.name, " was overwritten at element ", i, " of the buffer");
-    }
+    if (slot.places[i] == Place::Padding && !isFilledWith(0, desc, data, i))
+      return concat("the padding of ", slot.info.name, " is not zero at element ", i, " of the buffer");
+    if (slot.places[i] == Place::Gap && !(before ? isUnchanged(desc, before, data, i) : isFilledWith(prefill, desc, data, i)))
+      return concat("a gap between the elements of ", slot.info.name, " was overwritten at element ", i, " of the buffer");
   }
   return {};
 }

@@ -78,12 +78,12 @@ public:
   std::string outputBytes() const;
 
 private:
-  /// What a byte position holds, by element of the type.
+  /// What the room for one element holds.
   enum class Place : uint8_t { Gap, Element, Padding };
   struct Slot {
     ArgumentInfo info;
     size_t buffer;             ///< index into `storage`
-    std::vector<Place> places; ///< of an output
+    std::vector<Place> places; ///< of an output, by position in its buffer
   };
   static std::vector<Place> placesOf(const TensorDesc &desc);
   std::string strayWritesInto(const Slot &slot) const;

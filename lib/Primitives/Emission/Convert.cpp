@@ -31,6 +31,10 @@ Bounds boundsOf(DataType integer, bool isF64) {
     return {0, 255};
   case DataType::S8:
     return {-128, 127};
+  case DataType::U4:
+    return {0, 15};
+  case DataType::S4:
+    return {-8, 7};
   default:
     return {-0x1p31, isF64 ? 0x1p31 - 1 : 0x1p31 - 128};
   }
@@ -48,7 +52,7 @@ public:
       x = pick(CmpFPredicate::OGT, zeroForNan(x), bounds.low);
     x = pick(CmpFPredicate::OLT, x, bounds.high);
     Value whole = arith::FPToSIOp::create(builder, loc, builder.getI32Type(), math::RoundEvenOp::create(builder, loc, x));
-    return to == DataType::S32 ? whole : arith::TruncIOp::create(builder, loc, builder.getI8Type(), whole).getResult();
+    return to == DataType::S32 ? whole : arith::TruncIOp::create(builder, loc, elementType(to, builder), whole).getResult();
   }
   /// Keeps NaN.
   Value clamped(Value x, double magnitude) {
@@ -80,16 +84,23 @@ private:
 
 constexpr double largestF8E4M3 = 448;
 
+bool isUnsigned(DataType type) { return type == DataType::U8 || type == DataType::U4; }
+
+Value extended(OpBuilder &builder, Location loc, Value integer, DataType from, Type to) {
+  if (integer.getType() == to)
+    return integer;
+  if (isUnsigned(from))
+    return arith::ExtUIOp::create(builder, loc, to, integer);
+  return arith::ExtSIOp::create(builder, loc, to, integer);
+}
+
 } // namespace
 
 Value emission::widened(OpBuilder &builder, Location loc, Value element, DataType from, FloatType compute) {
   if (element.getType() == compute)
     return element;
   if (isa<IntegerType>(element.getType())) {
-    if (from == DataType::U8)
-      element = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), element);
-    else if (from == DataType::S8)
-      element = arith::ExtSIOp::create(builder, loc, builder.getI32Type(), element);
+    element = extended(builder, loc, element, from, builder.getI32Type());
     return arith::SIToFPOp::create(builder, loc, compute, element);
   }
   if (cast<FloatType>(element.getType()).getWidth() > compute.getWidth())
@@ -104,6 +115,9 @@ Value emission::narrowed(OpBuilder &builder, Location loc, Value value, DataType
     return value;
   if (isa<IntegerType>(element))
     return Narrowing(builder, loc, type).toInteger(value, to);
+  if (to == DataType::E8M0) // an exponent: the power of two below
+    return arith::TruncFOp::create(builder, loc, element, value,
+                                   arith::RoundingModeAttr::get(builder.getContext(), arith::RoundingMode::toward_zero), nullptr);
   if (to == DataType::F8E4M3) // the IR type has no infinity: what is too large would become NaN
     value = Narrowing(builder, loc, type).clamped(value, largestF8E4M3);
   if (cast<FloatType>(element).getWidth() > type.getWidth())
@@ -113,22 +127,23 @@ Value emission::narrowed(OpBuilder &builder, Location loc, Value value, DataType
 
 namespace {
 
-/// Saturates without leaving the integers; the bounds that matter are those of the narrower type.
+/// Saturates without leaving the integers. Nothing is computed in 4 bits.
 Value integerToInteger(OpBuilder &builder, Location loc, Value x, DataType from, DataType to) {
-  auto constant = [&](int64_t value) { return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(x.getType(), value)); };
-  Type byte = builder.getI8Type();
-  if (to == DataType::S32) {
-    if (from == DataType::U8)
-      return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), x);
-    return arith::ExtSIOp::create(builder, loc, builder.getI32Type(), x);
-  }
-  if (from == DataType::U8)
-    return arith::MinUIOp::create(builder, loc, x, constant(127));
-  if (from == DataType::S8)
-    return arith::MaxSIOp::create(builder, loc, x, constant(0));
-  x = arith::MaxSIOp::create(builder, loc, x, constant(to == DataType::U8 ? 0 : -128));
-  x = arith::MinSIOp::create(builder, loc, x, constant(to == DataType::U8 ? 255 : 127));
-  return arith::TruncIOp::create(builder, loc, byte, x);
+  Bounds source = boundsOf(from, /*isF64=*/true), bounds = boundsOf(to, /*isF64=*/true);
+  if (bitsOf(from) == 4)
+    x = extended(builder, loc, x, from, builder.getI8Type());
+  auto constant = [&](double value) {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(x.getType(), static_cast<int64_t>(value)));
+  };
+  if (source.low < bounds.low)
+    x = arith::MaxSIOp::create(builder, loc, x, constant(bounds.low));
+  if (source.high > bounds.high)
+    x = from == DataType::U8 ? arith::MinUIOp::create(builder, loc, x, constant(bounds.high)).getResult()
+                             : arith::MinSIOp::create(builder, loc, x, constant(bounds.high)).getResult();
+  Type element = elementType(to, builder);
+  if (element.getIntOrFloatBitWidth() < x.getType().getIntOrFloatBitWidth())
+    return arith::TruncIOp::create(builder, loc, element, x);
+  return extended(builder, loc, x, from, element);
 }
 
 } // namespace

@@ -26,6 +26,13 @@ Type emission::elementType(DataType type, Builder &builder) {
     return Float8E5M2Type::get(builder.getContext());
   case DataType::F8E4M3:
     return Float8E4M3FNType::get(builder.getContext());
+  case DataType::E8M0:
+    return Float8E8M0FNUType::get(builder.getContext());
+  case DataType::F4E2M1:
+    return Float4E2M1FNType::get(builder.getContext());
+  case DataType::S4:
+  case DataType::U4:
+    return builder.getIntegerType(4);
   case DataType::S8:
   case DataType::U8:
     return builder.getI8Type();

@@ -18,7 +18,7 @@
 
 namespace quern::emission {
 
-/// Integers are signless: what is done with an element says its sign.
+/// Integers are signless: what is done with an element says its sign. Elements of 4 bits lie two to a byte.
 mlir::Type elementType(DataType type, mlir::Builder &builder);
 
 /// One place of a logical dim's index in the physical address: (index floordiv weight) mod size, `stride` elements apart. The first digit

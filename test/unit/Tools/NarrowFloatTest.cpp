@@ -47,8 +47,41 @@ TEST(NarrowFloat, Overflows) {
   EXPECT_TRUE(std::isnan(decodeNarrow(encodeNarrow(std::nan(""), f8E4M3Format), f8E4M3Format)));
 }
 
+TEST(NarrowFloat, E2M1HasNumbersOnly) {
+  const double values[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  for (uint32_t bits = 0; bits < 8; ++bits) {
+    EXPECT_EQ(decodeNarrow(bits, f4E2M1Format), values[bits]);
+    EXPECT_EQ(decodeNarrow(bits | 8, f4E2M1Format), -values[bits]);
+  }
+  EXPECT_EQ(encodeNarrow(0.25, f4E2M1Format), 0u); // ties, to even
+  EXPECT_EQ(encodeNarrow(0.75, f4E2M1Format), 2u);
+  EXPECT_EQ(encodeNarrow(-1.25, f4E2M1Format), 10u);
+  EXPECT_EQ(encodeNarrow(2.5, f4E2M1Format), 4u);
+  EXPECT_EQ(encodeNarrow(5, f4E2M1Format), 6u);
+  EXPECT_EQ(encodeNarrow(5.01, f4E2M1Format), 7u);
+  EXPECT_EQ(encodeNarrow(1e9, f4E2M1Format), 7u);
+  EXPECT_EQ(encodeNarrow(-infinity, f4E2M1Format), 15u);
+  EXPECT_EQ(encodeNarrow(std::copysign(std::nan(""), 1.0), f4E2M1Format), 7u);
+}
+
+TEST(NarrowFloat, E8M0IsAnExponent) {
+  EXPECT_EQ(encodeE8M0(1), 127);
+  EXPECT_EQ(encodeE8M0(-1.99), 127);
+  EXPECT_EQ(encodeE8M0(0), 0);
+  EXPECT_EQ(encodeE8M0(1e-300), 0);
+  EXPECT_EQ(encodeE8M0(0x1.8p-127), 0);
+  EXPECT_EQ(encodeE8M0(0x1p-126), 1);
+  EXPECT_EQ(encodeE8M0(1e300), 254);
+  EXPECT_EQ(encodeE8M0(-infinity), 255);
+  EXPECT_EQ(encodeE8M0(std::nan("")), 255);
+  EXPECT_TRUE(std::isnan(decodeE8M0(255)));
+  EXPECT_EQ(decodeE8M0(0), 0x1p-127);
+  for (int bits = 0; bits < 255; ++bits)
+    EXPECT_EQ(encodeE8M0(decodeE8M0(static_cast<uint8_t>(bits))), bits);
+}
+
 TEST(NarrowFloat, EveryPatternRoundTrips) {
-  for (const NarrowFormat &format : {bf16Format, f16Format, f8E5M2Format, f8E4M3Format})
+  for (const NarrowFormat &format : {bf16Format, f16Format, f8E5M2Format, f8E4M3Format, f4E2M1Format})
     for (uint32_t bits = 0; bits < 2 * format.signBit(); ++bits) {
       double value = decodeNarrow(bits, format);
       if (std::isnan(value))

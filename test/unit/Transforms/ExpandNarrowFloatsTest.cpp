@@ -62,7 +62,7 @@ template <typename Wide, typename Bits> void checkWidening(const Level &level, c
 /// Every midpoint between neighbours of the format, with the two nearest values of the wide type on either side, then strided patterns.
 template <typename Wide, typename Bits> std::vector<Wide> narrowingInputs(const NarrowFormat &format, Bits stride, size_t strided) {
   std::vector<Wide> inputs;
-  uint32_t last = format.isIeee ? format.infinity() : format.largest();
+  uint32_t last = format.isIeee() ? format.infinity() : format.largest();
   for (uint32_t bits = 0; bits <= last; ++bits) {
     double low = decodeNarrow(bits, format), high = bits == last ? low : decodeNarrow(bits + 1, format);
     if (std::isinf(high))
@@ -169,6 +169,114 @@ TEST(ExpandNarrowFloats, narrowsF64WithOneRounding) {
       if (canRun(level.target))
         checkNarrowing<decltype(zero)>(level, "f64", narrow, inputs);
   });
+}
+
+/// All bytes, each many times over.
+std::vector<uint8_t> allBytes() {
+  std::vector<uint8_t> bytes(VectorKernel::chunk);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<uint8_t>(i * 7);
+  return bytes;
+}
+
+template <typename Wide> void checkE8M0(const Level &level, const std::string &wide) {
+  std::string lanes = "vector<" + std::to_string(level.lanes) + "x", types = lanes + wide + "> to " + lanes + "f8E8M0FNU>";
+  VectorKernel widening(
+      {level.target, "", "%y = arith.extf %x : " + lanes + "f8E8M0FNU> to " + lanes + wide + ">", "f8E8M0FNU", wide, level.lanes});
+  VectorKernel narrowing({level.target, "", "%y = arith.truncf %x toward_zero : " + types, wide, "f8E8M0FNU", level.lanes});
+  ASSERT_TRUE(widening.ok() && narrowing.ok());
+  std::vector<Wide> x, y;
+  std::vector<uint8_t> bytes = allBytes(), narrow;
+  widening.run(bytes, y);
+  for (size_t i = 0; i < y.size(); ++i) {
+    double expected = decodeE8M0(bytes[i]);
+    ASSERT_TRUE(y[i] == expected || (std::isnan(y[i]) && std::isnan(expected))) << level.target << ' ' << int(bytes[i]) << ": " << y[i];
+  }
+  for (int i = 0; x.size() < VectorKernel::chunk; ++i) {
+    auto power = static_cast<Wide>(std::ldexp(1.0, i % 300 - 150));
+    for (Wide value :
+         {power, -std::nextafter(power, Wide(0)), std::nextafter(power, Wide(INFINITY)), Wide(1.5) * power, Wide(i % 2 ? INFINITY : NAN)})
+      x.push_back(value);
+  }
+  x[7] = 0;
+  x[11] = std::numeric_limits<Wide>::max();
+  narrowing.run(x, narrow);
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(narrow[i], encodeE8M0(x[i])) << level.target << ' ' << x[i];
+}
+
+TEST(ExpandNarrowFloats, takesTheExponentForE8M0) {
+  for (const Level &level : levels)
+    if (canRun(level.target)) {
+      checkE8M0<float>(level, "f32");
+      checkE8M0<double>(level, "f64");
+    }
+}
+
+/// Steps from one type of elements to the next, on `lanes` lanes: {"trunci", "i4"}, {"bitcast", "f4E2M1FN"}, …
+std::string chain(int lanes, const std::string &from, const std::vector<std::pair<std::string, std::string>> &steps) {
+  std::string text, last = from, value = "x", shape = "vector<" + std::to_string(lanes) + "x";
+  for (size_t i = 0; i < steps.size(); ++i) {
+    std::string name = i + 1 == steps.size() ? "y" : "s" + std::to_string(i);
+    text += "%" + name + " = arith." + steps[i].first + " %" + value + " : " + shape + last + "> to " + shape + steps[i].second + ">\n";
+    value = name;
+    last = steps[i].second;
+  }
+  return text;
+}
+
+/// A value of 4 bits has the lower half of a byte; what the upper half holds must not matter.
+TEST(ExpandNarrowFloats, widensHalfBytes) {
+  std::vector<uint8_t> bytes = allBytes();
+  for (const Level &level : levels) {
+    if (!canRun(level.target))
+      continue;
+    VectorKernel asFloat({level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"bitcast", "f4E2M1FN"}, {"extf", "f32"}}), "i8",
+                          "f32", level.lanes});
+    VectorKernel asSigned({level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"extsi", "i32"}}), "i8", "i32", level.lanes});
+    VectorKernel asUnsigned({level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"extui", "i32"}}), "i8", "i32", level.lanes});
+    VectorKernel asByte({level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"extsi", "i8"}}), "i8", "i8", level.lanes});
+    ASSERT_TRUE(asFloat.ok() && asSigned.ok() && asUnsigned.ok() && asByte.ok());
+    std::vector<float> floats;
+    std::vector<int32_t> signeds, unsigneds;
+    std::vector<int8_t> ofBytes;
+    asFloat.run(bytes, floats);
+    asSigned.run(bytes, signeds);
+    asUnsigned.run(bytes, unsigneds);
+    asByte.run(bytes, ofBytes);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      auto expected = static_cast<float>(decodeNarrow(bytes[i] & 15u, f4E2M1Format));
+      ASSERT_EQ(std::bit_cast<uint32_t>(floats[i]), std::bit_cast<uint32_t>(expected)) << level.target << ' ' << int(bytes[i]);
+      ASSERT_EQ(unsigneds[i], bytes[i] & 15);
+      ASSERT_EQ(signeds[i], ((bytes[i] & 15) ^ 8) - 8);
+      ASSERT_EQ(ofBytes[i], signeds[i]);
+    }
+  }
+}
+
+template <typename Wide, typename Bits> void checkF4(const Level &level, const std::string &wide, Bits stride) {
+  VectorKernel kernel(
+      {level.target, "", chain(level.lanes, wide, {{"truncf", "f4E2M1FN"}, {"bitcast", "i4"}, {"extui", "i8"}}), wide, "i8", level.lanes});
+  ASSERT_TRUE(kernel.ok());
+  std::vector<Wide> inputs = narrowingInputs<Wide>(f4E2M1Format, stride, 1u << 18);
+  inputs[40] = NAN;
+  inputs[41] = -INFINITY;
+  std::vector<uint8_t> y;
+  for (size_t first = 0; first < inputs.size(); first += VectorKernel::chunk) {
+    std::vector<Wide> x(inputs.begin() + static_cast<ptrdiff_t>(first),
+                        inputs.begin() + static_cast<ptrdiff_t>(first + VectorKernel::chunk));
+    kernel.run(x, y);
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(y[i], encodeNarrow(x[i], f4E2M1Format)) << level.target << ' ' << x[i];
+  }
+}
+
+TEST(ExpandNarrowFloats, narrowsToF4WithOneRounding) {
+  for (const Level &level : levels)
+    if (canRun(level.target)) {
+      checkF4<float>(level, "f32", uint32_t(4099));
+      checkF4<double>(level, "f64", uint64_t(17592186044399));
+    }
 }
 
 } // namespace

@@ -1,0 +1,287 @@
+//===- NarrowConversions.cpp - Conversions of narrow types in arithmetic --===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Conversions are integer arithmetic or F16C. LLVM would call a library function for several of them. vcvtneps2bf16 reads denormals as zero
+// and writes none: it converts whole vectors without any, which nearly all are, and a branch takes the others through integer arithmetic.
+//
+//===----------------------------------------------------------------------===//
+#include "Transforms/NarrowConversions.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <bit>
+
+using namespace mlir;
+using namespace quern;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+bool quern::isNarrow(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isBF16() || element.isF16() || element.isInteger(4) ||
+         isa<Float8E5M2Type, Float8E4M3FNType, Float8E8M0FNUType, Float4E2M1FNType>(element);
+}
+
+Type quern::storageType(Type type) {
+  if (!isNarrow(type))
+    return type;
+  Type bits = IntegerType::get(type.getContext(), std::max(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8u));
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return shaped.clone(bits);
+  return bits;
+}
+
+static const NarrowFormat &formatOf(Type element) {
+  if (isa<Float4E2M1FNType>(element))
+    return f4E2M1Format;
+  return element.isBF16() ? bf16Format : element.isF16() ? f16Format : isa<Float8E5M2Type>(element) ? f8E5M2Format : f8E4M3Format;
+}
+
+Value NarrowConverter::splat(Type type, TypedAttr element) {
+  if (auto vectorType = dyn_cast<VectorType>(type))
+    return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(Attribute(DenseElementsAttr::get(vectorType, Attribute(element)))));
+  return arith::ConstantOp::create(builder, loc, element);
+}
+
+Value NarrowConverter::integer(Type type, int64_t value) { return splat(type, builder.getIntegerAttr(getElementTypeOrSelf(type), value)); }
+
+Value NarrowConverter::truncate(Value x, unsigned bits) {
+  return arith::TruncIOp::create(builder, loc, shaped(builder.getIntegerType(bits)), x);
+}
+
+Value NarrowConverter::intrinsic(Type result, StringRef name, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(builder, loc, result, builder.getStringAttr(name), operands).getResult(0);
+}
+
+Value NarrowConverter::half(Value pair, int64_t which) {
+  return vector::ShuffleOp::create(builder, loc, pair, pair, llvm::to_vector<16>(llvm::seq<int64_t>(16 * which, 16 * which + 16)));
+}
+
+Value NarrowConverter::convert(Value x, Type from, Type to) {
+  if (mlir::isa<arith::ExtFOp>(op))
+    return widen(x, from, to);
+  if (mlir::isa<arith::TruncFOp>(op))
+    return narrow(x, to);
+  if (mlir::isa<arith::TruncIOp>(op))
+    return x.getType() == i8() ? x : truncate(x, 8);
+  return extendHalfByte(x, to, mlir::isa<arith::ExtSIOp>(op));
+}
+
+Value NarrowConverter::widen(Value narrow, Type from, Type to) {
+  Value single = widenToF32(narrow, getElementTypeOrSelf(from));
+  if (getElementTypeOrSelf(to).isF32())
+    return single;
+  return arith::ExtFOp::create(builder, loc, to, single);
+}
+
+Value NarrowConverter::narrow(Value wide, Type to) {
+  Type element = getElementTypeOrSelf(to);
+  if (getElementTypeOrSelf(wide.getType()).isF64())
+    wide = roundToOdd(wide);
+  if (element.isBF16())
+    return narrowToBf16(wide);
+  if (element.isF16() && isa >= VectorIsa::Avx2)
+    return narrowByF16c(wide);
+  if (mlir::isa<Float8E8M0FNUType>(element)) // the exponent; the sign falls off
+    return truncate(shiftRight(asWord(wide), 23), 8);
+  return truncate(narrowByBits(wide, formatOf(element)), std::max(element.getIntOrFloatBitWidth(), 8u));
+}
+
+Value NarrowConverter::extendHalfByte(Value half, Type to, bool isSigned) {
+  Value wide = half.getType() == to ? half : arith::ExtUIOp::create(builder, loc, to, half).getResult();
+  wide = make<arith::AndIOp>(wide, integer(to, 15));
+  if (!isSigned)
+    return wide;
+  return make<arith::SubIOp>(make<arith::XOrIOp>(wide, integer(to, 8)), integer(to, 8));
+}
+
+/// A word to the upper half of each lane. AVX-512 has one permutation for it, masked so that the lower halves are zero; to extend and shift
+/// are two instructions for the same port.
+Value NarrowConverter::widenBf16(Value narrow) {
+  if (auto pairs = narrow.getDefiningOp<vector::DeinterleaveOp>()) { // the lower and the upper half of each lane of 32 bits
+    Value both = vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), pairs.getSource());
+    return asReal(narrow == pairs.getRes1() ? shiftLeft(both, 16) : make<arith::AndIOp>(both, word(0xffff0000)));
+  }
+  auto type = dyn_cast<VectorType>(narrow.getType());
+  if (isa < VectorIsa::Avx512 || !type || type.getNumElements() != 16)
+    return asReal(shiftLeft(extend(narrow), 16));
+  VectorType words = VectorType::get({32}, builder.getI16Type());
+  SmallVector<int64_t, 32> low = llvm::to_vector<32>(llvm::seq<int64_t>(0, 32));
+  std::fill(low.begin() + 16, low.end(), static_cast<int64_t>(vector::ShuffleOp::kPoisonIndex));
+  Value widest = vector::ShuffleOp::create(builder, loc, narrow, narrow, low);
+  SmallVector<int16_t, 32> from;
+  SmallVector<bool, 32> isUpper;
+  for (int i = 0; i < 32; ++i) {
+    from.push_back(static_cast<int16_t>(i / 2));
+    isUpper.push_back(i % 2);
+  }
+  auto constant = [&](DenseElementsAttr value) { return arith::ConstantOp::create(builder, loc, value); };
+  Value index = constant(DenseElementsAttr::get(words, ArrayRef<int16_t>(from)));
+  Value spread = intrinsic(words, "llvm.x86.avx512.permvar.hi.512", {widest, index});
+  Value mask = constant(DenseElementsAttr::get(words.clone(builder.getI1Type()), ArrayRef<bool>(isUpper)));
+  Value zero = constant(cast<DenseElementsAttr>(builder.getZeroAttr(words)));
+  return arith::BitcastOp::create(builder, loc, f32(),
+                                  vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), select(mask, spread, zero)));
+}
+
+Value NarrowConverter::anyDenormal(ValueRange wide) {
+  constexpr int32_t denormalClass = 0x20;
+  Value classes = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(denormalClass)), found;
+  for (Value v : wide) {
+    Value is = intrinsic(shaped(builder.getI1Type()), "llvm.x86.avx512.fpclass.ps.512", {v, classes});
+    found = found ? make<arith::OrIOp>(found, is) : is;
+  }
+  return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, found);
+}
+
+Value NarrowConverter::narrowToBf16(Value wide) {
+  auto type = dyn_cast<VectorType>(wide.getType());
+  if (isa < VectorIsa::Avx512Bf16 || !type || type.getNumElements() != 16)
+    return narrowToBf16ByIntegers(wide);
+  auto branch = scf::IfOp::create(builder, loc, i16(), anyDenormal(wide), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, narrowToBf16ByIntegers(wide));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value bf16 = arith::TruncFOp::create(builder, loc, shaped(builder.getBF16Type()), wide);
+  scf::YieldOp::create(builder, loc, arith::BitcastOp::create(builder, loc, i16(), bf16).getResult());
+  return branch.getResult(0);
+}
+
+bool NarrowConverter::narrowsPairs(VectorIsa isa, Type from, Type to) {
+  auto type = dyn_cast<VectorType>(from);
+  return isa >= VectorIsa::Avx512Bf16 && type && type.getShape() == ArrayRef<int64_t>{16} && type.getElementType().isF32() &&
+         getElementTypeOrSelf(to).isBF16();
+}
+
+/// One test, one conversion and, where the halves are neighbours in memory, one store for two vectors.
+Value NarrowConverter::narrowPairToBf16(Value first, Value second) {
+  VectorType words = VectorType::get({32}, builder.getI16Type()), bf16 = words.clone(builder.getBF16Type());
+  auto branch = scf::IfOp::create(builder, loc, words, anyDenormal({first, second}), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<int64_t, 32> lanes = llvm::to_vector<32>(llvm::seq<int64_t>(0, 32));
+  Value low = narrowToBf16ByIntegers(first), high = narrowToBf16ByIntegers(second);
+  scf::YieldOp::create(builder, loc, vector::ShuffleOp::create(builder, loc, low, high, lanes).getResult());
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value pair = intrinsic(bf16, "llvm.x86.avx512bf16.cvtne2ps2bf16.512", {second, first});
+  scf::YieldOp::create(builder, loc, arith::BitcastOp::create(builder, loc, words, pair).getResult());
+  return branch.getResult(0);
+}
+
+/// Nearest even by adding half of the last place, less one if the place is even. A NaN keeps its upper half and becomes quiet, as
+/// vcvtneps2bf16 has it: which of the two a vector takes depends on its other lanes.
+Value NarrowConverter::narrowToBf16ByIntegers(Value wide) {
+  Value bits = asWord(wide);
+  Value odd = make<arith::AndIOp>(shiftRight(bits, 16), word(1));
+  Value rounded = make<arith::AddIOp>(bits, make<arith::AddIOp>(odd, word(0x7fff)));
+  rounded = select(compare(CmpFPredicate::UNO, wide, wide), make<arith::OrIOp>(bits, word(0x00400000)), rounded);
+  return truncate(shiftRight(rounded, 16), 16);
+}
+
+/// Multiplying by 2^112 rebiases the exponent, denormals included; infinities and NaN get their exponent back afterwards.
+Value NarrowConverter::widenF16(Value narrow) {
+  if (isa >= VectorIsa::Avx2) {
+    Value half = arith::BitcastOp::create(builder, loc, shaped(builder.getF16Type()), narrow);
+    return arith::ExtFOp::create(builder, loc, f32(), half);
+  }
+  Value bits = extend(narrow);
+  Value magnitude = make<arith::AndIOp>(bits, word(0x7fff));
+  Value scaled = asWord(make<arith::MulFOp>(asReal(shiftLeft(magnitude, 13)), real(0x1p112f)));
+  Value special = compare(CmpIPredicate::sgt, magnitude, word(0x7bff));
+  scaled = make<arith::OrIOp>(scaled, select(special, word(0x7f800000), word(0)));
+  return asReal(make<arith::OrIOp>(scaled, shiftLeft(make<arith::AndIOp>(bits, word(0x8000)), 16)));
+}
+
+/// The exponent has one bit less than f16's: a shift makes an f16 of it, too small by 2^8. The largest pattern, 480 by the rule, is NaN.
+Value NarrowConverter::widenF8E4M3(Value narrow) {
+  Value real;
+  if (isa >= VectorIsa::Avx2) {
+    auto half = [&](uint16_t value) { return splat(i16(), builder.getI16IntegerAttr(static_cast<int16_t>(value))); };
+    Value bits = make<arith::ShLIOp>(arith::ExtSIOp::create(builder, loc, i16(), narrow), half(7));
+    real = make<arith::MulFOp>(widenF16(make<arith::AndIOp>(bits, half(0xbfff))), this->real(0x1p8f));
+  } else {
+    Value bits = arith::ExtSIOp::create(builder, loc, i32(), narrow);
+    Value magnitude = asReal(shiftLeft(make<arith::AndIOp>(bits, word(0x7f)), 20));
+    Value sign = make<arith::AndIOp>(bits, word(0x80000000));
+    real = asReal(make<arith::OrIOp>(asWord(make<arith::MulFOp>(magnitude, this->real(0x1p120f))), sign));
+  }
+  Value magnitude = math::AbsFOp::create(builder, loc, real);
+  return select(compare(CmpFPredicate::OEQ, magnitude, this->real(480)), asReal(word(0x7fc00000)), real);
+}
+
+/// The exponent's place, but for 0, which is the denormal 2^-127, and 255, which is NaN: one bit more makes both.
+Value NarrowConverter::widenE8M0(Value narrow) {
+  Value bits = extend(narrow), exponent = shiftLeft(bits, 23);
+  Value isSpecial = compare(CmpIPredicate::eq, masked(make<arith::AddIOp>(bits, word(1)), 0xfe), word(0));
+  return asReal(select(isSpecial, make<arith::OrIOp>(exponent, word(0x00400000)), exponent));
+}
+
+/// Up to 1.5 the values are halves of the pattern, from 1 on they are the pattern in the place of an f32's exponent and mantissa.
+Value NarrowConverter::widenF4E2M1(Value narrow) {
+  Value bits = extend(narrow), magnitude = masked(bits, 7), sign = shiftLeft(masked(bits, 8), 28);
+  Value small = make<arith::MulFOp>(arith::SIToFPOp::create(builder, loc, f32(), magnitude), real(0.5f));
+  Value large = make<arith::AddIOp>(shiftLeft(magnitude, 22), word(126u << 23));
+  Value value = select(compare(CmpIPredicate::slt, magnitude, word(4)), asWord(small), large);
+  return asReal(make<arith::OrIOp>(value, sign));
+}
+
+Value NarrowConverter::widenToF32(Value narrow, Type from) {
+  if (from.isBF16())
+    return widenBf16(narrow);
+  if (from.isF16())
+    return widenF16(narrow);
+  if (mlir::isa<Float8E4M3FNType>(from))
+    return widenF8E4M3(narrow);
+  if (mlir::isa<Float8E8M0FNUType>(from))
+    return widenE8M0(narrow);
+  if (mlir::isa<Float4E2M1FNType>(from))
+    return widenF4E2M1(narrow);
+  // f8E5M2 is the upper half of an f16.
+  Value half = arith::ExtUIOp::create(builder, loc, i16(), narrow);
+  return widenF16(make<arith::ShLIOp>(half, splat(i16(), builder.getI16IntegerAttr(8))));
+}
+
+Value NarrowConverter::narrowByF16c(Value wide) {
+  Value half = arith::TruncFOp::create(builder, loc, shaped(builder.getF16Type()), wide);
+  return arith::BitcastOp::create(builder, loc, i16(), half);
+}
+
+/// Three ranges: what overflows or is not finite, results that are normal (integer rounding), denormal results (rounded by the float adder
+/// against a number whose last place is the denormals' unit). A format without infinity saturates first.
+Value NarrowConverter::narrowByBits(Value wide, const NarrowFormat &format) {
+  unsigned shift = 23 - format.mantissaBits, width = 1 + format.exponentBits + format.mantissaBits;
+  auto exponent = [](int of) { return static_cast<uint32_t>(127 + of) << 23; };
+  Value bits = asWord(wide), magnitude = make<arith::AndIOp>(bits, word(0x7fffffff)), finite = magnitude;
+  if (!format.isIeee()) {
+    Value largest = word(std::bit_cast<uint32_t>(static_cast<float>(decodeNarrow(format.largest(), format))));
+    finite = make<arith::MinSIOp>(magnitude, largest);
+  }
+  Value odd = make<arith::AndIOp>(shiftRight(finite, shift), word(1));
+  uint32_t rebias = (static_cast<uint32_t>(format.bias() - 127) << 23) + (1u << (shift - 1)) - 1;
+  Value normal = shiftRight(make<arith::AddIOp>(make<arith::AddIOp>(finite, word(rebias)), odd), shift);
+  uint32_t unit = exponent(24 - format.bias() - format.mantissaBits);
+  Value sum = make<arith::AddFOp>(asReal(finite), asReal(word(unit))), denormal = make<arith::SubIOp>(asWord(sum), word(unit));
+  Value result = select(compare(CmpIPredicate::slt, finite, word(exponent(1 - format.bias()))), denormal, normal);
+  if (format.isIeee())
+    result = select(compare(CmpIPredicate::sgt, magnitude, word(exponent(format.bias() + 1) - 1)), word(format.infinity()), result);
+  if (format.special != NarrowFormat::Special::None)
+    result = select(compare(CmpIPredicate::sgt, magnitude, word(0x7f800000)), word(format.quietNan()), result);
+  return make<arith::OrIOp>(result, make<arith::AndIOp>(shiftRight(bits, 32 - width), word(format.signBit())));
+}
+
+/// f64 to f32 so that a second rounding to 16 bits gives what one rounding would: truncate, and make the last bit odd if anything was lost.
+Value NarrowConverter::roundToOdd(Value wide) {
+  Value nearest = arith::TruncFOp::create(builder, loc, f32(), wide);
+  Value back = arith::ExtFOp::create(builder, loc, wide.getType(), nearest);
+  auto magnitude = [&](Value x) -> Value { return math::AbsFOp::create(builder, loc, x); };
+  Value above = compare(CmpFPredicate::OGT, magnitude(back), magnitude(wide));
+  Value inexact = compare(CmpFPredicate::ONE, back, wide);
+  Value bits = asWord(nearest);
+  bits = select(above, make<arith::SubIOp>(bits, word(1)), bits);
+  return asReal(select(inexact, make<arith::OrIOp>(bits, word(1)), bits));
+}

@@ -47,10 +47,10 @@ struct MathOptions {
 /// kept.
 mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &options);
 
-/// Removes bf16, f16, the floats of 8 bits, f4E2M1FN and i4 from a function: they become i16 and i8 in memory and registers, and conversions
-/// become integer arithmetic (F16C where the level has it). Rounds once, to nearest even, also from f64; NaN stays NaN where the type has
-/// one; denormals are kept; f8E4M3FN and f4E2M1FN saturate; f8E8M0FNU takes the exponent alone. AVX-512 BF16's own conversion, which flushes denormals, is taken for vectors without any. Fails with a diagnostic on
-/// arithmetic in a narrow type.
+/// Removes bf16, f16, the floats of 8 bits, f4E2M1FN and i4 from a function: they become i16 and i8 in memory and registers, and
+/// conversions become integer arithmetic (F16C where the level has it). Rounds once, to nearest even, also from f64; NaN stays NaN where
+/// the type has one; denormals are kept; f8E4M3FN and f4E2M1FN saturate; f8E8M0FNU takes the exponent alone. AVX-512 BF16's own
+/// conversion, which flushes denormals, is taken for vectors without any. Fails with a diagnostic on arithmetic in a narrow type.
 mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
 
 /// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel `@<name>_kernel` that upstream's

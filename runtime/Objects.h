@@ -12,7 +12,7 @@
 #include "quern/quern_threadpool_iface.hpp"
 
 #include "Desc/Target.h"
-#include "Desc/TensorDesc.h"
+#include "Overlap.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -87,7 +87,7 @@ private:
 /// A descriptor with a buffer.
 class Memory {
 public:
-  Memory(Engine *engine, const TensorDesc &desc) : engine(engine), desc(desc), bytes(desc.bytes()) {}
+  Memory(Engine *engine, const TensorDesc &desc) : engine(engine), desc(desc), bytes(desc.bytes()), firstByte(firstByteOf(desc)) {}
   ~Memory() { std::free(owned); }
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
@@ -104,6 +104,7 @@ public:
   const EngineRef engine;
   const TensorDesc desc;
   const int64_t bytes;
+  const int64_t firstByte; ///< of the first element
   void *data = nullptr;
 
 private:

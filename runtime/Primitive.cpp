@@ -66,8 +66,7 @@ Result<void> Primitive::addSlots() {
     return unimplemented("the primitive takes ", arguments.size(), " arguments; the limit is ", maxArguments - 2);
   slots.reserve(arguments.size() + 1);
   for (const ArgumentInfo &argument : arguments)
-    slots.push_back(
-        {argument.index, argument.desc.bytes(), &argument.desc, &argument.name, static_cast<size_t>(argument.desc.runtimeSizes())});
+    slots.push_back({argument.index, &argument.desc, &argument.name, static_cast<size_t>(argument.desc.runtimeSizes()), argument.isOutput});
   for (const Slot &slot : slots)
     sizeCount += slot.sizeCount;
   if (sizeCount > maxRuntimeSizes)
@@ -76,7 +75,7 @@ Result<void> Primitive::addSlots() {
     Result<const TensorDesc *> scratchpad = problem().scratchpadDesc();
     if (!scratchpad)
       return scratchpad.takeError();
-    slots.push_back({QUERN_ARG_SCRATCHPAD, (*scratchpad)->bytes(), *scratchpad, &scratchpadName, 0});
+    slots.push_back({QUERN_ARG_SCRATCHPAD, *scratchpad, &scratchpadName, 0, false});
   }
   return {};
 }
@@ -84,7 +83,7 @@ Result<void> Primitive::addSlots() {
 Error Primitive::missing(const SlotSet &given) const {
   for (size_t i = 0; i < slots.size(); ++i)
     if (!given[i])
-      return invalidArguments("argument ", slots[i].index, " (", *slots[i].name, ") is missing");
+      return invalidArguments("argument ", slots[i].index, " (", *slots[i].name, ") is missing", problem().verified().missingConstraint);
   return internalError("no argument is missing");
 }
 
@@ -111,7 +110,7 @@ Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec
     present.set(position);
     ++count;
     given.buffers[position] = memory->data;
-    given.descs[position] = &memory->desc;
+    given.memories[position] = memory;
   }
   if (count != slots.size())
     return missing(present);
@@ -121,19 +120,44 @@ Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec
 Result<void> Primitive::collectSizes(Given &given) const {
   const std::vector<ArgumentInfo> &arguments = problem().verified().arguments;
   std::span<int64_t> left(given.sizes, sizeCount);
+  const TensorDesc *descs[maxArguments];
   for (size_t i = 0; i < arguments.size(); ++i) {
+    descs[i] = &given.memories[i]->desc;
     if (slots[i].sizeCount == 0)
       continue;
-    if (Result<void> taken = takeRuntimeSizes(arguments[i], *given.descs[i], left); !taken)
+    if (Result<void> taken = takeRuntimeSizes(arguments[i], *descs[i], left); !taken)
       return taken;
     left = left.subspan(slots[i].sizeCount);
   }
-  return checkSharedDims(arguments, {given.descs, arguments.size()});
+  return checkSharedDims(arguments, {descs, arguments.size()});
+}
+
+Result<void> Primitive::checkOverlap(const Given &given) const {
+  const auto startOf = [](const Memory &memory) {
+    return reinterpret_cast<uintptr_t>(memory.data) + static_cast<uintptr_t>(memory.firstByte);
+  };
+  const auto endOf = [](const Memory &memory) { return reinterpret_cast<uintptr_t>(memory.data) + static_cast<uintptr_t>(memory.bytes); };
+  for (size_t o = 0; o < slots.size(); ++o) {
+    if (!slots[o].isOutput)
+      continue;
+    const Memory &output = *given.memories[o];
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const Memory &input = *given.memories[i];
+      if (i == o || startOf(input) >= endOf(output) || startOf(output) >= endOf(input)) // nearly always
+        continue;
+      const PlacedTensor written{output.desc, output.data}, read{input.desc, input.data};
+      if (!areInPlace(written, read) && shareBytes(written, read))
+        return invalidArguments(*slots[o].name, " overlaps ", *slots[i].name, " without having its layout and element size",
+                                problem().verified().overlapConstraint);
+    }
+  }
+  return {};
 }
 
 /// Whether a runtime dim of this execution is 0.
 bool Primitive::isEmpty(const Given &given) const {
-  return sizeCount > 0 && std::any_of(given.descs, given.descs + slots.size(), [](const TensorDesc *desc) { return desc->hasZeroDim(); });
+  return sizeCount > 0 &&
+         std::any_of(given.memories, given.memories + slots.size(), [](const Memory *memory) { return memory->desc.hasZeroDim(); });
 }
 
 Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments) const {
@@ -144,6 +168,9 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
     return collected;
   if (!kernel || isEmpty(given))
     return {};
+  if (!problem().verified().overlapConstraint.empty())
+    if (Result<void> apart = checkOverlap(given); !apart)
+      return apart;
   const bool isTimed = stream.profiling || verboseLevel() >= 1;
   const int64_t start = isTimed ? nowNs() : 0;
   Result<void> done = run(stream, given);

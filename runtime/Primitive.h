@@ -45,16 +45,16 @@ public:
 private:
   struct Slot {
     int32_t index;
-    int64_t bytes;
     const TensorDesc *desc; ///< into the problem, or `scratchpad`
     const std::string *name;
     size_t sizeCount; ///< runtime sizes that its memory brings
+    bool isOutput;
   };
   using SlotSet = std::bitset<maxArguments>; ///< a bit for each slot
   /// What the memories of one execution bring, in the order of `slots`.
   struct Given {
     void *buffers[maxArguments];
-    const TensorDesc *descs[maxArguments];
+    const Memory *memories[maxArguments];
     int64_t sizes[maxRuntimeSizes]; ///< as quern_kernel_args::sizes
   };
 
@@ -63,6 +63,7 @@ private:
   Result<void> addSlots();
   Result<void> collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, Given &given) const;
   Result<void> collectSizes(Given &given) const;
+  Result<void> checkOverlap(const Given &given) const;
   bool isEmpty(const Given &given) const;
   Error missing(const SlotSet &given) const;
   Result<void> run(const Stream &stream, const Given &given) const;

@@ -135,7 +135,7 @@ bool TensorDesc::sameShape(const TensorDesc &other) const {
   return ndims == other.ndims && std::equal(dims, dims + rankOf(*this), other.dims);
 }
 
-bool TensorDesc::sameLayout(const TensorDesc &other) const {
+bool TensorDesc::samePlaces(const TensorDesc &other) const {
   if (!sameShape(other) || formatKind != other.formatKind)
     return false;
   if (!isBlockedFormat() || isZero())
@@ -144,10 +144,16 @@ bool TensorDesc::sameLayout(const TensorDesc &other) const {
   int rank = rankOf(*this), blocks = layout::blockCountOf(*this);
   return equal(paddedDims, other.paddedDims, rank) && equal(paddedOffsets, other.paddedOffsets, rank) && offset0 == other.offset0 &&
          equal(strides, other.strides, rank) && innerBlockCount == other.innerBlockCount && equal(innerBlocks, other.innerBlocks, blocks) &&
-         equal(innerIndices, other.innerIndices, blocks) && extras.flags == other.extras.flags &&
-         extras.compensationMask == other.extras.compensationMask &&
-         std::bit_cast<uint32_t>(extras.scaleAdjust) == std::bit_cast<uint32_t>(other.extras.scaleAdjust) &&
-         extras.asymmetricCompensationMask == other.extras.asymmetricCompensationMask;
+         equal(innerIndices, other.innerIndices, blocks);
+}
+
+bool TensorDesc::sameLayout(const TensorDesc &other) const {
+  if (!samePlaces(other))
+    return false;
+  return !isBlockedFormat() || isZero() ||
+         (extras.flags == other.extras.flags && extras.compensationMask == other.extras.compensationMask &&
+          std::bit_cast<uint32_t>(extras.scaleAdjust) == std::bit_cast<uint32_t>(other.extras.scaleAdjust) &&
+          extras.asymmetricCompensationMask == other.extras.asymmetricCompensationMask);
 }
 
 bool TensorDesc::operator==(const TensorDesc &other) const { return sameLayout(other) && (isZero() || dataType == other.dataType); }

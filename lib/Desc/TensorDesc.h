@@ -91,6 +91,8 @@ struct TensorDesc {
   /// Offset in elements of the element with these logical indices.
   int64_t offsetOf(std::span<const int64_t> index) const;
   bool sameShape(const TensorDesc &other) const;
+  /// Same layout but for the element type and what is appended.
+  bool samePlaces(const TensorDesc &other) const;
   /// Same layout but for the element type.
   bool sameLayout(const TensorDesc &other) const;
   /// The tag that gives this layout ("abcd", "aBcd16b"), empty when none does.

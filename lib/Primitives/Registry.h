@@ -24,6 +24,10 @@ struct VerifiedProblem {
   std::vector<ArgumentInfo> arguments; ///< in the order of the emitted function's arguments
   std::string implementation;          ///< "jit:rows:avx512_core_bf16": recipe and ISA, for the impl-info query
   bool isNoop = false;                 ///< no elements: nothing to compile or to run
+  /// What messages cite where an execution lacks an argument, as " (reorder C20)"; may be empty.
+  std::string_view missingConstraint = "";
+  /// The same where an output overlaps another argument without being it; empty: executions do not check that.
+  std::string_view overlapConstraint = "";
 };
 
 /// `forwardHint` is the forward problem of a backward one, or null.

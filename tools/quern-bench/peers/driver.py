@@ -15,9 +15,9 @@ class Problem:
 
     def __init__(self, text):
         fields = json.loads(text.split(" ", 1)[1])
-        self.backward, self.algorithm, self.axis = fields["backward"], fields["algorithm"], fields["axis"]
+        self.primitive, self.parameters = fields["primitive"], fields["parameters"]
         self.dims, self.tensors = fields["dims"], fields["tensors"]
-        self.scales, self.postOps = fields["scales"], fields["post_ops"]
+        self.scales, self.zeroPoints, self.postOps = fields["scales"], fields["zero_points"], fields["post_ops"]
 
 
 class Contestant:
@@ -36,6 +36,41 @@ def requireDense(problem, types):
         if not tensor["dense"]:
             raise ValueError("dense row-major tensors only, not " + name)
         pick(types, tensor["type"])
+
+
+def orderOf(tensor):
+    """The dims from the outermost in memory to the innermost; refuses what no dense array is."""
+    tag = tensor["tag"]
+    if not tag.islower() or not tag.isalpha():
+        raise ValueError("no blocks and no gaps")
+    return [ord(letter) - ord("a") for letter in tag]
+
+
+def storedDims(tensor):
+    return [tensor["dims"][dim] for dim in orderOf(tensor)]
+
+
+def storedPermutation(problem):
+    """Of a reorder: the source's stored dims in the order of the destination's."""
+    src = orderOf(problem.tensors["src"])
+    return [src.index(dim) for dim in orderOf(problem.tensors["dst"])]
+
+
+def requirePlainQuantization(problem):
+    """Refuses what quantizing operators have no word for: groups, post-ops."""
+    if problem.postOps or any(params["groups"] for params in (problem.scales | problem.zeroPoints).values()):
+        raise ValueError("no groups and no post-ops")
+
+
+def vectorDims(problem, params):
+    """The shape that broadcasts scales or zero points over the destination as it is stored."""
+    dst = problem.tensors["dst"]
+    return [dst["dims"][dim] if params["mask"] >> dim & 1 else 1 for dim in orderOf(dst)]
+
+
+# Zero points of every contestant in Python. Their values cost nothing.
+ZERO_POINT = 3
+SCALE = 1.25
 
 
 def normalValues(dims):

@@ -1,14 +1,79 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""ONNX Runtime as a contestant of quern-bench: one-node Softmax and LogSoftmax models, inputs and outputs bound once."""
+"""ONNX Runtime as a contestant of quern-bench: models of one operator (two for a reorder of layout and type), buffers bound once."""
 
 import sys
 
 import numpy
 import onnxruntime
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import driver
+
+# ONNX's name, and what holds such elements in NumPy.
+TYPES = {
+    "f32": (TensorProto.FLOAT, numpy.float32), "f64": (TensorProto.DOUBLE, numpy.float64), "f16": (TensorProto.FLOAT16, numpy.float16),
+    "bf16": (TensorProto.BFLOAT16, numpy.uint16), "s32": (TensorProto.INT32, numpy.int32), "s8": (TensorProto.INT8, numpy.int8),
+    "u8": (TensorProto.UINT8, numpy.uint8),
+}
+
+
+def softmaxModel(problem):
+    driver.requireDense(problem, {"f32": None})
+    if problem.parameters["backward"] or problem.scales or problem.postOps:
+        raise ValueError("no backward propagation, scales or post-ops in one operator")
+    operator = driver.pick({"softmax_accurate": "Softmax", "softmax_log": "LogSoftmax"}, problem.parameters["algorithm"])
+    return [helper.make_node(operator, ["x"], ["y"], axis=problem.parameters["axis"])], []
+
+
+def quantizationNode(problem, source):
+    """QuantizeLinear or DequantizeLinear, with its vectors."""
+    driver.requirePlainQuantization(problem)
+    side = "dst" if list(problem.scales) == ["dst"] else "src"
+    if list(problem.scales) != [side] or not set(problem.zeroPoints) <= {side}:
+        raise ValueError("scales on one side only, and zero points there")
+    if problem.tensors["src" if side == "dst" else "dst"]["type"] != "f32":
+        raise ValueError("f32 only on the other side")
+    scaleDims = driver.vectorDims(problem, problem.scales[side])
+    wide = [axis for axis, size in enumerate(scaleDims) if size > 1]
+    if len(wide) > 1 or any(params["mask"] != problem.scales[side]["mask"] for params in problem.zeroPoints.values()):
+        raise ValueError("vectors along one axis only")
+    shape = [scaleDims[wide[0]]] if wide else []
+    integer = driver.pick({"s8": numpy.int8, "u8": numpy.uint8}, problem.tensors[side]["type"])
+    vectors = [numpy_helper.from_array(numpy.full(shape, driver.SCALE, numpy.float32), "scale"),
+               numpy_helper.from_array(numpy.full(shape, driver.ZERO_POINT if problem.zeroPoints else 0, integer), "zero")]
+    operator = "QuantizeLinear" if side == "dst" else "DequantizeLinear"
+    return helper.make_node(operator, [source, "scale", "zero"], ["y"], axis=wide[0] if wide else 0), vectors
+
+
+def reorderModel(problem):
+    permutation = driver.storedPermutation(problem)
+    src, dst = problem.tensors["src"], problem.tensors["dst"]
+    isPermuted = permutation != sorted(permutation)
+    isConverted = bool(problem.scales or problem.zeroPoints or src["type"] != dst["type"])
+    nodes, vectors = [], []
+    if isPermuted:
+        nodes.append(helper.make_node("Transpose", ["x"], ["t" if isConverted else "y"], perm=permutation))
+    source = "t" if isPermuted else "x"
+    if problem.scales or problem.zeroPoints or problem.postOps:
+        node, vectors = quantizationNode(problem, source)
+        nodes.append(node)
+    elif isConverted:
+        nodes.append(helper.make_node("Cast", [source], ["y"], to=driver.pick(TYPES, dst["type"])[0]))
+    elif not isPermuted:
+        nodes.append(helper.make_node("Identity", ["x"], ["y"]))
+    return nodes, vectors
+
+
+MODELS = {"softmax": softmaxModel, "reorder": reorderModel}
+
+
+def makeValue(tensor, isInput):
+    name, holder = driver.pick(TYPES, tensor["type"])
+    values = driver.normalValues(driver.storedDims(tensor)) if isInput else numpy.zeros(driver.storedDims(tensor))
+    if tensor["type"] == "bf16":
+        values = values.astype(numpy.float32).view(numpy.uint32) >> 16
+    return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(numpy.ascontiguousarray(values.astype(holder)), name)
 
 
 class OnnxRuntime(driver.Contestant):
@@ -18,19 +83,14 @@ class OnnxRuntime(driver.Contestant):
         self.options.inter_op_num_threads = 1
 
     def prepare(self, problem):
-        driver.requireDense(problem, {"f32": None})
-        if problem.backward or problem.scales or problem.postOps:
-            raise ValueError("no backward propagation, scales or post-ops in one operator")
-        operator = driver.pick({"softmax_accurate": "Softmax", "softmax_log": "LogSoftmax"}, problem.algorithm)
-        tensors = [helper.make_tensor_value_info(name, TensorProto.FLOAT, problem.dims) for name in ("x", "y")]
-        node = helper.make_node(operator, ["x"], ["y"], axis=problem.axis)
-        graph = helper.make_graph([node], "softmax", tensors[:1], tensors[1:])
+        nodes, vectors = driver.pick(MODELS, problem.primitive)(problem)
+        sides = [(problem.tensors["src"], "x"), (problem.tensors["dst"], "y")]
+        infos = [helper.make_tensor_value_info(name, driver.pick(TYPES, side["type"])[0], driver.storedDims(side)) for side, name in sides]
+        graph = helper.make_graph(nodes, problem.primitive, infos[:1], infos[1:], vectors)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
         self.session = onnxruntime.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
-        source = driver.normalValues(problem.dims)
         self.binding = self.session.io_binding()
-        self.source = onnxruntime.OrtValue.ortvalue_from_numpy(source)
-        self.result = onnxruntime.OrtValue.ortvalue_from_numpy(numpy.zeros_like(source))
+        self.source, self.result = makeValue(sides[0][0], True), makeValue(sides[1][0], False)
         self.binding.bind_ortvalue_input("x", self.source)
         self.binding.bind_ortvalue_output("y", self.result)
 

@@ -1,0 +1,69 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""torch.compile on the CPU as a contestant of quern-bench: reorders as permutations of what is stored, with quantization in f32."""
+
+import sys
+
+import torch
+
+import driver
+
+TYPES = {
+    "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "s32": torch.int32, "s8": torch.int8,
+    "u8": torch.uint8, "f8_e5m2": torch.float8_e5m2, "f8_e4m3": torch.float8_e4m3fn,
+}
+
+
+def store(value, dtype):
+    if dtype.is_floating_point:
+        return value.to(dtype)
+    limits = torch.iinfo(dtype)
+    return value.clamp(limits.min, limits.max).round().to(dtype)
+
+
+def vectors(problem, quantization, value, dtype):
+    return {name: torch.full(driver.vectorDims(problem, params), value, dtype=dtype) for name, params in quantization.items()}
+
+
+def reorderFunction(problem):
+    driver.requirePlainQuantization(problem)
+    permutation = driver.storedPermutation(problem)
+    dtype = driver.pick(TYPES, problem.tensors["dst"]["type"])
+
+    def function(x, scales, zeroPoints):
+        x = x.permute(permutation)
+        if scales or zeroPoints or x.dtype != dtype:
+            x = x.to(torch.float64 if torch.float64 in (x.dtype, dtype) else torch.float32)
+            if "src" in zeroPoints:
+                x = x - zeroPoints["src"]
+            if "src" in scales:
+                x = x * scales["src"]
+            if "dst" in scales:
+                x = x / scales["dst"]
+            if "dst" in zeroPoints:
+                x = x + zeroPoints["dst"]
+            x = store(x, dtype)
+        return x.clone(memory_format=torch.contiguous_format)
+
+    return function
+
+
+class TorchCompile(driver.Contestant):
+    def prepare(self, problem):
+        if problem.primitive != "reorder":
+            raise ValueError("reorders only")
+        torch.compiler.reset()
+        src = problem.tensors["src"]
+        source = store(torch.from_numpy(driver.normalValues(driver.storedDims(src))), driver.pick(TYPES, src["type"]))
+        self.inputs = (source, vectors(problem, problem.scales, driver.SCALE, torch.float32),
+                       vectors(problem, problem.zeroPoints, driver.ZERO_POINT, torch.int32))
+        self.function = torch.compile(reorderFunction(problem), dynamic=False)
+
+    def run(self, calls):
+        with torch.inference_mode():
+            for _ in range(calls):
+                self.function(*self.inputs)
+
+
+torch.set_num_threads(int(sys.argv[1]))
+driver.serve(TorchCompile())

@@ -10,6 +10,7 @@
 
 #include "Primitives/Arguments.h"
 #include "Primitives/Elements.h"
+#include "Primitives/TestValues.h"
 
 #include <cmath>
 #include <limits>
@@ -17,59 +18,7 @@
 namespace quern {
 namespace {
 
-/// SplitMix64's output function.
-uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
-double largestOf(DataType type) {
-  switch (type) {
-  case DataType::F64:
-    return std::numeric_limits<double>::max();
-  case DataType::F32:
-    return std::numeric_limits<float>::max();
-  case DataType::BF16:
-    return 0x1.fep127;
-  case DataType::F16:
-    return 65504;
-  case DataType::F8E5M2:
-    return 57344;
-  case DataType::F8E4M3:
-    return 448;
-  default:
-    return std::numeric_limits<double>::max(); // saturates when stored
-  }
-}
-
-double denormalOf(DataType type, uint64_t bits) {
-  auto leastOf = [](DataType of) {
-    switch (of) {
-    case DataType::F64:
-      return 0x1p-1074;
-    case DataType::BF16:
-      return 0x1p-133;
-    case DataType::F16:
-      return 0x1p-24;
-    case DataType::F8E5M2:
-      return 0x1p-16;
-    case DataType::F8E4M3:
-      return 0x1p-9;
-    default:
-      return 0x1p-149;
-    }
-  };
-  return leastOf(type) * static_cast<double>(1 + bits % 7);
-}
-
-/// A sum of three uniform values: mean 0, standard deviation 2.
-double bell(uint64_t bits) {
-  constexpr uint64_t mask = (1 << 21) - 1;
-  double sum = static_cast<double>(bits & mask) + static_cast<double>(bits >> 21 & mask) + static_cast<double>(bits >> 42 & mask);
-  return (sum / (mask + 1.0) - 1.5) * 4;
-}
+using namespace testdata;
 
 /// What a row of special data holds besides dense values, by the row's hash.
 double specialValue(DataType type, uint64_t rowBits, uint64_t bits, double dense) {
@@ -269,6 +218,8 @@ private:
 } // namespace
 
 void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+  if (desc.kind() == PrimitiveKind::Reorder && argument < arg::postOpBase)
+    return fillReorderInput(desc, argument, tensor, kind, seed, buffer);
   InputFiller(desc, argument, tensor, kind, seed).fill(buffer);
 }
 

@@ -31,7 +31,7 @@ LAYERS = [
     ("desc", ["lib/Desc/*"], ["support"]),
     ("artifact", ["lib/Artifact/*"], ["support"]),
     ("reference",
-     ["lib/Primitives/*Reference*", "lib/Primitives/Judge*", "lib/Primitives/Elements*", "lib/Primitives/TestData*"],
+     ["lib/Primitives/*Reference*", "lib/Primitives/Judge*", "lib/Primitives/Elements*", "lib/Primitives/*Test*"],
      ["support", "desc", "lib/Primitives/Arguments.h"]),
     ("emit", ["lib/Primitives/Emit*", "lib/Primitives/Emission/*", "lib/Primitives/*/Emit*"], ["support", "desc", "registry", "mlir"]),
     ("registry", ["lib/Primitives/*"], ["support", "desc"]),

@@ -88,7 +88,7 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
       data.storage.emplace_back(info.desc.bytes(), options.misalignment * elementBytes(info.desc));
   }
   for (const Slot &slot : data.slots)
-    if (!slot.info.isOutput)
+    if (slot.isRead() && !(options.inPlace && slot.info.isOutput))
       fillInput(problem.desc(), slot.info.index, slot.info.desc, options.fill, options.seed, data.storage[slot.buffer].data());
   data.keepInputs();
   return data;
@@ -149,7 +149,7 @@ const ArgumentInfo *ProblemData::find(std::string_view name) const {
 void ProblemData::keepInputs() {
   kept.assign(storage.size(), {});
   for (const Slot &slot : slots)
-    if (const GuardedBuffer &buffer = storage[slot.buffer]; !slot.info.isOutput)
+    if (const GuardedBuffer &buffer = storage[slot.buffer]; slot.isRead())
       kept[slot.buffer].assign(buffer.data(), static_cast<size_t>(buffer.size()));
 }
 
@@ -167,7 +167,7 @@ void ProblemData::refill() {
 Result<void> ProblemData::computeExpected() {
   ReferenceInputs inputs;
   for (const Slot &slot : slots)
-    if (!slot.info.isOutput)
+    if (slot.isRead())
       inputs[slot.info.index] = storage[slot.buffer].data();
   Result<std::vector<ReferenceOutput>> outputs = computeReference(problem->desc(), inputs);
   if (!outputs)
@@ -206,6 +206,12 @@ std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
     forEachElement(padded, [&](int64_t, int64_t offset) { places[static_cast<size_t>(offset)] = Place::Padding; });
   }
   forEachElement(desc, [&](int64_t, int64_t offset) { places[static_cast<size_t>(offset)] = Place::Element; });
+  if (desc.extras.flags != 0) { // compensation, of bytes only, begins at a multiple of 4 and is judged as a result
+    TensorDesc alone = desc;
+    alone.extras = TensorExtras();
+    for (size_t i = static_cast<size_t>((alone.bytes() + 3) / 4 * 4); i < places.size(); ++i)
+      places[i] = Place::Appended;
+  }
   return places;
 }
 

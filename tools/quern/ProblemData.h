@@ -79,11 +79,12 @@ public:
 
 private:
   /// What the room for one element holds.
-  enum class Place : uint8_t { Gap, Element, Padding };
+  enum class Place : uint8_t { Gap, Element, Padding, Appended };
   struct Slot {
     ArgumentInfo info;
     size_t buffer;             ///< index into `storage`
     std::vector<Place> places; ///< of an output, by position in its buffer
+    bool isRead() const { return !info.isOutput || info.isUpdated; }
   };
   static std::vector<Place> placesOf(const TensorDesc &desc);
   std::string strayWritesInto(const Slot &slot) const;

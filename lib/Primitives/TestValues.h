@@ -1,0 +1,34 @@
+//===- TestValues.h - What test data is drawn from ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Shared by the test data of each primitive.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_TESTVALUES_H
+#define QUERN_PRIMITIVES_TESTVALUES_H
+
+#include "Primitives/TestData.h"
+
+namespace quern::testdata {
+
+/// SplitMix64's output function.
+uint64_t mix(uint64_t x);
+/// A sum of three uniform values: mean 0, standard deviation 2.
+double bell(uint64_t bits);
+/// The largest finite value of a floating type.
+double largestOf(DataType type);
+/// A denormal of a floating type.
+double denormalOf(DataType type, uint64_t bits);
+
+} // namespace quern::testdata
+
+namespace quern {
+
+// One function for each primitive with data of its own, in Primitives/<Name>/TestData.cpp.
+void fillReorderInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
+
+} // namespace quern
+
+#endif // QUERN_PRIMITIVES_TESTVALUES_H

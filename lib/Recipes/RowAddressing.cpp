@@ -23,7 +23,7 @@ Value RowEmitter::index(int64_t value) {
   Value at = isOpen(value) ? index(indexOfOpen(value)) : Value();
   Value made = before(rows, [&]() -> Value {
     if (at)
-      return create<memref::LoadOp>(sizes, ValueRange{at});
+      return create<memref::LoadOp>(kernel.sizes, ValueRange{at});
     return create<arith::ConstantIndexOp>(value);
   });
   return indices[value] = made;
@@ -128,14 +128,14 @@ Value RowEmitter::readOfPair(const Access &access, int64_t slot) {
   Value &pair = stepPairs[{access.base.getAsOpaquePointer(), place(access, even).getAsOpaquePointer()}];
   if (!pair) {
     VectorType type = VectorType::get({2 * plan.lanes}, element);
-    Value both = create<vector::LoadOp>(type, arguments.lookup(access.base), ValueRange{place(access, even)});
+    Value both = create<vector::LoadOp>(type, kernel.arguments.lookup(access.base), ValueRange{place(access, even)});
     pair = create<vector::DeinterleaveOp>(both).getRes1();
   }
   return pair.getDefiningOp()->getResult(slot - even);
 }
 
 Value RowEmitter::readLanes(const Access &access, int64_t slot) {
-  Value memref = arguments.lookup(access.base);
+  Value memref = kernel.arguments.lookup(access.base);
   auto type = cast<MemRefType>(memref.getType());
   VectorType vector = vec(type.getElementType());
   LaneKind kind = plan.lanesOf(access);
@@ -171,7 +171,7 @@ Value RowEmitter::readLanes(const Access &access, int64_t slot) {
 }
 
 void RowEmitter::write(const Access &access, int64_t slot, Value v) {
-  Value memref = arguments.lookupOrNull(access.base);
+  Value memref = kernel.arguments.lookupOrNull(access.base);
   if (!memref)
     return; // an intermediate beside an argument in an op of several results
   auto type = cast<MemRefType>(memref.getType());
@@ -225,7 +225,7 @@ template <typename F> void RowEmitter::forEachLane(const Access &access, int64_t
 
 Value RowEmitter::gatherLanes(const Access &access, int64_t slot) {
   Type element = access.elementType();
-  Value buffer = scratchView(plan.laneBuffer, plan.lanes, element), memref = arguments.lookup(access.base);
+  Value buffer = scratchView(plan.laneBuffer, plan.lanes, element), memref = kernel.arguments.lookup(access.base);
   forEachLane(access, slot, [&](Value lane, Value at) {
     create<memref::StoreOp>(create<memref::LoadOp>(memref, ValueRange{at}), buffer, ValueRange{lane});
   });
@@ -233,7 +233,7 @@ Value RowEmitter::gatherLanes(const Access &access, int64_t slot) {
 }
 
 void RowEmitter::scatterLanes(const Access &access, int64_t slot, Value v) {
-  Value buffer = scratchView(plan.laneBuffer, plan.lanes, access.elementType()), memref = arguments.lookup(access.base);
+  Value buffer = scratchView(plan.laneBuffer, plan.lanes, access.elementType()), memref = kernel.arguments.lookup(access.base);
   create<vector::StoreOp>(v, buffer, ValueRange{index(0)});
   forEachLane(
       access, slot,
@@ -245,7 +245,8 @@ Value RowEmitter::scratchView(int64_t offset, int64_t length, Type element) {
   Value &view = scratchViews[{offset, element.getAsOpaquePointer()}];
   if (!view) {
     Value at = index(offset);
-    view = before(rows, [&] { return create<memref::ViewOp>(MemRefType::get({length}, element), scratch, at, ValueRange()).getResult(); });
+    view = before(rows,
+                  [&] { return create<memref::ViewOp>(MemRefType::get({length}, element), kernel.scratch, at, ValueRange()).getResult(); });
   }
   return view;
 }

@@ -229,18 +229,9 @@ LogicalResult Matcher::checkReduction(Stage &stage) {
   return success();
 }
 
-/// Bodies are cloned on vectors: elementwise ops only, and arithmetic in types that vector registers compute in.
 LogicalResult Matcher::checkBody(Stage &stage) {
-  for (Operation &op : stage.op.getBlock()->without_terminator()) {
-    if (matchPattern(&op, m_Constant()))
-      continue;
-    if (!OpTrait::hasElementwiseMappableTraits(&op) || op.getNumRegions() || op.getNumResults() != 1)
-      return fail("'" + op.getName().getStringRef() + "' in a body is not elementwise");
-    Type type = op.getResult(0).getType();
-    bool converts = isa<arith::TruncFOp, arith::BitcastOp, arith::SelectOp>(op);
-    if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32 && !converts)
-      return fail("'" + op.getName().getStringRef() + "' computes in a type narrower than 32 bits");
-  }
+  if (failed(quern::checkBody(*stage.op.getBlock(), whyNot)))
+    return failure();
   return stage.reduces ? checkReduction(stage) : success();
 }
 

@@ -11,6 +11,7 @@
 #ifndef QUERN_RECIPES_ROWCHAIN_H
 #define QUERN_RECIPES_ROWCHAIN_H
 
+#include "Recipes/Bodies.h"
 #include "Recipes/RowDigits.h"
 #include "Recipes/RowSize.h"
 
@@ -20,8 +21,6 @@
 #include <string>
 
 namespace quern::rows {
-
-inline int64_t bytesOf(mlir::Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
 /// The ways along parallel dims that cuts of other operands have left in digits, by dim.
 using Curves = llvm::SmallVector<std::pair<unsigned, Walk>, 1>;

@@ -9,8 +9,6 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/RowPlan.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -20,27 +18,7 @@ namespace {
 
 constexpr int64_t laneLoopOps = 12; ///< emitted for an access whose lanes are moved one by one
 
-/// What an op becomes on vectors: transcendental functions and conversions of narrow floats are sequences.
-int64_t opsOf(Operation &op) {
-  auto bitsOf = [](Value v) { return isa<FloatType>(v.getType()) ? v.getType().getIntOrFloatBitWidth() : 32; };
-  if (isa<math::MathDialect>(op.getDialect()) &&
-      !isa<math::SqrtOp, math::AbsFOp, math::FmaOp, math::RoundEvenOp, math::FloorOp, math::CeilOp, math::TruncOp, math::CopySignOp>(op))
-    return 18;
-  if (isa<arith::TruncFOp>(op))
-    return bitsOf(op.getResult(0)) == 8 ? 18 : bitsOf(op.getResult(0)) == 16 ? 4 : 1;
-  if (isa<arith::ExtFOp>(op))
-    return bitsOf(op.getOperand(0)) == 8 ? 8 : bitsOf(op.getOperand(0)) == 16 ? 3 : 1;
-  return 1;
-}
-
 } // namespace
-
-int64_t quern::rows::opsOf(linalg::LinalgOp op) {
-  int64_t ops = 0;
-  for (Operation &inner : op.getBlock()->without_terminator())
-    ops += ::opsOf(inner);
-  return ops;
-}
 
 LaneKind RowPlan::lanesOf(const Access &access) const {
   if (wholeRows) {

@@ -21,81 +21,18 @@ using namespace quern::rows;
 RowEmitter::RowEmitter(RowPlan &plan) : plan(plan), chain(plan.chain), b(chain.problem.getContext()), loc(chain.problem.getLoc()) {}
 
 void RowEmitter::makeKernel(Operation *after) {
-  SmallVector<Type> types;
-  for (Type type : chain.problem.getArgumentTypes()) {
-    auto memref = cast<MemRefType>(type);
-    auto [strides, size] = memref.getStridesAndOffset();
-    bool isDynamic = !memref.hasStaticShape() || ShapedType::isDynamic(size) || llvm::any_of(strides, ShapedType::isDynamic);
-    if (isDynamic) {
-      memref = MemRefType::get({ShapedType::kDynamic}, memref.getElementType());
-    } else if (memref.getRank()) {
-      for (auto [extent, stride] : llvm::zip_equal(memref.getShape(), strides))
-        size += (extent - 1) * stride;
-      memref = MemRefType::get({size + 1}, memref.getElementType());
-    }
-    types.push_back(memref);
-  }
-  types.append((plan.sharedBytes ? 1 : 0) + (plan.scratchBytes ? 1 : 0), MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
-  if (ArgumentSizes(chain.problem).count())
-    types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getIndexType()));
-  types.append(2, b.getIndexType());
-  b.setInsertionPointAfter(after);
   bool isOneOfMany = plan.isSplit() && plan.sweeps > 1;
-  std::string name = (chain.problem.getName() + "_kernel" + (isOneOfMany ? Twine(currentSweep) : Twine())).str();
-  kernel = create<func::FuncOp>(name, b.getFunctionType(types, {}));
-  kernel->setAttr("quern.space", b.getIndexAttr(plan.space * plan.split.chunks));
-  SmallVector<int64_t> factors;
+  KernelTraits traits;
+  traits.name = (chain.problem.getName() + "_kernel" + (isOneOfMany ? Twine(currentSweep) : Twine())).str();
+  traits.plan = plan.text(currentSweep);
+  traits.space = plan.space * plan.split.chunks;
   for (auto [size, divisor] : plan.factors)
-    factors.append({size, divisor});
-  if (!factors.empty())
-    kernel->setAttr("quern.factors", b.getDenseI64ArrayAttr(factors));
-  kernel->setAttr("quern.plan", b.getStringAttr(plan.text(currentSweep)));
-  double ns = plan.isSplit() ? nsOfChunk(plan, currentSweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
-  kernel->setAttr("quern.ns_per_iteration", b.getI64IntegerAttr(std::max<int64_t>(1, static_cast<int64_t>(ns))));
-  b.setInsertionPointToEnd(kernel.addEntryBlock());
-  for (auto [i, argument] : llvm::enumerate(chain.problem.getArguments())) {
-    arguments.map(argument, kernel.getArgument(i));
-    if (DictionaryAttr attributes = chain.problem.getArgAttrDict(i))
-      kernel.setArgAttrs(i, attributes);
-  }
-  unsigned next = chain.problem.getNumArguments();
-  auto take = [&](StringRef what, int64_t bytes) -> Value {
-    if (!bytes)
-      return Value();
-    kernel.setArgAttr(next, ("quern." + what).str(), b.getUnitAttr());
-    kernel->setAttr(("quern." + what + "_bytes").str(), b.getIndexAttr(bytes));
-    return kernel.getArgument(next++);
-  };
-  shared = take("shared", plan.sharedBytes);
-  scratch = take("scratch", plan.scratchBytes);
-  if (next + 2 < types.size()) {
-    sizes = kernel.getArgument(next);
-    kernel.setArgAttr(next, "quern.sizes", b.getUnitAttr());
-  }
-}
-
-/// A load keeps its place when its memref becomes flat.
-Value RowEmitter::flatLoad(memref::LoadOp load) {
-  ArgumentSizes::Layout layout = ArgumentSizes(chain.problem).layoutOf(load.getMemRef());
-  Value at = index(layout.offset);
-  for (auto [i, stride] : llvm::zip_equal(load.getIndices(), layout.strides))
-    at = add(at, scaled(arguments.lookup(i), stride));
-  return create<memref::LoadOp>(arguments.lookup(load.getMemRef()), at);
-}
-
-void RowEmitter::emitPrologue() {
-  for (Operation *op : chain.prologue) {
-    for (Value v : op->getOperands())
-      if (!arguments.contains(v))
-        b.clone(*v.getDefiningOp(), arguments); // a constant
-    auto load = dyn_cast<memref::LoadOp>(op);
-    bool moves =
-        load && load.getMemRefType().getRank() && (load.getMemRefType().getRank() > 1 || !load.getMemRefType().getLayout().isIdentity());
-    if (moves)
-      arguments.map(load.getResult(), flatLoad(load));
-    else
-      b.clone(*op, arguments);
-  }
+    traits.factors.append({size, divisor});
+  traits.nsPerIteration = plan.isSplit() ? nsOfChunk(plan, currentSweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
+  traits.sharedBytes = plan.sharedBytes;
+  traits.scratchBytes = plan.scratchBytes;
+  kernel = quern::makeKernel(chain.problem, after, traits);
+  b.setInsertionPointToEnd(&kernel.function.getBody().front());
 }
 
 RowEmitter::Values RowEmitter::freshAccumulators() {
@@ -242,7 +179,7 @@ void RowEmitter::prefetchNextGroup(int64_t slots) {
       int64_t vectorBytes = plan.lanes * bytesOf(access.elementType()), perLine = std::max<int64_t>(64 / vectorBytes, 1);
       for (int64_t slot = 0; slot < slots; slot += perLine) {
         Value next = add(place(access, slot), index(plan.columns * plan.lanes));
-        create<memref::PrefetchOp>(arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false, /*localityHint=*/3,
+        create<memref::PrefetchOp>(kernel.arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false, /*localityHint=*/3,
                                    /*isDataCache=*/true);
       }
     }
@@ -317,7 +254,7 @@ Value RowEmitter::destinationsAreAligned() {
         if (!stage.isElementwise() || !plan.isStreamed(out))
           continue;
         int64_t vectorBytes = plan.lanes * bytesOf(out.elementType());
-        Value start = create<memref::ExtractAlignedPointerAsIndexOp>(arguments.lookup(out.base));
+        Value start = create<memref::ExtractAlignedPointerAsIndexOp>(kernel.arguments.lookup(out.base));
         Value rest = create<arith::AndIOp>(start, index(vectorBytes - 1));
         misaligned = misaligned ? create<arith::OrIOp>(misaligned, rest).getResult() : rest;
       }
@@ -359,22 +296,21 @@ void RowEmitter::emitRowGroup() {
 func::FuncOp RowEmitter::emit(Operation *after, int sweep) {
   currentSweep = sweep;
   makeKernel(after);
-  emitPrologue();
+  clonePrologue(b, kernel, chain.problem, chain.prologue, [&](int64_t size) { return index(size); });
   auto end = create<func::ReturnOp>();
   b.setInsertionPoint(end);
   Value one = create<arith::ConstantIndexOp>(1);
-  unsigned count = kernel.getNumArguments();
-  rows = create<scf::ForOp>(kernel.getArgument(count - 2), kernel.getArgument(count - 1), one);
+  rows = create<scf::ForOp>(kernel.begin(), kernel.end(), one);
   indices[1] = one;
   b.setInsertionPointToStart(rows.getBody());
   Value iteration = rows.getInductionVar();
   emitParallelIndices(plan.isSplit() ? emitChunkIndex(iteration) : iteration);
   if (plan.wholeRows) {
     emitWholeRows();
-    return kernel;
+    return kernel.function;
   }
   if (!plan.alongRow())
     limitLanes();
   emitRowGroup();
-  return kernel;
+  return kernel.function;
 }

@@ -14,6 +14,7 @@
 #ifndef QUERN_RECIPES_ROWEMITTER_H
 #define QUERN_RECIPES_ROWEMITTER_H
 
+#include "Recipes/Kernel.h"
 #include "Recipes/RowPlan.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -59,8 +60,6 @@ private:
 
   // The kernel and its loops.
   void makeKernel(mlir::Operation *after);
-  void emitPrologue();
-  Value flatLoad(mlir::memref::LoadOp load);
   void emitParallelIndices(Value iteration);
   void emitLimitedIndices(int limit, Value count);
   Value countOf(int dim);
@@ -172,10 +171,7 @@ private:
   RowChain &chain;
   mlir::OpBuilder b;
   mlir::Location loc;
-  mlir::func::FuncOp kernel;
-  mlir::IRMapping arguments; ///< of the problem -> of the kernel, and the prologue
-  Value scratch, shared;
-  Value sizes;                          ///< the list of open sizes; null if there are none
+  Kernel kernel;                        ///< its arguments are mapped with the prologue
   Value row, chunk;                     ///< of the current iteration, if rows are split
   mlir::scf::ForOp rows;                ///< over the iteration space
   mlir::Operation *sweepLoop = nullptr; ///< over the row; null between loops

@@ -36,7 +36,7 @@ template <typename F> void RowEmitter::forEachPiece(const Access &access, int64_
 
 Value RowEmitter::joinPieces(const Access &access, int64_t slot) {
   auto type = VectorType::get({access.row.run()}, access.elementType());
-  Value memref = arguments.lookup(access.base);
+  Value memref = kernel.arguments.lookup(access.base);
   Values pieces;
   forEachPiece(access, slot, [&](int64_t, int64_t count, Value at) {
     if (count == type.getNumElements()) {
@@ -59,7 +59,7 @@ Value RowEmitter::joinPieces(const Access &access, int64_t slot) {
 }
 
 void RowEmitter::storePieces(const Access &access, int64_t slot, Value v) {
-  Value memref = arguments.lookup(access.base);
+  Value memref = kernel.arguments.lookup(access.base);
   forEachPiece(access, slot, [&](int64_t first, int64_t count, Value at) {
     if (count == access.row.run()) {
       auto lanes = llvm::to_vector(llvm::seq<int64_t>(first, first + count));

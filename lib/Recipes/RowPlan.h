@@ -116,9 +116,6 @@ struct RowPlan {
 
 inline constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector
 
-/// Vector operations that a body becomes.
-int64_t opsOf(mlir::linalg::LinalgOp op);
-
 /// Operations of one iteration, if a vector of `registers` registers holds `plan.wholeRows` rows.
 double opsOfWholeRows(const RowPlan &plan, int64_t registers);
 

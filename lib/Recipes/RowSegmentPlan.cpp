@@ -53,7 +53,7 @@ double timeOf(linalg::LinalgOp op) {
   double slow = 0;
   for (Operation &inner : op.getBlock()->without_terminator())
     slow += isa<arith::DivFOp, math::SqrtOp>(inner) ? 9 : 0;
-  return static_cast<double>(opsOf(op)) + slow;
+  return static_cast<double>(quern::opsOf(op)) + slow;
 }
 
 /// Spreading costs a shuffle for each register, gathering one or two. Rows' own operands in memory stay in the form in which they are read.

@@ -203,7 +203,7 @@ void RowEmitter::cutIntoPieces(int64_t count, function_ref<void(int64_t, int64_t
 
 /// An operand of rows that share a vector, other than one element for all of them.
 Value RowEmitter::readRows(const Access &access) {
-  Value memref = arguments.lookup(access.base), at = rowBase(access);
+  Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
   int64_t extent = chain.rowExtent, rows = plan.wholeRows, live = rows * extent;
   auto limited = [&](const Lanes &lanes, int64_t count) -> Value {
     if (!lanes.left)
@@ -232,7 +232,7 @@ Value RowEmitter::readRows(const Access &access) {
 }
 
 void RowEmitter::writeRows(const Access &access, Value v) {
-  Value memref = arguments.lookup(access.base), at = rowBase(access);
+  Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
   int64_t extent = chain.rowExtent, rows = plan.wholeRows, count = rows * extent;
   Lanes lanes = partial[0];
   if (plan.isOnePerRow(access) && (!lanes.left || plan.masksFreely())) {

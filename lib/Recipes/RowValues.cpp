@@ -61,7 +61,7 @@ Value RowEmitter::captured(Value scalar) {
     return splat(attr);
   Value &v = capturedSplats[{scalar.getAsOpaquePointer(), compact}];
   if (!v)
-    v = before(rows, [&] { return create<vector::BroadcastOp>(vec(scalar.getType()), arguments.lookup(scalar)).getResult(); });
+    v = before(rows, [&] { return create<vector::BroadcastOp>(vec(scalar.getType()), kernel.arguments.lookup(scalar)).getResult(); });
   return v;
 }
 

@@ -1,0 +1,99 @@
+//===- MapPlan.h - How a map is carried out -------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A *line* runs along elements that are contiguous in the destination and, mostly, in the source. A *tile* takes a group of lanes that is
+// contiguous in the source and another that is contiguous in the destination and transposes between them. Everything else goes point by
+// point. The loops around are an order of axes; the outermost of them are the kernel's iteration space.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_MAPPLAN_H
+#define QUERN_RECIPES_MAPPLAN_H
+
+#include "Recipes/Map.h"
+#include "Recipes/MapAxes.h"
+
+namespace quern::maps {
+
+enum class MapKind { Line, Tile, Scalar };
+
+/// The first `count` indices of an axis, from where the loops stand.
+struct Part {
+  unsigned axis = 0;
+  int64_t count = 1;
+};
+
+/// Lanes, the fastest part first: lane = index in parts[0] + count of parts[0] · (index in parts[1] + …). All parts but the last are whole
+/// axes. Lanes may lie beyond the end of an axis: a limit then says so.
+struct Group {
+  llvm::SmallVector<Part, 3> parts;
+  int64_t lanes() const {
+    int64_t product = 1;
+    for (const Part &part : parts)
+      product *= part.count;
+    return product;
+  }
+  bool has(unsigned axis) const {
+    return llvm::any_of(parts, [&](const Part &part) { return part.axis == axis; });
+  }
+  /// Σ index(lane)[part] · perAxis[part's axis]: how far a lane's address, or its share of a limit, is from that of lane 0.
+  int64_t sum(int64_t lane, llvm::ArrayRef<int64_t> perAxis) const;
+};
+
+/// Indices 0, step, 2·step, … of an axis, `trip` of them.
+struct Loop {
+  unsigned axis = 0;
+  int64_t step = 1, trip = 1;
+  /// If not 0, the loop is the inner one of two that a loop of so many indices was cut into: the loop before it counts blocks of `trip`
+  /// indices, and the last block has what is left.
+  int64_t partOf = 0;
+};
+
+struct MapPlan {
+  MapPlan(MapProblem &problem, const MapStrategy &strategy) : problem(problem), strategy(strategy) {}
+
+  MapProblem &problem; ///< planning adds limits where groups do not divide axes
+  const MapStrategy &strategy;
+  MapKind kind = MapKind::Scalar;
+
+  /// Lines: contiguous in the destination. After `period` lanes the pattern of all operands that are not contiguous, and of all limits but
+  /// those along the last part, repeats; it divides `lanes` or the run is shorter than a vector.
+  Group run;
+  int64_t lanes = 1;  ///< of a vector
+  int64_t unroll = 1; ///< vectors in a step
+
+  /// Tiles: `rows` are contiguous in the destination (one row of the tile for each), `columns` in the source.
+  Group rows, columns;
+  mlir::Type moved;           ///< what is transposed: the narrower of source and destination where possible
+  bool bodyInColumns = false; ///< the body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it
+  int64_t prefetchTiles = 0;  ///< tiles ahead along the source that are asked for
+
+  llvm::SmallVector<Loop, 8> loops; ///< outermost first
+  Strides highest;                  ///< by limit: the sum of weights at the last point of all loops and groups, those beyond axes included
+  unsigned outer = 0;               ///< so many of them are the iteration space
+  int64_t space = 1;                ///< product of their trips
+  double ns = 1;                    ///< estimate for the whole map, on one core
+  double nsPerIteration = 1;
+  bool streams = false; ///< the destination is large enough to be written past the caches
+
+  const Operand &source() const { return problem.operands[problem.source]; }
+  const Operand &destination() const { return problem.operands.back(); }
+  bool takesMask(mlir::Type element) const { return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask; }
+  /// Of one iteration of the body, in vector operations.
+  int64_t bodyOps() const;
+  /// For explain.
+  std::string text() const;
+};
+
+/// Decides everything. Cannot fail: points are the fallback.
+void planMap(MapPlan &plan);
+
+/// Sets the fields of tiles, or returns false if the map suits none. Loops are chosen afterwards (MapTilePlan.cpp).
+bool planTile(MapPlan &plan);
+/// Puts the loops of a tile in order and decides what is asked for ahead.
+void orderTileLoops(MapPlan &plan);
+
+} // namespace quern::maps
+
+#endif // QUERN_RECIPES_MAPPLAN_H

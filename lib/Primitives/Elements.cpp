@@ -124,6 +124,21 @@ void storeElement(DataType type, void *buffer, int64_t offset, double value) {
   }
 }
 
+uint64_t loadBits(DataType type, const void *buffer, int64_t offset) {
+  switch (bitsOf(type)) {
+  case 64:
+    return loadRaw<uint64_t>(buffer, offset);
+  case 32:
+    return loadRaw<uint32_t>(buffer, offset);
+  case 16:
+    return loadRaw<uint16_t>(buffer, offset);
+  case 8:
+    return loadRaw<uint8_t>(buffer, offset);
+  default:
+    return loadHalfByte(buffer, offset);
+  }
+}
+
 double roundTo(DataType type, double value) {
   char element[sizeof(double)] = {};
   storeElement(type, element, 0, value);

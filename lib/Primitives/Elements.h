@@ -23,6 +23,8 @@ namespace quern {
 /// neighbour as it is, but two threads may not store two that share a byte. f4_e3m0 is not an element here.
 double loadElement(DataType type, const void *buffer, int64_t offset);
 void storeElement(DataType type, void *buffer, int64_t offset, double value);
+/// The element as it lies there, in the low bits.
+uint64_t loadBits(DataType type, const void *buffer, int64_t offset);
 /// The value that storing and loading gives.
 double roundTo(DataType type, double value);
 /// The distance from 1 to the next larger value; 1 for integers.

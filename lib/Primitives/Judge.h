@@ -5,7 +5,7 @@
 //
 // Compares an output buffer with the exact values of a reference. Thresholds follow oneDNN's conformance tests for designed data, whose
 // exact answer is known to the threshold, and add a criterion for dense random data, where errors of long sums show. An error is reported
-// in units of its threshold: 1 or less is right.
+// in units of its threshold: 1 or less is right. Where a result must be exact (Criterion), an error is 0 or infinite.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_JUDGE_H
@@ -22,8 +22,8 @@ namespace quern {
 /// than eps(f32).
 enum class DataKind { Designed, Dense };
 
-/// The threshold of the arithmetic behind an output of this problem: 10 eps(f32), 10 eps(f64) if the output is f64, times 5 for a
-/// logarithm, times 4 for backward softmax.
+/// The threshold of the arithmetic behind an output of this problem: 0 of a reorder, whose results are exact; of softmax 10 eps(f32), 10
+/// eps(f64) if the output is f64, times 5 for a logarithm, times 4 for backward softmax.
 double thresholdOf(const PrimitiveDesc &desc, DataType outputType);
 
 struct Verdict {

@@ -11,6 +11,7 @@
 
 #include "Primitives/Arguments.h"
 #include "Primitives/Elements.h"
+#include "Primitives/QuantizationReference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -192,41 +193,6 @@ Interval binaryRange(Alg alg, const Interval &x, const Interval &y) {
 
 namespace {
 
-Result<const void *> bufferOf(const ReferenceInputs &inputs, int32_t argument, const TensorDesc &desc) {
-  auto found = inputs.find(argument);
-  if (!desc.isBlockedFormat() || desc.hasRuntimeDims())
-    return invalidArguments("reference: the layout of ", arg::nameOf(argument), " is not resolved");
-  if (found == inputs.end() || (!found->second && !desc.hasZeroDim()))
-    return invalidArguments("reference: no buffer for ", arg::nameOf(argument), " (argument ", argument, ")");
-  return found->second;
-}
-
-/// The scales or zero points of an argument; empty where it has none.
-Result<std::vector<double>> readVector(const std::map<int32_t, QuantParams> &all, int32_t of, int32_t argument, const TensorDesc &tensor,
-                                       const ReferenceInputs &inputs) {
-  auto found = all.find(of);
-  if (found == all.end())
-    return std::vector<double>();
-  TensorDesc vector = arg::vectorOf(found->second, tensor);
-  Result<const void *> buffer = bufferOf(inputs, argument, vector);
-  if (!buffer)
-    return buffer.takeError();
-  return gather(vector, *buffer);
-}
-
-/// Where a tensor's vector of scales or zero points has the value of an element.
-size_t indexInVector(const TensorDesc &tensor, int32_t mask, int64_t position) {
-  int64_t index = 0, step = 1;
-  for (int dim = tensor.ndims - 1; dim >= 0; --dim) {
-    if (mask >> dim & 1) {
-      index += position % tensor.dims[dim] * step;
-      step *= tensor.dims[dim];
-    }
-    position /= tensor.dims[dim];
-  }
-  return static_cast<size_t>(index);
-}
-
 /// Errors and overflow of one operation's evaluation.
 Interval widened(Interval value, bool isWide, bool isPostOp) {
   if (value.isEmpty())
@@ -265,22 +231,34 @@ Result<AttributeChain::Operand> AttributeChain::readOperand(const Attributes &at
   if (!buffer)
     return buffer.takeError();
   Operand operand{desc, gather(desc, *buffer), 0};
-  Result<std::vector<double>> scales = readVector(attr.scales, argument, arg::scalesOf(argument), desc, inputs);
+  Result<QuantValues> scales = QuantValues::read(attr.scales, argument, arg::scalesOf(argument), desc, inputs);
   if (!scales)
     return scales.takeError();
-  Result<std::vector<double>> zeroPoints = readVector(attr.zeroPoints, argument, arg::zeroPointsOf(argument), desc, inputs);
+  Result<QuantValues> zeroPoints = QuantValues::read(attr.zeroPoints, argument, arg::zeroPointsOf(argument), desc, inputs);
   if (!zeroPoints)
     return zeroPoints.takeError();
   for (size_t i = 0; i < operand.values.size(); ++i) {
     double &value = operand.values[i];
     value = isWide ? value : static_cast<double>(static_cast<float>(value)); // an s32 or f64 becomes the computation's type
     if (!zeroPoints->empty())
-      value -= (*zeroPoints)[indexInVector(desc, attr.zeroPoints.at(argument).mask, static_cast<int64_t>(i))];
+      value -= zeroPoints->at(static_cast<int64_t>(i));
     if (!scales->empty())
-      value *= (*scales)[indexInVector(desc, attr.scales.at(argument).mask, static_cast<int64_t>(i))];
+      value *= scales->at(static_cast<int64_t>(i));
   }
   if (!scales->empty() || !zeroPoints->empty())
     operand.error = 2 * epsilonOf(isWide ? DataType::F64 : DataType::F32);
+  return operand;
+}
+
+Result<AttributeChain::Operand> AttributeChain::readOld(const PostOp &sum, const ReferenceInputs &inputs) const {
+  TensorDesc old = dst;
+  old.dataType = sum.dataType == DataType::Undef ? dst.dataType : sum.dataType;
+  Result<const void *> buffer = bufferOf(inputs, arg::dst, old);
+  if (!buffer)
+    return buffer.takeError();
+  Operand operand{old, gather(old, *buffer), 0};
+  for (double &value : operand.values)
+    value = isWide ? sumTerm<double>(sum, value) : sumTerm<float>(sum, value);
   return operand;
 }
 
@@ -289,16 +267,23 @@ Result<AttributeChain> AttributeChain::make(const Attributes &attr, const Tensor
   chain.dst = dst;
   chain.isWide = isWide;
   for (auto [argument, scale] : {std::pair(arg::src, &chain.sourceScale), std::pair(arg::dst, &chain.dstScale)}) {
-    Result<std::vector<double>> values = readVector(attr.scales, argument, arg::scalesOf(argument), dst, inputs);
+    Result<QuantValues> values = QuantValues::read(attr.scales, argument, arg::scalesOf(argument), dst, inputs);
     if (!values)
       return values.takeError();
     if (!values->empty())
-      *scale = values->front();
+      *scale = values->at(0);
   }
   for (size_t i = 0; i < attr.postOps.size(); ++i) {
     Step step{attr.postOps[i], {}, {}};
-    if (step.op.kind != PostOp::Kind::Eltwise && step.op.kind != PostOp::Kind::Binary)
+    if (step.op.kind == PostOp::Kind::Prelu)
       return unimplemented("reference: a post-op ", nameOf(step.op.kind), " is not part of it");
+    if (step.op.kind == PostOp::Kind::Sum) {
+      Result<Operand> read = chain.readOld(step.op, inputs);
+      if (!read)
+        return read.takeError();
+      step.first = std::move(*read);
+      step.op.alg = Alg::BinaryAdd; // of the scaled old values
+    }
     for (auto [operand, desc, argument] :
          {std::tuple(&step.first, &step.op.src1, arg::src1), std::tuple(&step.second, &step.op.src2, arg::src2)}) {
       if (desc->isZero())

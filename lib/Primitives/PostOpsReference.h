@@ -23,6 +23,14 @@ long double eltwise(Alg alg, float alpha, float beta, long double x);
 /// The value of a binary algorithm but select. Comparisons give 1 or 0.
 long double binary(Alg alg, long double x, long double y);
 
+/// What a sum adds for an old value, in operations that round to `Real` each.
+template <typename Real> Real sumTerm(const PostOp &sum, double old) {
+  Real term = static_cast<Real>(old);
+  if (sum.zeroPoint != 0)
+    term -= static_cast<Real>(sum.zeroPoint);
+  return term * static_cast<Real>(sum.scale);
+}
+
 /// The results of eltwise() for all x in the interval, without any error of the evaluation itself.
 Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x);
 Interval binaryRange(Alg alg, const Interval &x, const Interval &y);
@@ -30,7 +38,7 @@ Interval binaryRange(Alg alg, const Interval &x, const Interval &y);
 /// Scales and post-ops of one problem with the tensors that they read. Positions are row-major over the dims of the destination.
 class AttributeChain {
 public:
-  /// `isWide`: computed in f64, otherwise in f32. Fails for a missing input and for post-ops that are not eltwise or binary.
+  /// `isWide`: computed in f64, otherwise in f32. Fails for a missing input, of a sum the old `dst`, and for prelu.
   static Result<AttributeChain> make(const Attributes &attr, const TensorDesc &dst, const ReferenceInputs &inputs, bool isWide);
 
   bool isEmpty() const { return sourceScale == 1 && dstScale == 1 && steps.empty(); }
@@ -53,6 +61,8 @@ private:
   };
 
   Result<Operand> readOperand(const Attributes &attr, int32_t argument, const TensorDesc &desc, const ReferenceInputs &inputs) const;
+
+  Result<Operand> readOld(const PostOp &sum, const ReferenceInputs &inputs) const;
 
   TensorDesc dst;
   bool isWide = false;

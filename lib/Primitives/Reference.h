@@ -19,7 +19,8 @@
 
 namespace quern {
 
-/// Input buffers by execution argument (QUERN_ARG_*), laid out as the problem's descriptors say. Not owned.
+/// Input buffers by execution argument (QUERN_ARG_*), laid out as the problem's descriptors say; among them an output whose old values are
+/// read. Not owned.
 using ReferenceInputs = std::map<int32_t, const void *>;
 
 /// The values from `low` to `high`, and NaN if it may be. `low > high`: no number.
@@ -34,22 +35,32 @@ struct Interval {
   void include(const Interval &other);
 };
 
+/// How a result is compared with the reference's.
+enum class Criterion {
+  Threshold, ///< it may be off by the threshold of the primitive (Judge.h)
+  Value,     ///< it is the exact value, which the tensor's type has; NaN is NaN whatever its bits are
+  Bits,      ///< it has these very bits
+};
+
 /// One output: exact values, before they are rounded to the tensor's type.
 struct ReferenceOutput {
   int32_t argument = 0;
-  TensorDesc desc;
+  TensorDesc desc;           ///< of the argument, or of a tensor behind its elements (compensation), from the start of the same buffer
   std::vector<double> exact; ///< logical, row-major
   /// The size of the terms behind each element (before attributes), which an absolute error is measured by (the S of docs/primitives/*.md).
   std::vector<double> magnitude{};
   /// Where scales or post-ops follow: what they start from, and the results that they may lead to from values near that. Otherwise empty.
   std::vector<double> beforeAttributes{};
   std::function<Interval(int64_t position, const Interval &start)> range{};
+  Criterion criterion = Criterion::Threshold; ///< with `range`: of what it starts from
+  std::vector<uint64_t> bits{};               ///< with Criterion::Bits
 };
 
 /// `unimplemented` where the references do not reach, `invalid_arguments` for a missing input or a layout that is not resolved.
 Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 
 // One function for each primitive, in Primitives/<Name>/Reference.cpp.
+Result<std::vector<ReferenceOutput>> computeReorderReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeSoftmaxReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 
 } // namespace quern

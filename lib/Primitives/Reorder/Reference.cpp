@@ -1,0 +1,253 @@
+//===- Reference.cpp - Reorder as the specification has it ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// dst = sat((s (src - z) a, post-ops) / d + w), each operation rounded to f32 (f64 if a side is f64) in the order written; then the sums of
+// what is stored. Values are computed with those operations, so that they are exact. Eltwise and binary post-ops make an interval of
+// them, which the operations behind are applied to.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Primitives/Elements.h"
+#include "Primitives/PostOpsReference.h"
+#include "Primitives/QuantizationReference.h"
+#include "Primitives/Reorder/Compensation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace quern {
+namespace {
+
+using reorder::RnnRole;
+
+/// Everything that the formula reads besides src.
+struct Parameters {
+  QuantValues srcScales, srcZeroPoints, dstScales, dstZeroPoints;
+  QuantValues rnnScales; ///< of weights
+  RnnRole rnn = RnnRole::None;
+  float dataScale = 1, dataShift = 0;
+  bool hasAdjust = false;
+  float adjust = 1;
+  std::vector<PostOp> postOps;
+  std::vector<double> old; ///< of dst, where a sum reads it
+
+  bool isIdentity() const {
+    return srcScales.empty() && srcZeroPoints.empty() && dstScales.empty() && dstZeroPoints.empty() && rnnScales.empty() &&
+           rnn != RnnRole::Data && !hasAdjust && postOps.empty();
+  }
+};
+
+Result<void> readVectors(const ReorderDesc &op, const Attributes &attr, const ReferenceInputs &inputs, Parameters &parameters) {
+  struct Vector {
+    QuantValues &values;
+    const std::map<int32_t, QuantParams> &all;
+    int32_t of, index;
+  };
+  const Vector vectors[] = {{parameters.srcScales, attr.scales, arg::src, arg::scalesOf(arg::src)},
+                            {parameters.dstScales, attr.scales, arg::dst, arg::scalesOf(arg::dst)},
+                            {parameters.srcZeroPoints, attr.zeroPoints, arg::src, arg::zeroPointsOf(arg::src)},
+                            {parameters.dstZeroPoints, attr.zeroPoints, arg::dst, arg::zeroPointsOf(arg::dst)}};
+  for (const Vector &vector : vectors) {
+    Result<QuantValues> read = QuantValues::read(vector.all, vector.of, vector.index, vector.of == arg::src ? op.src : op.dst, inputs);
+    if (!read)
+      return read.takeError();
+    vector.values = std::move(*read);
+  }
+  return {};
+}
+
+void readRnn(const ReorderDesc &op, const Attributes &attr, Parameters &parameters) {
+  parameters.rnn = reorder::rnnRoleOf(op, attr);
+  parameters.dataScale = attr.rnn.dataScale;
+  parameters.dataShift = attr.rnn.dataShift;
+  if (parameters.rnn != RnnRole::Weights || !isFloating(op.src.dataType))
+    return;
+  reorder::RnnWeightsScales scales = reorder::rnnWeightsScalesOf(op, attr);
+  QuantParams params;
+  params.mask = scales.mask;
+  parameters.rnnScales = QuantValues(op.dst, params, {scales.values.begin(), scales.values.end()});
+}
+
+Result<Parameters> readParameters(const ReorderDesc &op, const Attributes &attr, const ReferenceInputs &inputs) {
+  Parameters parameters;
+  if (Result<void> read = readVectors(op, attr, inputs, parameters); !read)
+    return read.takeError();
+  readRnn(op, attr, parameters);
+  parameters.hasAdjust = op.dst.extras.flags & ExtraScaleAdjust;
+  parameters.adjust = op.dst.extras.scaleAdjust;
+  parameters.postOps = attr.postOps;
+  for (const PostOp &sum : attr.postOps) {
+    if (sum.kind != PostOp::Kind::Sum)
+      continue;
+    Result<const void *> buffer = bufferOf(inputs, arg::dst, op.dst);
+    if (!buffer)
+      return buffer.takeError();
+    TensorDesc old = op.dst;
+    old.dataType = sum.dataType == DataType::Undef ? old.dataType : sum.dataType;
+    parameters.old = gather(old, *buffer);
+  }
+  return parameters;
+}
+
+/// The formula in the arithmetic of `Real`, float or double.
+template <typename Real> class Formula {
+public:
+  Formula(const Parameters &parameters, DataType dstType) : parameters(parameters), dstType(dstType) {}
+
+  /// Up to the post-ops.
+  Real before(int64_t position, double src) const {
+    Real x = static_cast<Real>(src);
+    if (!parameters.srcZeroPoints.empty())
+      x -= static_cast<Real>(parameters.srcZeroPoints.at(position));
+    if (!parameters.srcScales.empty())
+      x *= static_cast<Real>(parameters.srcScales.at(position));
+    if (parameters.hasAdjust)
+      x *= static_cast<Real>(parameters.adjust);
+    if (!parameters.rnnScales.empty())
+      x *= static_cast<Real>(parameters.rnnScales.at(position));
+    if (parameters.rnn == RnnRole::Data) {
+      x *= static_cast<Real>(parameters.dataScale);
+      x += static_cast<Real>(parameters.dataShift);
+    }
+    return x;
+  }
+  /// Post-ops of which each is a sum.
+  Real sums(int64_t position, Real x) const {
+    for (const PostOp &sum : parameters.postOps) {
+      Real term = sumTerm<Real>(sum, parameters.old[static_cast<size_t>(position)]);
+      x += term;
+    }
+    return x;
+  }
+  /// Behind the post-ops; the result is a value of the destination's type.
+  double after(int64_t position, Real x) const {
+    if (!parameters.dstScales.empty())
+      x /= static_cast<Real>(parameters.dstScales.at(position));
+    if (!parameters.dstZeroPoints.empty())
+      x += static_cast<Real>(parameters.dstZeroPoints.at(position));
+    if (dstType == DataType::S32 && sizeof(Real) == sizeof(float)) // the largest float that an s32 holds
+      x = std::min(x, static_cast<Real>(0x1p31 - 128));
+    return roundTo(dstType, static_cast<double>(x));
+  }
+  /// after() is monotone but where it divides by 0.
+  Interval after(int64_t position, const Interval &x) const {
+    Interval image;
+    if (x.mayBeNan)
+      image.include(after(position, std::numeric_limits<Real>::quiet_NaN()));
+    if (x.isEmpty())
+      return image;
+    for (long double end : {x.low, x.high})
+      image.include(after(position, static_cast<Real>(end)));
+    if (x.low <= 0 && x.high >= 0)
+      image.include(after(position, Real(0)));
+    return image;
+  }
+
+private:
+  const Parameters &parameters;
+  DataType dstType;
+};
+
+bool isCopy(const ReorderDesc &op, const Parameters &parameters) { return parameters.isIdentity() && op.src.dataType == op.dst.dataType; }
+
+void copy(const ReorderDesc &op, const void *src, ReferenceOutput &out) {
+  out.criterion = Criterion::Bits;
+  out.bits.resize(out.exact.size());
+  forEachElement(op.src, [&](int64_t position, int64_t offset) {
+    out.bits[static_cast<size_t>(position)] = loadBits(op.src.dataType, src, offset);
+    out.exact[static_cast<size_t>(position)] = loadElement(op.src.dataType, src, offset);
+  });
+}
+
+template <typename Real>
+Result<void> compute(const PrimitiveDesc &desc, const Parameters &parameters, const ReferenceInputs &inputs, ReferenceOutput &out) {
+  const ReorderDesc &op = std::get<ReorderDesc>(desc.op);
+  const std::vector<double> src = gather(op.src, inputs.at(arg::src));
+  auto owned = std::make_shared<const Parameters>(parameters);
+  Formula<Real> formula(*owned, op.dst.dataType);
+  bool areIntegers = parameters.isIdentity() && !isFloating(op.src.dataType) && !isFloating(op.dst.dataType);
+  bool areSums = std::all_of(parameters.postOps.begin(), parameters.postOps.end(),
+                             [](const PostOp &postOp) { return postOp.kind == PostOp::Kind::Sum; });
+  if (areSums) {
+    for (size_t i = 0; i < src.size(); ++i) {
+      int64_t position = static_cast<int64_t>(i);
+      out.exact[i] = areIntegers ? roundTo(op.dst.dataType, src[i])
+                                 : formula.after(position, formula.sums(position, formula.before(position, src[i])));
+    }
+    return {};
+  }
+  Attributes postOpsAlone = desc.attr;
+  postOpsAlone.scales.erase(arg::src), postOpsAlone.scales.erase(arg::dst);
+  Result<AttributeChain> made = AttributeChain::make(postOpsAlone, op.dst, inputs, sizeof(Real) == sizeof(double));
+  if (!made)
+    return made.takeError();
+  auto chain = std::make_shared<const AttributeChain>(std::move(*made));
+  out.beforeAttributes.resize(src.size());
+  for (size_t i = 0; i < src.size(); ++i) {
+    int64_t position = static_cast<int64_t>(i);
+    out.beforeAttributes[i] = static_cast<double>(formula.before(position, src[i]));
+    out.exact[i] = formula.after(position, static_cast<Real>(chain->apply(position, out.beforeAttributes[i])));
+  }
+  out.range = [owned, formula, chain](int64_t position, const Interval &start) {
+    return formula.after(position, chain->range(position, start));
+  };
+  return {};
+}
+
+/// One output for each buffer of sums, of the elements that are expected.
+std::vector<ReferenceOutput> sumsOf(const TensorDesc &dst, const std::vector<double> &stored) {
+  std::vector<ReferenceOutput> outputs;
+  for (const reorder::Compensation &compensation : reorder::compensationsOf(dst)) {
+    TensorDesc desc = *TensorDesc::dense(std::array{compensation.elements}, compensation.type);
+    desc.offset0 = compensation.byteOffset / 4;
+    std::vector<uint32_t> sums(static_cast<size_t>(compensation.elements));
+    for (size_t i = 0; i < stored.size(); ++i) {
+      int64_t index = 0, step = 1, rest = static_cast<int64_t>(i);
+      for (int d = dst.ndims - 1; d >= 0; rest /= dst.dims[d--])
+        if (compensation.mask >> d & 1) {
+          index += rest % dst.dims[d] * step;
+          step *= dst.paddedDims[d];
+        }
+      sums[static_cast<size_t>(index)] += static_cast<uint32_t>(compensation.factor * static_cast<int32_t>(stored[i]));
+    }
+    ReferenceOutput output{arg::dst, desc, {}};
+    output.criterion = Criterion::Value;
+    for (uint32_t sum : sums)
+      output.exact.push_back(roundTo(compensation.type, static_cast<int32_t>(sum)));
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+} // namespace
+
+Result<std::vector<ReferenceOutput>> computeReorderReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
+  const ReorderDesc &op = std::get<ReorderDesc>(desc.op);
+  Result<const void *> src = bufferOf(inputs, arg::src, op.src);
+  if (!src)
+    return src.takeError();
+  ReferenceOutput out{arg::dst, op.dst, {}};
+  out.criterion = Criterion::Value;
+  if (op.dst.hasZeroDim())
+    return std::vector<ReferenceOutput>{std::move(out)};
+  out.exact.resize(static_cast<size_t>(op.dst.elements()));
+  Result<Parameters> parameters = readParameters(op, desc.attr, inputs);
+  if (!parameters)
+    return parameters.takeError();
+  bool isWide = op.src.dataType == DataType::F64 || op.dst.dataType == DataType::F64;
+  Result<void> done;
+  if (isCopy(op, *parameters))
+    copy(op, *src, out);
+  else
+    done = isWide ? compute<double>(desc, *parameters, inputs, out) : compute<float>(desc, *parameters, inputs, out);
+  if (!done)
+    return done.takeError();
+  std::vector<ReferenceOutput> outputs = sumsOf(op.dst, out.exact);
+  outputs.insert(outputs.begin(), std::move(out));
+  return outputs;
+}
+
+} // namespace quern

@@ -203,7 +203,7 @@ Result<void> Suite::executeAndJudge(Kernel &kernel, ProblemData &data, std::stri
       continue;
     }
     bytes = std::move(output);
-    const ArgumentInfo *judged = nullptr;
+    const ReferenceOutput *judged = nullptr;
     Verdict verdict = data.judgeOutputs(&judged);
     if (std::isfinite(verdict.worst))
       worst = std::max(worst, verdict.worst);

@@ -32,7 +32,7 @@ LAYERS = [
     ("artifact", ["lib/Artifact/*"], ["support"]),
     ("reference",
      ["lib/Primitives/*Reference*", "lib/Primitives/Judge*", "lib/Primitives/Elements*", "lib/Primitives/*Test*"],
-     ["support", "desc", "lib/Primitives/Arguments.h"]),
+     ["support", "desc", "lib/Primitives/Arguments.h", "lib/Primitives/Reorder/Compensation.h"]),
     ("emit", ["lib/Primitives/Emit*", "lib/Primitives/Emission/*", "lib/Primitives/*/Emit*"], ["support", "desc", "registry", "mlir"]),
     ("registry", ["lib/Primitives/*"], ["support", "desc"]),
     ("transforms", ["lib/Transforms/*"], ["support", "mlir"]),

@@ -176,7 +176,7 @@ Result<void> ProblemData::computeExpected() {
   return {};
 }
 
-Verdict ProblemData::judgeOutputs(const ArgumentInfo **argument) const {
+Verdict ProblemData::judgeOutputs(const ReferenceOutput **judged) const {
   Verdict worst;
   for (const ReferenceOutput &output : expected) {
     auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot &s) { return s.info.index == output.argument; });
@@ -186,8 +186,8 @@ Verdict ProblemData::judgeOutputs(const ArgumentInfo **argument) const {
     if (worst.position >= 0 && verdict.worst <= worst.worst)
       continue;
     worst = verdict;
-    if (argument)
-      *argument = &slot->info;
+    if (judged)
+      *judged = &output;
   }
   return worst;
 }

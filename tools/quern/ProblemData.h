@@ -68,8 +68,8 @@ public:
   void keepInputs();
   /// Computes what must come out of the inputs as they are now. To be called before executing in place.
   Result<void> computeExpected();
-  /// The worst verdict over the outputs; `argument` is the output that it is about.
-  Verdict judgeOutputs(const ArgumentInfo **argument = nullptr) const;
+  /// The worst verdict over the outputs; `judged` is the one that it is about.
+  Verdict judgeOutputs(const ReferenceOutput **judged = nullptr) const;
   /// What computeExpected() found.
   const std::vector<ReferenceOutput> &expectedOutputs() const { return expected; }
   /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs), or padding that is not zero.

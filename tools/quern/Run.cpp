@@ -117,7 +117,7 @@ private:
 
   static void checkOutputs(const ProblemData &data, RunReport &report) {
     report.wasChecked = true;
-    const ArgumentInfo *worst = nullptr;
+    const ReferenceOutput *worst = nullptr;
     report.verdict = data.judgeOutputs(&worst);
     report.strayWrites = data.strayWrites();
     report.verdictText = worst ? report.verdict.describe(worst->desc) : std::string("there is no output");
@@ -205,7 +205,9 @@ void print(const RunReport &report, const RunOptions &options) {
   if (report.wasChecked) {
     std::ostringstream error;
     error.precision(2);
-    error << "  largest error " << report.verdict.maxAbsError << " (" << report.verdict.worst << " of the threshold)";
+    error << "  largest error " << report.verdict.maxAbsError;
+    if (report.verdict.threshold > 0)
+      error << " (" << report.verdict.worst << " of the threshold)";
     std::cout << error.str() << ": " << (report.exitCode() == exitOk ? "ok" : "WRONG") << '\n';
   }
   if (report.exitCode() == exitWrong) {
@@ -258,7 +260,7 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   CLI::App *command = app.add_subcommand("run", "Run problems, optionally checking the result");
   command->add_option("LINE", options->lines, "Problems in text form, each one argument");
   command->add_option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
-  command->add_flag("--check", options->check, "Compare with the double-precision reference; exit 1 if wrong");
+  command->add_flag("--check", options->check, "Compare with the reference; exit 1 if wrong");
   command->add_option("--engine", options->engine, "cpu or gpu")->check(CLI::IsMember({"cpu", "gpu"}))->capture_default_str();
   command->add_option("--arg", options->inputs, "ARGUMENT=FILE: take an input from a .npy file (bf16 and f8 as raw words)")
       ->allow_extra_args(false);

@@ -11,6 +11,8 @@
 
 #include "Recipes/Rows.h"
 #include "Targets/Cpu/Strategy.h"
+#include "Transforms/SharedBuffers.h"
+#include "Transforms/UnpackElements.h"
 
 #include <mutex>
 #include <vector>
@@ -49,14 +51,20 @@ MLIRContext &withDialectsLoaded(MLIRContext &context) {
 } // namespace
 
 LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string &whyNot) {
+  if (failed(unpackElements(module, whyNot)))
+    return failure();
+  int64_t sharedEnd = endOfSharedBuffers(module);
   for (auto problem : llvm::to_vector(module.getOps<func::FuncOp>())) {
     if (problem->hasAttr(kernel_attr::space))
       continue;
     std::string reason;
-    if (failed(scheduleRows(problem, rowsStrategyFor(target), &reason))) {
+    auto kernels = scheduleRows(problem, rowsStrategyFor(target), &reason);
+    if (failed(kernels)) {
       whyNot = "no recipe schedules @" + problem.getName().str() + ": rows: " + reason;
       return failure();
     }
+    for (func::FuncOp kernel : *kernels)
+      bindSharedBuffers(kernel, sharedEnd);
     problem.erase();
   }
   return success();

@@ -21,18 +21,19 @@
 //   C14 dst shares bytes with src only if it is the same buffer with the same type and layout.
 //   C15 The sizes that are given only then fit each other: the dims of src and dst, the vectors of scales and zero points.
 // Unimplemented:
-//   C16 src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
+//   C16 src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, f4_e2m1, s32, s8, u8, s4 or u4.
 //   C17 Both are on the CPU.
 //   C18 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, padding or compensation.
 //   C19 No tensor has padded offsets.
 //   C20 Compensation for an RNN is not combined with that for convolutions or with scale adjust; tensors of post-ops have none.
-//   C21 Scales are of f32, bf16 or f16; zero points of s32, s8, u8 or f32.
+//   C21 Scales are of f32, bf16, f16 or e8m0; zero points of s32, s8, u8, s4, u4 or f32.
 //   C22 Of the dims with an own scale or zero point only the first is given at execution, and without a group.
 //   C23 Post-ops are eltwise, binary or, once, sum.
 //   C24 Tensors of binary post-ops are of the types of C16.
 //   C25 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that is given only at execution.
 //   C26 RNN quantization makes u8 or s8 data of rank 3 or 4, or s8 weights of rank 4 or 5 and known dims.
 //   C27 RNN quantization is not combined with scales, zero points or post-ops.
+//   C28 What has elements of half bytes has dims that are known; of dst they start with a whole byte and leave no gaps but padding.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reorder/Verify.h"
@@ -96,6 +97,26 @@ Result<void> checkCompensation(const ReorderDesc &reorder) {
   return {};
 }
 
+/// C28: every half byte from dst's first element on is one of its elements or padding.
+Result<void> checkHalfBytes(const ReorderDesc &reorder) {
+  const TensorDesc &dst = reorder.dst;
+  if (bitsOf(dst.dataType) >= 8 || dst.hasZeroDim())
+    return {};
+  if (dst.offset0 % 2 != 0)
+    return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType), " from element ", dst.offset0,
+                         " on, which is half a byte (reorder C28)");
+  int64_t blocks[maxDims], reach = 1;
+  dst.blockSizes(blocks);
+  for (int d = 0; d < dst.ndims; ++d)
+    reach *= blocks[d];
+  for (int d = 0; d < dst.ndims; ++d)
+    reach += (dst.paddedDims[d] / blocks[d] - 1) * dst.strides[d];
+  if (reach != dst.paddedElements())
+    return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType), " with gaps between its ",
+                         dst.paddedElements(), " elements (reorder C28)");
+  return {};
+}
+
 /// C16, C17, C18, C19.
 Result<void> checkSupported(const ReorderDesc &reorder) {
   const NamedTensor both[] = {{"src", reorder.src}, {"dst", reorder.dst}};
@@ -134,9 +155,13 @@ bool reorder::isElementType(DataType type) {
   case DataType::F16:
   case DataType::F8E5M2:
   case DataType::F8E4M3:
+  case DataType::E8M0:
+  case DataType::F4E2M1:
   case DataType::S32:
   case DataType::S8:
   case DataType::U8:
+  case DataType::S4:
+  case DataType::U4:
     return true;
   default:
     return false;
@@ -144,6 +169,9 @@ bool reorder::isElementType(DataType type) {
 }
 
 Result<void> reorder::checkLayout(std::string_view name, const TensorDesc &tensor) {
+  if (bitsOf(tensor.dataType) < 8 && tensor.hasRuntimeDims())
+    return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(tensor.dataType),
+                         " with sizes that are given at execution (reorder C28)");
   if (tensor.hasRuntimeDims() && (!tensor.isPlain() || tensor.hasPadding() || tensor.extras.flags != 0))
     return unimplemented("a reorder is not implemented for ",
                          !tensor.isPlain()     ? "inner blocks"
@@ -160,7 +188,7 @@ Result<void> reorder::checkLayout(std::string_view name, const TensorDesc &tenso
 Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
   VerifiedProblem problem{desc, {}, {}, false};
   const auto &reorder = std::get<ReorderDesc>(problem.desc.op);
-  for (auto check : {checkPresence, checkDims, checkOutput, checkCompensation, checkSupported})
+  for (auto check : {checkPresence, checkDims, checkOutput, checkCompensation, checkSupported, checkHalfBytes})
     if (Result<void> ok = check(reorder); !ok)
       return ok.takeError();
   if (Result<void> ok = reorder::checkAttributes(reorder, problem.desc.attr); !ok)

@@ -15,7 +15,7 @@ namespace quern::reorder {
 
 /// The types of elements that a reorder reads or writes, and their names for messages.
 bool isElementType(DataType type);
-inline constexpr std::string_view elementTypes = "f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8, u8";
+inline constexpr std::string_view elementTypes = "f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, f4_e2m1, s32, s8, u8, s4, u4";
 
 /// Of one tensor with a layout, whatever its role: C18, C19.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);

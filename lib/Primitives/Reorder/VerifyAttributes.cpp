@@ -86,8 +86,8 @@ bool isMasked(const QuantParams &params, int dim) { return params.mask >> dim & 
 
 bool isParamType(DataType type, bool isScale) {
   if (isScale)
-    return type == DataType::F32 || type == DataType::BF16 || type == DataType::F16;
-  return type == DataType::S32 || type == DataType::S8 || type == DataType::U8 || type == DataType::F32;
+    return type == DataType::F32 || type == DataType::BF16 || type == DataType::F16 || type == DataType::E8M0;
+  return type == DataType::F32 || (!isFloating(type) && reorder::isElementType(type));
 }
 
 /// C7, C21.
@@ -98,7 +98,7 @@ Result<void> checkParams(const Quantization &quantization, const TensorDesc &ten
                             (1 << tensor.ndims) - 1, " (reorder C7)");
   if (!isParamType(params.dataType, quantization.isScales()))
     return unimplemented(quantization.of(), " are of type ", nameOf(params.dataType), "; a reorder takes ",
-                         quantization.isScales() ? "f32, bf16, f16" : "s32, s8, u8, f32", " (reorder C21)");
+                         quantization.isScales() ? "f32, bf16, f16, e8m0" : "s32, s8, u8, s4, u4, f32", " (reorder C21)");
   return {};
 }
 
@@ -121,7 +121,7 @@ Result<void> checkGroups(const Quantization &quantization, const TensorDesc &ten
   return {};
 }
 
-/// C22.
+/// C22, C28.
 Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc &tensor) {
   const QuantParams &params = quantization.params;
   bool isFirst = true;
@@ -131,6 +131,9 @@ Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc
     if (tensor.dims[d] == runtimeDim && (!isFirst || arg::groupAlong(params, tensor.ndims, d) != 1))
       return unimplemented("a reorder is not implemented with ", quantization.of(), isFirst ? " in groups" : " along more than one dim",
                            ", of which dim ", d, " is given at execution (reorder C22)");
+    if (tensor.dims[d] == runtimeDim && bitsOf(params.dataType) < 8)
+      return unimplemented("a reorder is not implemented with ", quantization.of(), " of type ", nameOf(params.dataType), " along dim ", d,
+                           ", which is given at execution (reorder C28)");
     isFirst = false;
   }
   return {};

@@ -286,7 +286,7 @@ void Reader::chooseSource() {
 LogicalResult Reader::read() {
   if (failed(gatherOps()))
     return failure();
-  extents.assign(map.op.getStaticLoopRanges().begin(), map.op.getStaticLoopRanges().end());
+  extents = map.op.getStaticLoopRanges();
   if (llvm::any_of(extents, ShapedType::isDynamic))
     return fail("sizes are given at execution");
   if (llvm::is_contained(extents, 0))

@@ -148,7 +148,9 @@ Value MapEmitter::room(const Place &place, unsigned limit, bool write) {
   return add(place.left[limit], write ? own.write - own.read : 0);
 }
 
-bool MapEmitter::mayExceed(unsigned limit, bool write) const { return !write || plan.highest[limit] >= problem.limits[limit].write; }
+bool MapEmitter::mayExceed(unsigned limit, bool write) const {
+  return problem.limits[limit].shifted < 0 && (!write || plan.highest[limit] >= problem.limits[limit].write);
+}
 
 static bool movesAlong(const Limit &limit, const Group &group) {
   return llvm::any_of(group.parts, [&](const Part &part) { return part.count > 1 && limit.weights[part.axis]; });

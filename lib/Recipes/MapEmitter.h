@@ -116,6 +116,17 @@ private:
   void emitLine(const Place &place);  // MapLine.cpp
   void emitPoint(const Place &place); // MapLine.cpp
   void emitTile(const Place &place);  // MapTile.cpp
+
+  // Tiles.
+  Place shiftedBack(const Place &start);
+  void prefetchRow(const Place &here);
+  void forVectors(const Place &place, const Group &group, int64_t most, llvm::function_ref<void(const Place &, Value, int64_t, int64_t)> f);
+  void stageRows(const Place &place, Value to);
+  Value laneOffset(const Group &group, Value lane, llvm::ArrayRef<int64_t> perAxis);
+  void forSteps(int64_t end, int64_t step, llvm::function_ref<void(Value)> f);
+  void transposeTile(const Place &place, Value rows, Value columns);
+  void stageColumns(const Place &place, Value from);
+  Value isDestinationAligned();
   Value narrowed(Value left);
   Value collect(unsigned operand, llvm::ArrayRef<int64_t> offsets, Value at, Value mask);
   Value captured(Value scalar, int64_t lanes);

@@ -6,4 +6,3 @@
 using namespace quern::maps;
 void MapEmitter::emitLine(const Place &) {}
 void MapEmitter::emitPoint(const Place &) {}
-void MapEmitter::emitTile(const Place &) {}

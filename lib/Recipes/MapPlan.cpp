@@ -144,6 +144,8 @@ void makeLoops(MapPlan &plan) {
       continue;
     Limit limit{Strides(problem.axes.size(), 0), axis.extent, axis.extent};
     limit.weights[a] = 1;
+    if (llvm::is_contained(plan.tile.shifted, a))
+      limit.shifted = static_cast<int>(a);
     problem.limits.push_back(limit);
   }
   for (const Limit &limit : problem.limits) {
@@ -283,11 +285,15 @@ std::string MapPlan::text() const {
     if (!isContiguousAlong(source(), run.parts[0].axis))
       os << ", lanes of the source are collected";
   } else if (kind == MapKind::Tile) {
-    os << ", " << columns.lanes() << " x " << rows.lanes() << " of " << moved;
+    os << ", " << columns.lanes() << " x " << rows.lanes() << " of " << tile.moved;
     if (!problem.isCopy)
-      os << ", body " << (bodyInColumns ? "after" : "before") << " the transposition";
-    if (prefetchTiles)
-      os << ", prefetch " << prefetchTiles << " ahead";
+      os << ", body " << (tile.bodyInColumns ? "after" : "before") << " the transposition";
+    if (tile.throughRows)
+      os << ", rows through scratch";
+    if (tile.throughColumns)
+      os << ", columns through scratch";
+    if (tile.prefetch)
+      os << ", prefetch " << tile.prefetch << " ahead";
   }
   os << ", axes";
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {

@@ -50,6 +50,21 @@ struct Loop {
   int64_t partOf = 0;
 };
 
+/// How the elements of a tile move.
+struct TilePlan {
+  mlir::Type moved;              ///< what is transposed: the narrower of source and destination where possible
+  bool bodyInColumns = false;    ///< the body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it
+  int64_t lanes = 0;             ///< of a register in the transposition
+  int64_t rows = 0, columns = 0; ///< of the tile, filled up to whole registers and whole squares
+  bool throughRows = false;      ///< rows go to scratch first, else their pieces are gathered from the source
+  bool throughColumns = false;   ///< columns go to scratch first, else they are stored from registers
+  bool masksRows = false;        ///< some lanes of `rows` may not be written
+  bool masksColumns = false;     ///< some lanes of `columns` may not be read
+  bool writesWholeLines = false; ///< every column is whole cache lines if the destination's buffer begins on one
+  llvm::SmallVector<unsigned, 2> shifted; ///< axes whose last tile is moved back to end with them
+  int64_t prefetch = 0;                   ///< tiles ahead along the source that are asked for
+};
+
 struct MapPlan {
   MapPlan(MapProblem &problem, const MapStrategy &strategy) : problem(problem), strategy(strategy) {}
 
@@ -65,9 +80,7 @@ struct MapPlan {
 
   /// Tiles: `rows` are contiguous in the destination (one row of the tile for each), `columns` in the source.
   Group rows, columns;
-  mlir::Type moved;           ///< what is transposed: the narrower of source and destination where possible
-  bool bodyInColumns = false; ///< the body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it
-  int64_t prefetchTiles = 0;  ///< tiles ahead along the source that are asked for
+  TilePlan tile;
 
   llvm::SmallVector<Loop, 8> loops; ///< outermost first
   Strides highest;                  ///< by limit: the sum of weights at the last point of all loops and groups, those beyond axes included

@@ -3,13 +3,241 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Nothing is transposed in tiles yet: such maps go as lines whose source lanes are collected.
+// A tile reads a line of each of its rows and writes whole lines of its columns. An axis that tiles do not divide has its last tile moved
+// back to end with the axis, which computes some elements twice and cuts no vector; where that is not allowed, lanes are masked.
 //
 //===----------------------------------------------------------------------===//
 #include "Recipes/MapPlan.h"
+#include "Recipes/MapTranspose.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
 using namespace quern::maps;
 
-bool quern::maps::planTile(MapPlan &) { return false; }
+namespace {
 
-void quern::maps::orderTileLoops(MapPlan &) {}
+constexpr int64_t lineBytes = 64;
+
+/// Sums of lanes known at run time and of constants below a power of two that divides those are sums of their offsets.
+bool splitsAtPowers(const Group &group) {
+  return llvm::all_of(ArrayRef(group.parts).drop_back(), [](const Part &part) { return llvm::isPowerOf2_64(part.count); });
+}
+
+class TilePlanner {
+public:
+  explicit TilePlanner(MapPlan &plan) : plan(plan), problem(plan.problem), tile(plan.tile) {}
+
+  bool run() {
+    if (problem.source + 1 >= problem.operands.size())
+      return false;
+    int from = contiguousAxis(plan.source()), to = contiguousAxis(plan.destination());
+    if (from < 0 || to < 0 || from == to)
+      return false;
+    tile.bodyInColumns = !problem.isCopy && isBodyLate(to);
+    tile.moved = tile.bodyInColumns ? plan.source().element() : plan.destination().element();
+    int64_t unit = transposeUnit(tile.moved), movedBytes = pieceBytes / unit;
+    mayShift = !problem.readsOld && !problem.mayBeInPlace;
+    plan.rows = grow(plan.destination(), to, from, std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes, unit);
+    plan.columns = grow(plan.source(), from, to, std::max(lineBytes / plan.source().bytes(), unit), unit);
+    return chooseRegisters(unit, movedBytes) && chooseStages(unit);
+  }
+
+private:
+  int contiguousAxis(const Operand &operand) const {
+    for (auto [a, axis] : llvm::enumerate(problem.axes))
+      if (operand.strides[a] == 1 && !axis.isCurved)
+        return static_cast<int>(a);
+    return -1;
+  }
+  bool isLimited(unsigned axis) const {
+    return llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[axis] != 0; });
+  }
+
+  /// After the transposition where the destination is wider or read, or where an operand is contiguous as the destination is.
+  bool isBodyLate(unsigned to) const {
+    int64_t before = plan.source().bytes(), after = plan.destination().bytes();
+    if (problem.readsOld || after != before)
+      return problem.readsOld || after > before;
+    for (auto [i, operand] : llvm::enumerate(ArrayRef(problem.operands).drop_back()))
+      if (i != problem.source && operand.strides[to] == 1)
+        return true;
+    return false;
+  }
+
+  /// Indices of an axis that a tile takes, of `most` that would be best: a power of two, and no more tiles than a third over what the axis
+  /// has. An axis that cannot be shifted is divided.
+  int64_t countOf(unsigned axis, int64_t most, int64_t unit) {
+    int64_t extent = problem.axes[axis].extent;
+    if (extent <= most)
+      return extent;
+    int64_t best = most;
+    for (int64_t count = most; count >= unit; count /= 2) {
+      bool divides = extent % count == 0, shifts = mayShift && !isLimited(axis);
+      if (divides || (shifts && static_cast<int64_t>(llvm::divideCeil(extent, count)) * count * 3 <= extent * 4))
+        return count;
+      best = count;
+    }
+    return mayShift && !isLimited(axis) ? best : most;
+  }
+
+  /// Lanes that are contiguous in the operand, up to `wanted`: whole axes, then a part of one.
+  Group grow(const Operand &operand, unsigned first, unsigned taken, int64_t wanted, int64_t unit) {
+    Group group;
+    int64_t lanes = 1;
+    for (int axis = static_cast<int>(first); axis >= 0;) {
+      int64_t extent = problem.axes[axis].extent, count = countOf(axis, wanted / lanes, group.parts.empty() ? unit : 1);
+      if (!group.parts.empty() && isLimited(axis) && extent % count)
+        break;
+      group.parts.push_back({static_cast<unsigned>(axis), count});
+      lanes *= count;
+      if (extent % count && mayShift && !isLimited(axis))
+        tile.shifted.push_back(axis);
+      if (count < extent || lanes * 2 > wanted)
+        break;
+      axis = -1;
+      for (auto [a, next] : llvm::enumerate(problem.axes))
+        if (operand.strides[a] == lanes && !next.isCurved && a != taken && !group.has(a) && !plan.rows.has(a))
+          axis = static_cast<int>(a);
+    }
+    return group;
+  }
+
+  /// As few registers as hold the rows.
+  bool chooseRegisters(int64_t unit, int64_t movedBytes) {
+    int64_t rows = plan.rows.lanes();
+    tile.lanes = plan.strategy.vectorBytes / movedBytes;
+    while (tile.lanes > unit && llvm::divideCeil(rows, tile.lanes / 2) == llvm::divideCeil(rows, tile.lanes))
+      tile.lanes /= 2;
+    tile.rows = llvm::alignTo(rows, tile.lanes);
+    tile.columns = llvm::alignTo(plan.columns.lanes(), unit);
+    return true;
+  }
+
+  enum Along { Rows = 1, Columns = 2, Outside = 4 };
+  int movesAlong(const Limit &limit) const {
+    auto along = [&](const Group &group) {
+      return llvm::any_of(group.parts, [&](const Part &part) { return part.count > 1 && limit.weights[part.axis]; });
+    };
+    int where = (along(plan.rows) ? Rows : 0) | (along(plan.columns) ? Columns : 0);
+    return where ? where : Outside;
+  }
+  /// The source has memory wherever the axes lead, beyond limits too.
+  bool isSourceWhole() const {
+    auto [strides, end] = cast<MemRefType>(plan.source().base.getType()).getStridesAndOffset();
+    for (auto [stride, extent] : llvm::zip_equal(strides, cast<MemRefType>(plan.source().base.getType()).getShape()))
+      end += (extent - 1) * stride;
+    int64_t highest = plan.source().offset;
+    for (auto [a, axis] : llvm::enumerate(problem.axes))
+      highest += (axis.extent - 1) * plan.source().strides[a];
+    return highest <= end;
+  }
+
+  /// What goes through scratch on its way in or out: whatever needs a body, a condition or a mask for each row or column, lanes that are
+  /// no power of two, and rows that would drive each other out of the cache before all their pieces are read.
+  bool chooseStages(int64_t unit) {
+    bool hasBody = !problem.isCopy, hasRest = tile.columns != plan.columns.lanes();
+    tile.throughRows =
+        (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest || !splitsAtPowers(plan.rows) || foldsOntoFewSets();
+    tile.throughColumns = tile.bodyInColumns || tile.rows != plan.rows.lanes() || hasRest || !splitsAtPowers(plan.columns);
+    auto see = [&](int where, bool read, bool write) {
+      if (where == (Rows | Columns))
+        return false;
+      tile.throughRows |= read && where != Columns;
+      tile.throughColumns |= write && where != Rows;
+      if (where == Columns && read && !isSourceWhole())
+        tile.throughRows = tile.masksColumns = true;
+      if (where == Rows && write)
+        tile.throughColumns = tile.masksRows = true;
+      return true;
+    };
+    for (const Limit &limit : problem.limits)
+      if (!see(movesAlong(limit), true,
+               limit.highest(problem.axes) >= limit.write || !problem.writesPadding() || movesAlong(limit) == Columns))
+        return false;
+    for (const Group *group : {&plan.rows, &plan.columns})
+      for (const Part &part : group->parts)
+        if (problem.axes[part.axis].extent % part.count && !llvm::is_contained(tile.shifted, part.axis)) {
+          tile.throughRows = tile.throughColumns = true;
+          (group == &plan.rows ? tile.masksRows : tile.masksColumns) = true;
+        }
+    return !(tile.masksColumns && !plan.takesMask(plan.source().element())) &&
+           !(tile.masksRows && !plan.takesMask(plan.destination().element()));
+  }
+
+  /// Rows of a tile that lie a multiple of the cache's set period apart share its few ways.
+  bool foldsOntoFewSets() const {
+    constexpr int64_t period = 4096, ways = 8;
+    int64_t rows = plan.rows.lanes(), bytes = plan.source().strides[plan.rows.parts[0].axis] * plan.source().bytes();
+    int64_t places = period / std::gcd(period, std::abs(bytes));
+    return plan.columns.lanes() * plan.source().bytes() > pieceBytes && rows > places * ways / 2;
+  }
+
+  MapPlan &plan;
+  MapProblem &problem;
+  TilePlan &tile;
+  bool mayShift = false;
+};
+
+} // namespace
+
+bool quern::maps::planTile(MapPlan &plan) {
+  if (TilePlanner(plan).run())
+    return true;
+  plan.rows = plan.columns = Group();
+  plan.tile = TilePlan();
+  return false;
+}
+
+/// Whole lines are written: every step of the destination is a multiple of a line.
+static bool writesWholeLines(const MapPlan &plan) {
+  const Operand &destination = plan.destination();
+  int64_t bytes = destination.bytes();
+  bool whole = plan.rows.lanes() * bytes % lineBytes == 0 && destination.offset * bytes % lineBytes == 0 && !plan.tile.masksRows;
+  for (auto [a, axis] : llvm::enumerate(plan.problem.axes)) {
+    const Part *part = llvm::find_if(plan.rows.parts, [&](const Part &part) { return part.axis == a; });
+    bool isRow = part != plan.rows.parts.end();
+    whole &= (isRow && part->count == axis.extent) || destination.strides[a] * (isRow ? part->count : 1) * bytes % lineBytes == 0;
+    whole &= !(isRow && llvm::is_contained(plan.tile.shifted, a));
+  }
+  return whole;
+}
+
+/// The two chunk loops go innermost, the destination's last: whole runs are written. A sweep along the destination touches one line of
+/// every row. While those stay in the cache, the next lines are asked for ahead; if there are too many, several tiles side by side along
+/// the source are taken at a time.
+void quern::maps::orderTileLoops(MapPlan &plan) {
+  constexpr int64_t sweepBytes = 64 << 10, together = 8;
+  plan.tile.writesWholeLines = writesWholeLines(plan);
+  unsigned from = plan.columns.parts.back().axis, to = plan.rows.parts.back().axis;
+  int64_t sweep = plan.rows.lanes() * lineBytes, across = 1;
+  Loop *along = nullptr;
+  for (unsigned axis : {from, to}) {
+    auto loop = llvm::find_if(plan.loops, [&](const Loop &loop) { return loop.axis == axis; });
+    if (loop == plan.loops.end())
+      continue;
+    std::rotate(loop, loop + 1, plan.loops.end());
+    if (axis == to)
+      across = plan.loops.back().trip;
+  }
+  for (Loop &loop : plan.loops)
+    if (loop.axis == from)
+      along = &loop;
+  if (!along)
+    return;
+  if (sweep * across <= sweepBytes) {
+    plan.tile.prefetch = std::clamp<int64_t>(together / across, 1, 4);
+    return;
+  }
+  int64_t block = std::gcd(along->trip, together);
+  if (block == 1)
+    return;
+  Loop inner = *along;
+  inner.trip = block;
+  along->step *= block;
+  along->trip /= block;
+  plan.loops.push_back(inner);
+}

@@ -1,0 +1,233 @@
+//===- MapTile.cpp - Tiles: rows in, transposed, columns out --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Row stage (load along the source, the body where it narrows) -> transposition -> column stage (the body where it widens, store along
+// the destination). A stage with nothing to do is left out: pieces are then gathered from the source itself, and columns stored from
+// registers. All is rolled loops, since compile time follows the number of operations, and full and cut tiles share them: conditions and
+// masks exist where a limit can cut, and hold in full tiles.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/MapEmitter.h"
+#include "Recipes/MapTranspose.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+namespace {
+constexpr int64_t lineBytes = 64;
+} // namespace
+
+void MapEmitter::emitTile(const Place &start) {
+  Place place = shiftedBack(start);
+  Value rows, columns;
+  if (plan.tile.throughRows)
+    rows = scratch(plan.tile.rows * plan.tile.columns, plan.tile.moved);
+  if (plan.tile.throughColumns)
+    columns = scratch(plan.tile.rows * plan.tile.columns, plan.tile.moved);
+  if (rows)
+    stageRows(place, rows);
+  else if (plan.tile.prefetch)
+    forLanes(plan.rows, 2, [&](ArrayRef<Value> digits, Value) { prefetchRow(advance(place, plan.rows, digits)); });
+  transposeTile(place, rows, columns);
+  if (columns)
+    stageColumns(place, columns);
+}
+
+/// Tiles that would reach beyond a shifted axis end with it.
+MapEmitter::Place MapEmitter::shiftedBack(const Place &start) {
+  Place place = start;
+  for (auto [i, limit] : llvm::enumerate(problem.limits)) {
+    if (limit.shifted < 0)
+      continue;
+    unsigned axis = limit.shifted;
+    int64_t count = 1;
+    for (const Group *group : {&plan.rows, &plan.columns})
+      for (const Part &part : group->parts)
+        count = part.axis == axis ? part.count : count;
+    Value beyond = create<arith::MinSIOp>(add(start.left[i], -count), index(0));
+    place = advance(place, Loop{axis, 1, 1}, beyond);
+  }
+  return place;
+}
+
+/// Asks for what the tiles ahead read of this row. Beyond the end this names memory that is not the source's, which a prefetch may.
+void MapEmitter::prefetchRow(const Place &here) {
+  int64_t ahead = plan.tile.prefetch * plan.columns.parts.back().count * plan.source().strides[plan.columns.parts.back().axis];
+  int64_t bytes = plan.columns.lanes() * plan.source().bytes();
+  for (int64_t byte = 0; byte < bytes; byte += lineBytes)
+    create<memref::PrefetchOp>(flat[problem.source], ValueRange{add(here.bases[problem.source], ahead + byte / plan.source().bytes())},
+                               /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+}
+
+/// Vectors over `total` contiguous lanes of a group, as few as there can be: a loop where they are many, and powers of two for what is
+/// over. f(place, lanes before the place, first, count).
+void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most,
+                            function_ref<void(const Place &, Value, int64_t, int64_t)> f) {
+  constexpr int64_t unrolled = 2;
+  int64_t total = group.lanes(), first = 0;
+  if (group.parts.size() == 1 && total / most > unrolled) {
+    first = total / most * most;
+    forRange(index(0), index(first), most, [&](Value at) { f(advance(place, group, at), at, 0, most); });
+  }
+  for (; first < total;) {
+    int64_t count = std::min<int64_t>(most, llvm::bit_floor(static_cast<uint64_t>(total - first)));
+    f(place, index(0), first, count);
+    first += count;
+  }
+}
+
+void MapEmitter::stageRows(const Place &place, Value to) {
+  bool hasBody = !problem.isCopy && !plan.tile.bodyInColumns;
+  int64_t most = hasBody ? plan.lanes : plan.strategy.vectorBytes / plan.source().bytes();
+  forLanes(plan.rows, hasBody ? 1 : 2, [&](ArrayRef<Value> digits, Value row) {
+    Place here = advance(place, plan.rows, digits);
+    Value start = scaled(row, plan.tile.columns);
+    auto put = [&](Value vector, Value lanes, int64_t first) {
+      create<vector::StoreOp>(vector, to, ValueRange{add(add(start, lanes), first)});
+    };
+    auto move = [&] {
+      forVectors(here, plan.columns, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
+        Value mask = plan.tile.masksColumns ? laneMask(there, plan.columns, first, count, /*write=*/false) : Value();
+        put(hasBody ? compute(there, plan.columns, first, count, mask)
+                    : load(problem.source, add(there.bases[problem.source], first), count, mask),
+            lanes, first);
+      });
+    };
+    auto clear = [&] {
+      forVectors(here, plan.columns, most, [&](const Place &, Value lanes, int64_t first, int64_t count) {
+        put(plan.tile.bodyInColumns ? zeros(vec(count, plan.tile.moved)) : paddingValue(count), lanes, first);
+      });
+    };
+    if (plan.tile.prefetch)
+      prefetchRow(here);
+    Value inside = isInside(here, plan.columns, /*write=*/false);
+    if (problem.writesPadding())
+      choose(inside, move, clear);
+    else
+      choose(inside, move);
+  });
+}
+
+/// How far lane `lane` of the group, known at run time, is from its first.
+Value MapEmitter::laneOffset(const Group &group, Value lane, ArrayRef<int64_t> perAxis) {
+  Value sum = index(0);
+  int64_t before = 1;
+  for (const Part &part : group.parts) {
+    Value digit = before == 1 ? lane : create<arith::DivUIOp>(lane, index(before)).getResult();
+    if (&part != &group.parts.back())
+      digit = create<arith::RemUIOp>(digit, index(part.count));
+    if (perAxis[part.axis])
+      sum = add(sum, scaled(digit, perAxis[part.axis]));
+    before *= part.count;
+  }
+  return sum;
+}
+
+/// A loop over [0, end), or its body where it has but one iteration.
+void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f) {
+  if (end == step)
+    f(index(0));
+  else
+    forRange(index(0), index(end), step, f);
+}
+
+/// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a row, or column, side by side.
+void MapEmitter::transposeTile(const Place &place, Value rows, Value columns) {
+  const TilePlan &tile = plan.tile;
+  const Strides &sourceStrides = plan.source().strides, &destinationStrides = plan.destination().strides;
+  int64_t unit = transposeUnit(tile.moved);
+  Value between;
+  if (int64_t elements = transposeScratch(tile.moved, tile.lanes))
+    between = scratch(elements, tile.moved);
+  Value aligned = plan.streams && tile.writesWholeLines && !columns ? isDestinationAligned() : Value();
+  forSteps(tile.columns, unit, [&](Value column) {
+    forSteps(tile.rows, tile.lanes, [&](Value row) {
+      Value known, base;
+      auto gather = [&](Value from, int64_t at) {
+        if (!base || from != known) {
+          Value first = from ? add(row, from) : row;
+          base = rows ? add(scaled(first, tile.columns), column)
+                      : add(add(place.bases[problem.source], column), laneOffset(plan.rows, first, sourceStrides));
+          known = from;
+        }
+        Values pieces;
+        for (int64_t lane = at; lane < tile.lanes; lane += unit)
+          pieces.push_back(loadFrom(rows ? rows : flat[problem.source],
+                                    add(base, rows ? lane * tile.columns : plan.rows.sum(lane, sourceStrides)), unit, Value()));
+        return joinVectors(b, loc, pieces);
+      };
+      auto sink = [&](Value from, ArrayRef<Value> vectors) {
+        Value first = from ? add(column, from) : column;
+        if (columns) {
+          Value at = add(scaled(first, tile.rows), row);
+          for (auto [j, vector] : llvm::enumerate(vectors))
+            create<vector::StoreOp>(vector, columns, ValueRange{add(at, j * tile.rows)});
+          return;
+        }
+        Value at = add(add(place.bases.back(), row), laneOffset(plan.columns, first, destinationStrides));
+        auto storeAll = [&](bool streamed) {
+          for (auto [j, vector] : llvm::enumerate(vectors))
+            store(vector, add(at, plan.columns.sum(j, destinationStrides)), Value(), streamed);
+        };
+        if (aligned)
+          choose(
+              aligned, [&] { storeAll(true); }, [&] { storeAll(false); });
+        else
+          storeAll(false);
+      };
+      transposeSquares(b, loc, tile.moved, tile.lanes, {gather, sink}, between, [&](int64_t i) { return index(i); });
+    });
+  });
+}
+
+void MapEmitter::stageColumns(const Place &place, Value from) {
+  const TilePlan &tile = plan.tile;
+  int64_t most = tile.bodyInColumns ? plan.lanes : plan.strategy.vectorBytes / plan.destination().bytes();
+  Value aligned = plan.streams && tile.writesWholeLines ? isDestinationAligned() : Value();
+  forLanes(plan.columns, 1, [&](ArrayRef<Value> digits, Value column) {
+    Place here = advance(place, plan.columns, digits);
+    Value start = scaled(column, tile.rows);
+    auto put = [&](Value vector, const Place &there, int64_t first, int64_t count) {
+      Value at = add(there.bases.back(), first);
+      Value mask = tile.masksRows ? laneMask(there, plan.rows, first, count, /*write=*/true) : Value();
+      if (aligned)
+        choose(
+            aligned, [&] { store(vector, at, mask, !mask); }, [&] { store(vector, at, mask, false); });
+      else
+        store(vector, at, mask, false);
+    };
+    auto move = [&] {
+      forVectors(here, plan.rows, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
+        Value v = loadFrom(from, add(add(start, lanes), first), count, Value());
+        if (tile.bodyInColumns) {
+          Value read = laneMask(there, plan.rows, first, count, /*write=*/false);
+          v = compute(there, plan.rows, first, count, read, v, problem.source);
+          if (read && problem.writesPadding())
+            v = create<arith::SelectOp>(read, v, paddingValue(count));
+        }
+        put(v, there, first, count);
+      });
+    };
+    auto clear = [&] {
+      forVectors(here, plan.rows, most,
+                 [&](const Place &there, Value, int64_t first, int64_t count) { put(paddingValue(count), there, first, count); });
+    };
+    Value read = isInside(here, plan.rows, /*write=*/false);
+    if (!problem.writesPadding())
+      return choose(read, move);
+    choose(isInside(here, plan.rows, /*write=*/true), [&] { choose(read, move, clear); });
+  });
+}
+
+/// Whether the destination's buffer begins on a line.
+Value MapEmitter::isDestinationAligned() {
+  return atEntry([&] {
+    Value start = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());
+    return create<arith::CmpIOp>(arith::CmpIPredicate::eq, create<arith::AndIOp>(start, index(lineBytes - 1)), index(0)).getResult();
+  });
+}

@@ -62,10 +62,10 @@ Value NarrowConverter::half(Value pair, int64_t which) {
 }
 
 Value NarrowConverter::convert(Value x, Type from, Type to) {
-  if (mlir::isa<arith::ExtFOp>(op))
-    return widen(x, from, to);
-  if (mlir::isa<arith::TruncFOp>(op))
-    return narrow(x, to);
+  if (mlir::isa<arith::ExtFOp, arith::TruncFOp>(op)) { // a fold of upstream's may have made one conversion of two: both types are narrow
+    Value wide = isNarrow(from) ? widen(x, from, isNarrow(to) ? f32() : to) : x;
+    return isNarrow(to) ? narrow(wide, to) : wide;
+  }
   if (mlir::isa<arith::TruncIOp>(op))
     return x.getType() == i8() ? x : truncate(x, 8);
   return extendHalfByte(x, to, mlir::isa<arith::ExtSIOp>(op));

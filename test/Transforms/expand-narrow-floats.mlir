@@ -59,3 +59,12 @@ func.func @carried(%x: vector<8xbf16>, %n: index) -> vector<8xbf16> {
   }
   return %r : vector<8xbf16>
 }
+
+// Both sides narrow, as a fold of upstream's leaves it: by way of f32.
+// ALL-LABEL: func.func @between(
+// F16C: arith.extf {{.*}} : vector<8xf16> to vector<8xf32>
+// ALL: arith.trunci {{.*}} : vector<8xi32> to vector<8xi8>
+func.func @between(%x: vector<8xf16>) -> vector<8xf8E5M2> {
+  %narrow = arith.truncf %x : vector<8xf16> to vector<8xf8E5M2>
+  return %narrow : vector<8xf8E5M2>
+}

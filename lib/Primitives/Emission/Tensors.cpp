@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Tensors.h"
 
+#include "Primitives/Arguments.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::emission;
@@ -111,18 +113,12 @@ AffineMap emission::mapOf(const TensorDesc &desc, ArrayRef<int64_t> space, MLIRC
   return AffineMap::get(space.size(), 0, results, context);
 }
 
-/// Neighbours along dim d that share a value: groups are of the last two dims.
-static int64_t groupOf(const QuantParams &params, const TensorDesc &of, int d) {
-  int group = d - (of.ndims - static_cast<int>(params.groups.size()));
-  return group < 0 ? 1 : params.groups[group];
-}
-
 MemRefType emission::quantMemrefOf(const QuantParams &params, const TensorDesc &of, MLIRContext *context) {
   Builder builder(context);
   SmallVector<int64_t> shape;
   for (int d = 0; d < of.ndims; ++d)
     if (params.mask >> d & 1)
-      shape.push_back(of.dims[d] == runtimeDim ? runtimeDim : of.dims[d] / groupOf(params, of, d));
+      shape.push_back(of.dims[d] == runtimeDim ? runtimeDim : of.dims[d] / arg::groupAlong(params, of.ndims, d));
   if (shape.empty())
     shape.push_back(1);
   return MemRefType::get(shape, elementType(params.dataType, builder));
@@ -133,6 +129,6 @@ AffineMap emission::quantMapOf(const QuantParams &params, const TensorDesc &of, 
   for (int d = 0; d < of.ndims; ++d)
     if (params.mask >> d & 1)
       results.push_back(broadcasts(of, d, space) ? getAffineConstantExpr(0, context)
-                                                 : getAffineDimExpr(d, context).floorDiv(groupOf(params, of, d)));
+                                                 : getAffineDimExpr(d, context).floorDiv(arg::groupAlong(params, of.ndims, d)));
   return AffineMap::get(space.size(), 0, results, context);
 }

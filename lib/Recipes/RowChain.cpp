@@ -22,6 +22,15 @@ static bool isStatic(MemRefType type) {
   return type.hasStaticShape() && !ShapedType::isDynamic(offset) && llvm::none_of(strides, ShapedType::isDynamic);
 }
 
+/// Memory beside the arguments: a part of one, given by its first byte, or a table of constants. Both are flat.
+static bool isFlatBase(Operation *op) {
+  auto view = dyn_cast<memref::ViewOp>(op);
+  if (!view && !isa<memref::GetGlobalOp>(op))
+    return false;
+  auto type = cast<MemRefType>(op->getResult(0).getType());
+  return (!view || isa<BlockArgument>(view.getSource())) && type.getRank() == 1 && type.hasStaticShape() && type.getLayout().isIdentity();
+}
+
 bool Access::mayAlias(const Access &other) const {
   if (base == other.base)
     return true;
@@ -31,6 +40,8 @@ bool Access::mayAlias(const Access &other) const {
   auto mayBeEqual = [](const Walk &a, const Walk &b) { return a == b || isOpen(a.step()) || isOpen(b.step()); };
   return elementType() == other.elementType() && llvm::equal(loops, other.loops, mayBeEqual);
 }
+
+bool Access::isArgument() const { return !isScalar() && (isa<BlockArgument>(base) || isFlatBase(base.getDefiningOp())); }
 
 bool Access::isInvariant() const {
   return row.isStill() && curves.empty() && llvm::all_of(strides, [](int64_t stride) { return stride == 0; });
@@ -111,7 +122,7 @@ LogicalResult Matcher::gatherOps() {
       if (!linalgOp.hasPureBufferSemantics())
         return fail("'" + op.getName().getStringRef() + "' is not on memrefs");
       ops.push_back(linalgOp);
-    } else if (op.getNumRegions() || isa<ViewLikeOpInterface>(op)) {
+    } else if (op.getNumRegions() || (isa<ViewLikeOpInterface, memref::GetGlobalOp>(op) && !isFlatBase(&op))) {
       return fail("'" + op.getName().getStringRef() + "' has no place in a chain of rows");
     } else if (!isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op) && !isSizeOfIntermediate(op)) {
       auto load = dyn_cast<memref::LoadOp>(op);
@@ -214,14 +225,16 @@ LogicalResult Matcher::readAddress(linalg::LinalgOp op, OpOperand &operand, Arra
 /// Any order and any number of partial accumulators must be allowed: licence, combiner and a start value that may count more than once.
 LogicalResult Matcher::checkReduction(Stage &stage) {
   for (unsigned i = 0; i < stage.outs.size(); ++i) {
-    auto init = dyn_cast_or_null<FloatAttr>(stage.inits[i]);
+    TypedAttr init = stage.inits[i];
     BlockArgument accumulator = stage.op.getBlock()->getArgument(stage.ins.size() + i);
     Operation *combine = stage.combiner(i);
-    if (!combine || !isa<arith::AddFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp>(combine) ||
+    if (!combine || !isa<arith::AddFOp, arith::AddIOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp>(combine) ||
         !accumulator.hasOneUse() || *accumulator.user_begin() != combine || !combine->getResult(0).hasOneUse())
-      return fail("a reduction does not combine its accumulator by add, max or min of floats");
+      return fail("a reduction does not combine its accumulator by add, or by max or min of floats");
     auto add = dyn_cast<arith::AddFOp>(combine);
-    if (!init || init.getValue().isNaN() || (add && !init.getValue().isZero()))
+    auto start = dyn_cast_or_null<FloatAttr>(init);
+    bool isNeutral = start ? !start.getValue().isNaN() && (!add || start.getValue().isZero()) : init && matchPattern(init, m_Zero());
+    if (!isNeutral)
       return fail("an accumulator does not start from a neutral constant");
     if (add && !bitEnumContainsAll(add.getFastmath(), arith::FastMathFlags::reassoc))
       return fail("a sum along the row has no fastmath<reassoc>");
@@ -281,7 +294,7 @@ LogicalResult Matcher::addOutputs(Stage &stage, ArrayRef<unsigned> loopOf) {
       clashes |= llvm::any_of(earlier.ins, readsElsewhere);
     if (clashes)
       return fail("an argument is read at another point than it is overwritten");
-    stage.writesArgument |= isa<BlockArgument>(access.base);
+    stage.writesArgument |= access.isArgument();
     stage.outs.push_back(access);
     stage.inits.push_back(fills.lookup(access.base));
   }

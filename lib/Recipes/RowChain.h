@@ -27,7 +27,7 @@ using Curves = llvm::SmallVector<std::pair<unsigned, Walk>, 1>;
 
 /// The address of an operand, in elements: offset + Σ strides[d]·index of parallel dim d + the curves + the walk along the row.
 struct Access {
-  mlir::Value base; ///< a memref, or a scalar that every point reads
+  mlir::Value base; ///< a memref, or a scalar that every point reads; a view of an argument is memory of its own
   int64_t offset = 0;
   llvm::SmallVector<Walk, 6> loops; ///< by loop of the chain, as the map says
   Strides strides;
@@ -39,7 +39,8 @@ struct Access {
   /// It reads an argument.
   bool isMemoryRead() const { return !unread && producer < 0 && !isScalar(); }
   bool isScalar() const { return !llvm::isa<mlir::MemRefType>(base.getType()); }
-  bool isArgument() const { return llvm::isa<mlir::BlockArgument>(base) && !isScalar(); }
+  /// An argument, a view of one, or a table of constants: anything but an intermediate.
+  bool isArgument() const;
   bool sameAddress(const Access &other) const { return offset == other.offset && loops == other.loops; }
   /// Same type and layout, as far as is known: the two may be one buffer, if both belong to arguments.
   bool mayAlias(const Access &other) const;

@@ -54,7 +54,7 @@ private:
   /// How an accumulator is carried from block to block: a sum of f32 in f64, one of f64 as sum and error, anything else as it is.
   struct WideSum {
     bool isWide = false;
-    mlir::FloatType type; ///< element of the parts
+    mlir::Type type; ///< element of the parts
     unsigned parts = 1;
   };
 

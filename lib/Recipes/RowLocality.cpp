@@ -41,7 +41,7 @@ bool RowPlan::runsBackwards(int sweep) const {
     if (stage.reduces && own.sweep == sweep)
       return false;
     auto note = [&](const Access &access) {
-      if (!access.row.isStill() && isa<BlockArgument>(access.base) && seen.insert(access.base.getAsOpaquePointer()).second)
+      if (!access.row.isStill() && access.isArgument() && seen.insert(access.base.getAsOpaquePointer()).second)
         bytesAtPosition += bytesOf(access.elementType());
     };
     llvm::for_each(stage.ins, note);
@@ -53,15 +53,14 @@ bool RowPlan::runsBackwards(int sweep) const {
 
 bool RowPlan::isPrefetched(const Access &access) const {
   bool isFar = isOpen(access.row.step()) || std::abs(access.row.step()) * bytesOf(access.elementType()) >= prefetcherReach;
-  return !alongRow() && !split.wanted && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) &&
-         isa<BlockArgument>(access.base) && access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit &&
-         access.row.isLinear() && isFar;
+  return !alongRow() && !split.wanted && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) && access.isArgument() &&
+         access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit && access.row.isLinear() && isFar;
 }
 
 bool RowPlan::isStreamed(const Access &access) const {
   auto memref = cast<MemRefType>(access.base.getType());
   int64_t element = bytesOf(access.elementType());
-  if (!isa<BlockArgument>(access.base) || lanesOf(access) != LaneKind::Unit || !access.row.isLinear() || !access.curves.empty() ||
+  if (!access.isArgument() || lanesOf(access) != LaneKind::Unit || !access.row.isLinear() || !access.curves.empty() ||
       !memref.hasStaticShape() || memref.getNumElements() * element < strategy.streamBytes)
     return false;
   // Every vector starts on a multiple of its size, so that two of half a line, say, make a whole one.

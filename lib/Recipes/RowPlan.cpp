@@ -200,7 +200,7 @@ const Access *Planner::findDestination(unsigned kept) {
         lastUse = std::max<int>(lastUse, llvm::Log2_64(own.usedIn | 1));
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
     const Access &out = stage.outs[0];
-    if (stage.isElementwise() && stage.outs.size() == 1 && isa<BlockArgument>(out.base) && own.keptIn >= lastUse &&
+    if (stage.isElementwise() && stage.outs.size() == 1 && out.isArgument() && own.keptIn >= lastUse &&
         out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit && !plan.leavesCache(out) &&
         !plan.isStreamed(out) && isFree(out, kept))
       return &out;
@@ -307,7 +307,7 @@ void Planner::layOutScratch() {
         kind == LaneKind::Strided || (kind == LaneKind::Unit && plan.hasPartialVectors() && !plan.takesMask(access.elementType()));
   };
   chain.forEachAccess([&](Stage &, Access &access) {
-    if (access.producer < 0 && isa<BlockArgument>(access.base))
+    if (access.producer < 0 && access.isArgument())
       check(access);
   });
   if (movesLanes)

@@ -86,7 +86,7 @@ void RowEmitter::reduceRows(int i) {
   for (auto [k, v] : llvm::enumerate(emitBody(stage, arguments))) {
     Operation *like = stage.combiner(k);
     if (plan.wholeRows > 1) {
-      bool first = isa<arith::AddFOp>(like) && !llvm::isPowerOf2_64(chain.rowExtent);
+      bool first = isa<arith::AddFOp, arith::AddIOp>(like) && !llvm::isPowerOf2_64(chain.rowExtent);
       reduced[i].push_back({first ? sumToFirstLanes(like, v) : reduceManyRows(like, v), !first});
       continue;
     }

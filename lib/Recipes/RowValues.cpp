@@ -115,19 +115,21 @@ Value RowEmitter::combineAll(Operation *like, Values parts) {
 /// The lanes of one accumulator combined, in every lane.
 Value RowEmitter::reduceLanes(Operation *like, Value accumulator) {
   using Kind = vector::CombiningKind;
-  Kind kind = isa<arith::AddFOp>(like)       ? Kind::ADD
-              : isa<arith::MaxNumFOp>(like)  ? Kind::MAXNUMF
-              : isa<arith::MinNumFOp>(like)  ? Kind::MINNUMF
-              : isa<arith::MaximumFOp>(like) ? Kind::MAXIMUMF
-                                             : Kind::MINIMUMF;
+  Kind kind = isa<arith::AddFOp, arith::AddIOp>(like) ? Kind::ADD
+              : isa<arith::MaxNumFOp>(like)           ? Kind::MAXNUMF
+              : isa<arith::MinNumFOp>(like)           ? Kind::MINNUMF
+              : isa<arith::MaximumFOp>(like)          ? Kind::MAXIMUMF
+                                                      : Kind::MINIMUMF;
   bool skipsNaN = isa<arith::MaxNumFOp, arith::MinNumFOp>(like);
-  auto flags = skipsNaN ? arith::FastMathFlags::nnan : kind == Kind::ADD ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none;
+  auto flags = skipsNaN                   ? arith::FastMathFlags::nnan
+               : isa<arith::AddFOp>(like) ? arith::FastMathFlags::reassoc
+                                          : arith::FastMathFlags::none;
   Value scalar = create<vector::ReductionOp>(kind, accumulator, flags);
   return create<vector::BroadcastOp>(accumulator.getType(), scalar);
 }
 
 RowEmitter::WideSum RowEmitter::wideSumOf(Stage &stage, unsigned k) {
-  auto type = cast<FloatType>(stage.inits[k].getType());
+  Type type = stage.inits[k].getType();
   if (!isa<arith::AddFOp>(stage.combiner(k)))
     return {false, type, 1};
   return {true, b.getF64Type(), type.isF64() ? 2u : 1u};

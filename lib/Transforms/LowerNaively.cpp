@@ -101,11 +101,11 @@ private:
 };
 
 /// Gives every intermediate its place in one scratch buffer and returns the buffer's size.
-int64_t placeIntermediates(func::FuncOp function, ArrayRef<memref::AllocOp> allocs, Value scratch) {
+int64_t placeIntermediates(ArrayRef<memref::AllocOp> allocs, Value scratch) {
   constexpr int64_t alignment = 64;
   int64_t bytes = 0;
-  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
   for (memref::AllocOp alloc : allocs) {
+    OpBuilder builder(alloc);
     Value offset = arith::ConstantIndexOp::create(builder, alloc.getLoc(), bytes);
     auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), scratch, offset, ValueRange());
     alloc.getResult().replaceAllUsesWith(view);
@@ -142,7 +142,7 @@ void appendKernelArguments(func::FuncOp function, ArrayRef<memref::AllocOp> allo
     attributes.push_back(DictionaryAttr::get(context, mlir::function_interface_impl::getArgAttrs(function, i)));
   if (!allocs.empty()) {
     Value scratch = entry.addArgument(MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()), loc);
-    function->setAttr("quern.scratch_bytes", builder.getIndexAttr(placeIntermediates(function, allocs, scratch)));
+    function->setAttr("quern.scratch_bytes", builder.getIndexAttr(placeIntermediates(allocs, scratch)));
     attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr("quern.scratch", builder.getUnitAttr())));
   }
   for (int i = 0; i < 2; ++i) {

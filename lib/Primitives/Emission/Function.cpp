@@ -96,12 +96,24 @@ Value FunctionEmitter::constant(FloatType type, double value) {
   return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
 }
 
-Value FunctionEmitter::alloc(ArrayRef<int64_t> shape, FloatType type, Value like, ArrayRef<unsigned> dimsOfLike) {
+Value FunctionEmitter::alloc(ArrayRef<int64_t> shape, Type type, Value like, ArrayRef<unsigned> dimsOfLike) {
   SmallVector<Value> extents;
   for (auto [d, extent] : llvm::enumerate(shape))
     if (ShapedType::isDynamic(extent))
       extents.push_back(memref::DimOp::create(builder, loc, like, dimsOfLike[d]));
   return memref::AllocOp::create(builder, loc, MemRefType::get(shape, type), extents);
+}
+
+Value FunctionEmitter::table(StringRef name, ArrayRef<float> values) {
+  auto count = static_cast<int64_t>(values.size());
+  auto type = MemRefType::get({count}, builder.getF32Type());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(function);
+    auto data = DenseElementsAttr::get(RankedTensorType::get({count}, builder.getF32Type()), values);
+    memref::GlobalOp::create(builder, loc, name, builder.getStringAttr("private"), type, data, /*constant=*/true, IntegerAttr());
+  }
+  return memref::GetGlobalOp::create(builder, loc, type, name);
 }
 
 std::optional<Operand> FunctionEmitter::pinOf(ArrayRef<int64_t> space, ArrayRef<AffineMap> maps) {

@@ -50,7 +50,9 @@ public:
   mlir::Value constant(mlir::FloatType type, double value);
 
   /// An intermediate at problem size. Runtime extents are those of `like`'s dims, one for each dim of `shape`.
-  mlir::Value alloc(llvm::ArrayRef<int64_t> shape, mlir::FloatType type, mlir::Value like = {}, llvm::ArrayRef<unsigned> dimsOfLike = {});
+  mlir::Value alloc(llvm::ArrayRef<int64_t> shape, mlir::Type type, mlir::Value like = {}, llvm::ArrayRef<unsigned> dimsOfLike = {});
+  /// Constants as flat memory, which the module holds as `@<name>`.
+  mlir::Value table(llvm::StringRef name, llvm::ArrayRef<float> values);
   /// One linalg op over `space`, with `kinds` for its dims. Operands that only pin extents are added where a dim shows in no map by itself.
   void generic(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<mlir::utils::IteratorType> kinds, llvm::ArrayRef<Operand> inputs,
                Operand output, Body body);

@@ -6,7 +6,7 @@
 // One elementwise op over the logical dims: the layouts are in its maps, the conversion and the arithmetic in its body.
 //   dst = sat((s_src * (src - zp_src), post-ops) / s_dst + zp_dst)
 // Each operation rounds by itself to the compute type, in this order; what an attribute does not ask for is not there. Without any, equal
-// types copy bits and integers saturate as integers. The zeros of the destination's padding come afterwards.
+// types copy bits and integers saturate as integers. The zeros of the destination's padding come afterwards, then its compensation.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -14,6 +14,7 @@
 #include "Primitives/Emission/Padding.h"
 #include "Primitives/Emission/PostOps.h"
 #include "Primitives/Emitters.h"
+#include "Primitives/Reorder/Emitter.h"
 
 using namespace mlir;
 using namespace quern;
@@ -35,7 +36,10 @@ private:
   Quantization quantization(const std::map<int32_t, QuantParams> &params, int32_t tensor, int32_t vector) {
     return Quantization(function, params, tensor, vector, space, compute, inputs);
   }
-  bool hasArithmetic() const { return srcZeroPoint || srcScale || quantizesRnnData || !postOps.empty() || dstScale || dstZeroPoint; }
+  bool hasArithmetic() const;
+  /// Of RNN weights: one factor for all elements or an operand. Integers come quantized.
+  void addWeightsScales();
+  Value rnnQuantized(OpBuilder &b, Location at, Value x, ValueRange in) const;
   Value element(OpBuilder &b, Location at, ValueRange in, Value old) const;
 
   FunctionEmitter function;
@@ -45,7 +49,9 @@ private:
   ArrayRef<int64_t> space;
   SmallVector<Operand> inputs; ///< all but those of post-ops
   Quantization srcZeroPoint, srcScale, dstScale, dstZeroPoint;
-  bool quantizesRnnData;
+  reorder::RnnRole rnn;
+  std::optional<float> weightsScale;
+  std::optional<unsigned> weightsScales; ///< in `inputs`
   PostOps postOps;
 };
 
@@ -56,22 +62,55 @@ ReorderEmitter::ReorderEmitter(ModuleOp module, const VerifiedProblem &problem)
       srcZeroPoint(quantization(attr.zeroPoints, arg::src, arg::zeroPointsOf(arg::src))),
       srcScale(quantization(attr.scales, arg::src, arg::scalesOf(arg::src))),
       dstScale(quantization(attr.scales, arg::dst, arg::scalesOf(arg::dst))),
-      dstZeroPoint(quantization(attr.zeroPoints, arg::dst, arg::zeroPointsOf(arg::dst))),
-      quantizesRnnData(attr.rnn.dataScale != 1 || attr.rnn.dataShift != 0), postOps(function, space, compute) {}
+      dstZeroPoint(quantization(attr.zeroPoints, arg::dst, arg::zeroPointsOf(arg::dst))), rnn(reorder::rnnRoleOf(desc, attr)),
+      postOps(function, space, compute) {
+  if (rnn == reorder::RnnRole::Weights && isFloating(desc.src.dataType))
+    addWeightsScales();
+}
+
+void ReorderEmitter::addWeightsScales() {
+  reorder::RnnWeightsScales scales = reorder::rnnWeightsScalesOf(desc, attr);
+  if (scales.values.size() == 1)
+    weightsScale = scales.values.front();
+  if (scales.values.size() <= 1)
+    return;
+  AffineExpr place = function.builder.getAffineConstantExpr(0);
+  for (auto [d, extent] : llvm::enumerate(space))
+    if (scales.mask >> d & 1)
+      place = place * extent + function.builder.getAffineDimExpr(d);
+  weightsScales = inputs.size();
+  inputs.push_back({function.table("reorder_scales", scales.values), AffineMap::get(space.size(), 0, place)});
+}
+
+bool ReorderEmitter::hasArithmetic() const {
+  bool forRnn = rnn == reorder::RnnRole::Data || weightsScale || weightsScales;
+  bool isAdjusted = desc.dst.extras.flags & ExtraScaleAdjust;
+  return srcZeroPoint || srcScale || forRnn || isAdjusted || !postOps.empty() || dstScale || dstZeroPoint;
+}
+
+Value ReorderEmitter::rnnQuantized(OpBuilder &b, Location at, Value x, ValueRange in) const {
+  auto constant = [&](double value) { return arith::ConstantOp::create(b, at, b.getFloatAttr(compute, value)); };
+  if (weightsScale)
+    return arith::MulFOp::create(b, at, x, constant(*weightsScale));
+  if (weightsScales)
+    return arith::MulFOp::create(b, at, x, widened(b, at, in[*weightsScales], DataType::F32, compute));
+  if (rnn != reorder::RnnRole::Data)
+    return x;
+  x = arith::MulFOp::create(b, at, x, constant(attr.rnn.dataScale));
+  return arith::AddFOp::create(b, at, x, constant(attr.rnn.dataShift));
+}
 
 Value ReorderEmitter::element(OpBuilder &b, Location at, ValueRange in, Value old) const {
   if (!hasArithmetic())
     return converted(b, at, in[0], desc.src.dataType, desc.dst.dataType, compute);
-  auto constant = [&](double value) { return arith::ConstantOp::create(b, at, b.getFloatAttr(compute, value)); };
   Value x = widened(b, at, in[0], desc.src.dataType, compute);
   if (Value zeroPoint = srcZeroPoint.read(b, at, in))
     x = arith::SubFOp::create(b, at, x, zeroPoint);
   if (Value scale = srcScale.read(b, at, in))
     x = arith::MulFOp::create(b, at, x, scale);
-  if (quantizesRnnData) {
-    x = arith::MulFOp::create(b, at, x, constant(attr.rnn.dataScale));
-    x = arith::AddFOp::create(b, at, x, constant(attr.rnn.dataShift));
-  }
+  if (desc.dst.extras.flags & ExtraScaleAdjust)
+    x = arith::MulFOp::create(b, at, x, arith::ConstantOp::create(b, at, b.getFloatAttr(compute, desc.dst.extras.scaleAdjust)));
+  x = rnnQuantized(b, at, x, in);
   x = postOps.apply(b, at, x, in.drop_front(inputs.size()), old, desc.dst.dataType);
   if (Value scale = dstScale.read(b, at, in))
     x = arith::DivFOp::create(b, at, x, scale);
@@ -94,4 +133,5 @@ void ReorderEmitter::emit() {
 void quern::emitReorder(ModuleOp module, const VerifiedProblem &problem) {
   ReorderEmitter(module, problem).emit();
   emitPadding(module, problem, "reorder");
+  emitReorderCompensation(module, problem);
 }

@@ -18,7 +18,7 @@
 //   C12 RNN weights have one scale for each combination of the masked indices.
 // Invalid at execution (the runtime checks these):
 //   C13 Every argument is given.
-//   C14 dst shares bytes with src only if it is the same buffer with the same type and layout.
+//   C14 dst shares bytes with another argument only if it lies on it with the same layout and size of elements.
 //   C15 The sizes that are given only then fit each other: the dims of src and dst, the vectors of scales and zero points.
 // Unimplemented:
 //   C16 src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, f4_e2m1, s32, s8, u8, s4 or u4.
@@ -186,7 +186,8 @@ Result<void> reorder::checkLayout(std::string_view name, const TensorDesc &tenso
 }
 
 Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
-  VerifiedProblem problem{desc, {}, {}, false};
+  VerifiedProblem problem;
+  problem.desc = desc;
   const auto &reorder = std::get<ReorderDesc>(problem.desc.op);
   for (auto check : {checkPresence, checkDims, checkOutput, checkCompensation, checkSupported, checkHalfBytes})
     if (Result<void> ok = check(reorder); !ok)
@@ -196,6 +197,8 @@ Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &t
   listArguments(problem);
   problem.implementation.append("jit:map:").append(nameOfIsa(target.isa));
   problem.isNoop = reorder.dst.hasZeroDim();
+  problem.missingConstraint = " (reorder C13)";
+  problem.overlapConstraint = " (reorder C14)";
   return problem;
 }
 

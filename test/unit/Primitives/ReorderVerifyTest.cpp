@@ -232,6 +232,17 @@ TEST(ReorderVerify, RefusesQuantizationByNumber) {
   expectAllRefused(refusals);
 }
 
+TEST(ReorderVerify, RefusesHalfBytesByNumber) {
+  verified("reorder src=s4:3x8:s9x1:off1 dst=u4:3x8:Ab2a:off2");
+  const Refusal refusals[] = {
+      {"C28", "reorder src=f32:8x9:ab dst=s4:8x9:ab:off1", unsupported, "from element 1 on, which is half a byte"},
+      {"C28", "reorder src=f32:8x9:ab dst=f4_e2m1:8x9:s10x1", unsupported, "with gaps between its 72 elements"},
+      {"C28", "reorder src=u4:?x9:ab dst=f32:?x9:ab", unsupported, "src of type u4 with sizes that are given at execution"},
+      {"C28", "reorder src=u8:?x9:ab dst=f32:?x9:ab attr.zero_points=src(mask=1,type=s4)", unsupported, "of type s4 along dim 0"},
+  };
+  expectAllRefused(refusals);
+}
+
 TEST(ReorderVerify, RefusesPostOpsByNumber) {
   const std::string start = "reorder src=f32:8x9:ab dst=f32:8x9:ab ";
   struct OfPostOps {

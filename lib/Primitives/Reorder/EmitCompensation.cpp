@@ -45,14 +45,15 @@ private:
   AffineExpr addressOfReduced(SmallVector<Digit> digits);
   Value emitSums();
   void emitResult(Value sums);
-  Value viewOfResult();
+  Value view(int64_t byteOffset, int64_t elements, DataType type);
+  Value viewOfElements();
 
   FunctionEmitter function;
   const reorder::Compensation &compensation;
   const TensorDesc &dst;
   SmallVector<int64_t> kept;   ///< padded extents of the dims with an own sum
   int64_t reducedExtent = 1;   ///< of all others
-  AffineExpr address, ordinal; ///< of an element, in bytes; of its sum
+  AffineExpr address, ordinal; ///< of an element, from the first; of its sum
 };
 
 /// One loop runs through the values of all these digits, the fastest in memory first.
@@ -83,7 +84,7 @@ void CompensationEmitter::layOut() {
     kept.push_back(dst.paddedDims[d]);
   }
   SmallVector<Digit> reduced;
-  address = builder.getAffineConstantExpr(dst.offset0);
+  address = builder.getAffineConstantExpr(0);
   for (const Digit &digit : digitsOf(dst)) {
     if (!isKept(digit.dim)) {
       reduced.push_back(digit);
@@ -106,7 +107,7 @@ Value CompensationEmitter::emitSums() {
   space.push_back(reducedExtent);
   SmallVector<utils::IteratorType> kinds(kept.size(), utils::IteratorType::parallel);
   kinds.push_back(utils::IteratorType::reduction);
-  Operand stored{function.find(arg::dst), AffineMap::get(space.size(), 0, address)};
+  Operand stored{viewOfElements(), AffineMap::get(space.size(), 0, address)};
   auto keptDims = llvm::map_to_vector(llvm::seq<unsigned>(0, kept.size()), [&](unsigned d) { return builder.getAffineDimExpr(d); });
   Operand sum{sums, AffineMap::get(space.size(), 0, keptDims, builder.getContext())};
   function.generic(space, kinds, stored, sum, [&](OpBuilder &b, Location at, ValueRange in, Value old) -> Value {
@@ -115,16 +116,24 @@ Value CompensationEmitter::emitSums() {
   return sums;
 }
 
-Value CompensationEmitter::viewOfResult() {
+Value CompensationEmitter::view(int64_t byteOffset, int64_t elements, DataType type) {
   OpBuilder &builder = function.builder;
-  Value offset = arith::ConstantIndexOp::create(builder, function.loc, compensation.byteOffset);
-  auto type = MemRefType::get({compensation.elements}, elementType(compensation.type, builder));
-  return memref::ViewOp::create(builder, function.loc, type, function.find(arg::dst), offset, ValueRange());
+  Value offset = arith::ConstantIndexOp::create(builder, function.loc, byteOffset);
+  auto memref = MemRefType::get({elements}, elementType(type, builder));
+  return memref::ViewOp::create(builder, function.loc, memref, function.find(arg::dst), offset, ValueRange());
+}
+
+/// No longer than they reach: where one loop alone makes the address, this states its extent.
+Value CompensationEmitter::viewOfElements() {
+  int64_t last = 0;
+  for (const Digit &digit : digitsOf(dst))
+    last += (digit.size - 1) * digit.stride;
+  return view(dst.offset0, last + 1, dst.dataType);
 }
 
 void CompensationEmitter::emitResult(Value sums) {
   OpBuilder &builder = function.builder;
-  Operand result{viewOfResult(), AffineMap::get(kept.size(), 0, ordinal)};
+  Operand result{view(compensation.byteOffset, compensation.elements, compensation.type), AffineMap::get(kept.size(), 0, ordinal)};
   SmallVector<utils::IteratorType> kinds(kept.size(), utils::IteratorType::parallel);
   Operand sum{sums, builder.getMultiDimIdentityMap(kept.size())};
   function.generic(kept, kinds, sum, result, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {

@@ -12,7 +12,7 @@
 #include "Recipes/Rows.h"
 #include "Targets/Cpu/Strategy.h"
 #include "Transforms/SharedBuffers.h"
-#include "Transforms/UnpackElements.h"
+#include "Transforms/PackedElements.h"
 
 #include <mutex>
 #include <vector>
@@ -51,6 +51,7 @@ MLIRContext &withDialectsLoaded(MLIRContext &context) {
 } // namespace
 
 LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string &whyNot) {
+  pairElements(module);
   if (failed(unpackElements(module, whyNot)))
     return failure();
   int64_t sharedEnd = endOfSharedBuffers(module);

@@ -6,7 +6,7 @@
 // Two elements are a byte of the tensor and an i16 of the shared buffer, so that unpacking and packing are elementwise and of one stride.
 //
 //===----------------------------------------------------------------------===//
-#include "Transforms/UnpackElements.h"
+#include "Transforms/PackedElements.h"
 
 #include "Transforms/SharedBuffers.h"
 

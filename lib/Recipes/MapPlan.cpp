@@ -293,7 +293,7 @@ std::string MapPlan::text() const {
     if (tile.throughColumns)
       os << ", columns through scratch";
     if (tile.prefetch)
-      os << ", prefetch " << tile.prefetch << " ahead";
+      os << ", asks " << tile.prefetch << " ahead";
   }
   os << ", axes";
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {

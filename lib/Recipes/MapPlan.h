@@ -62,7 +62,7 @@ struct TilePlan {
   bool masksColumns = false;     ///< some lanes of `columns` may not be read
   bool writesWholeLines = false; ///< every column is whole cache lines if the destination's buffer begins on one
   llvm::SmallVector<unsigned, 2> shifted; ///< axes whose last tile is moved back to end with them
-  int64_t prefetch = 0;                   ///< tiles ahead along the source that are asked for
+  int64_t prefetch = 0;                   ///< elements of the source ahead that each row asks for
 };
 
 struct MapPlan {

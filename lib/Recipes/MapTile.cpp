@@ -55,13 +55,14 @@ MapEmitter::Place MapEmitter::shiftedBack(const Place &start) {
   return place;
 }
 
-/// Asks for what the tiles ahead read of this row. Beyond the end this names memory that is not the source's, which a prefetch may.
+/// Asks for what a tile ahead reads of this row, into L2: rows often lie so far apart that few of them fit L1 together. Beyond the end this
+/// names memory that is not the source's, which a prefetch may.
 void MapEmitter::prefetchRow(const Place &here) {
-  int64_t ahead = plan.tile.prefetch * plan.columns.parts.back().count * plan.source().strides[plan.columns.parts.back().axis];
   int64_t bytes = plan.columns.lanes() * plan.source().bytes();
-  for (int64_t byte = 0; byte < bytes; byte += lineBytes)
-    create<memref::PrefetchOp>(flat[problem.source], ValueRange{add(here.bases[problem.source], ahead + byte / plan.source().bytes())},
-                               /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  for (int64_t byte = 0; byte < bytes; byte += lineBytes) {
+    Value there = add(here.bases[problem.source], plan.tile.prefetch + byte / plan.source().bytes());
+    create<memref::PrefetchOp>(flat[problem.source], ValueRange{there}, /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+  }
 }
 
 /// Vectors over `total` contiguous lanes of a group, as few as there can be: a loop where they are many, and powers of two for what is

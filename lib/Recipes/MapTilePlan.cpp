@@ -192,6 +192,13 @@ bool quern::maps::planTile(MapPlan &plan) {
   return false;
 }
 
+static int64_t pointsOf(const MapProblem &problem) {
+  int64_t points = 1;
+  for (const Axis &axis : problem.axes)
+    points *= axis.extent;
+  return points;
+}
+
 /// Whole lines are written: every step of the destination is a multiple of a line.
 static bool writesWholeLines(const MapPlan &plan) {
   const Operand &destination = plan.destination();
@@ -210,7 +217,7 @@ static bool writesWholeLines(const MapPlan &plan) {
 /// every row. While those stay in the cache, the next lines are asked for ahead; if there are too many, several tiles side by side along
 /// the source are taken at a time.
 void quern::maps::orderTileLoops(MapPlan &plan) {
-  constexpr int64_t sweepBytes = 64 << 10, together = 8;
+  constexpr int64_t sweepBytes = 64 << 10, together = 8, most = 12;
   plan.tile.writesWholeLines = writesWholeLines(plan);
   unsigned from = plan.columns.parts.back().axis, to = plan.rows.parts.back().axis;
   int64_t sweep = plan.rows.lanes() * lineBytes, across = 1;
@@ -228,13 +235,20 @@ void quern::maps::orderTileLoops(MapPlan &plan) {
       along = &loop;
   if (!along)
     return;
+  int64_t touched = pointsOf(plan.problem) * (plan.source().bytes() + plan.destination().bytes());
+  bool isFar = touched > plan.strategy.l2Bytes;
   if (sweep * across <= sweepBytes) {
-    plan.tile.prefetch = std::clamp<int64_t>(together / across, 1, 4);
+    if (isFar)
+      plan.tile.prefetch = std::clamp<int64_t>(together / across, 1, 4) * along->step * plan.source().strides[from];
     return;
   }
-  int64_t block = std::gcd(along->trip, together);
+  int64_t block = most;
+  while (along->trip % block)
+    --block;
   if (block == 1)
     return;
+  if (isFar)
+    plan.tile.prefetch = plan.rows.parts.back().count * plan.source().strides[to];
   Loop inner = *along;
   inner.trip = block;
   along->step *= block;

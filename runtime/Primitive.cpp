@@ -83,7 +83,7 @@ Result<void> Primitive::addSlots() {
 Error Primitive::missing(const SlotSet &given) const {
   for (size_t i = 0; i < slots.size(); ++i)
     if (!given[i])
-      return invalidArguments("argument ", slots[i].index, " (", *slots[i].name, ") is missing", problem().verified().missingConstraint);
+      return invalidArguments("argument ", slots[i].index, " (", *slots[i].name, ") is missing", problem().verified().citations.missing);
   return internalError("no argument is missing");
 }
 
@@ -114,22 +114,29 @@ Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec
   }
   if (count != slots.size())
     return missing(present);
-  return sizeCount == 0 ? Result<void>() : collectSizes(given);
+  if (sizeCount == 0)
+    return {};
+  Result<void> sizes = collectSizes(given);
+  if (!sizes)
+    return Error{sizes.error().status, concat(sizes.error().message, problem().verified().citations.unfitting)};
+  return {};
 }
 
 Result<void> Primitive::collectSizes(Given &given) const {
-  const std::vector<ArgumentInfo> &arguments = problem().verified().arguments;
+  const VerifiedProblem &verified = problem().verified();
   std::span<int64_t> left(given.sizes, sizeCount);
   const TensorDesc *descs[maxArguments];
-  for (size_t i = 0; i < arguments.size(); ++i) {
+  for (size_t i = 0; i < verified.arguments.size(); ++i) {
     descs[i] = &given.memories[i]->desc;
     if (slots[i].sizeCount == 0)
       continue;
-    if (Result<void> taken = takeRuntimeSizes(arguments[i], *descs[i], left); !taken)
+    if (Result<void> taken = takeRuntimeSizes(verified.arguments[i], *descs[i], left); !taken)
       return taken;
     left = left.subspan(slots[i].sizeCount);
   }
-  return checkSharedDims(arguments, {descs, arguments.size()});
+  if (Result<void> shared = checkSharedDims(verified.arguments, {descs, verified.arguments.size()}); !shared)
+    return shared;
+  return checkVectors(verified, {descs, verified.arguments.size()});
 }
 
 Result<void> Primitive::checkOverlap(const Given &given) const {
@@ -148,7 +155,7 @@ Result<void> Primitive::checkOverlap(const Given &given) const {
       const PlacedTensor written{output.desc, output.data}, read{input.desc, input.data};
       if (!areInPlace(written, read) && shareBytes(written, read))
         return invalidArguments(*slots[o].name, " overlaps ", *slots[i].name, " without having its layout and element size",
-                                problem().verified().overlapConstraint);
+                                problem().verified().citations.overlapping);
     }
   }
   return {};
@@ -168,7 +175,7 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
     return collected;
   if (!kernel || isEmpty(given))
     return {};
-  if (!problem().verified().overlapConstraint.empty())
+  if (!problem().verified().citations.overlapping.empty())
     if (Result<void> apart = checkOverlap(given); !apart)
       return apart;
   const bool isTimed = stream.profiling || verboseLevel() >= 1;

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "RuntimeSizes.h"
 
+#include <algorithm>
+
 namespace quern {
 namespace {
 
@@ -69,6 +71,23 @@ Result<void> checkSharedDims(std::span<const ArgumentInfo> arguments, std::span<
         return invalidArguments("dim ", d, " of ", arguments[i].name, " is ", given[i]->dims[d], ", of ", arguments[0].name, " ",
                                 given[0]->dims[d], "; runtime dims must be the same in all tensors");
     }
+  }
+  return {};
+}
+
+Result<void> checkVectors(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+  const std::vector<ArgumentInfo> &arguments = problem.arguments;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const int32_t flag = arguments[i].index & (arg::scalesFlag | arg::zeroPointsFlag);
+    if (flag == 0 || arguments[i].desc.dims[0] != runtimeDim)
+      continue;
+    const auto owner = std::find_if(arguments.begin(), arguments.end(),
+                                    [&](const ArgumentInfo &other) { return other.index == (arguments[i].index & ~flag); });
+    const Attributes &attr = problem.desc.attr;
+    const QuantParams &params = (flag == arg::scalesFlag ? attr.scales : attr.zeroPoints).at(owner->index);
+    const int64_t wanted = arg::vectorOf(params, *given[static_cast<size_t>(owner - arguments.begin())]).dims[0];
+    if (given[i]->dims[0] != wanted)
+      return invalidArguments(arguments[i].name, " has ", given[i]->dims[0], " values; ", owner->name, " needs ", wanted);
   }
   return {};
 }

@@ -29,6 +29,9 @@ Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &gi
 /// equal. `given` in the order of `arguments`.
 Result<void> checkSharedDims(std::span<const ArgumentInfo> arguments, std::span<const TensorDesc *const> given);
 
+/// Whether vectors of scales and zero points that are along a runtime dim have the length that the tensor asks for which they belong to.
+Result<void> checkVectors(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);
+
 } // namespace quern
 
 #endif // QUERN_RUNTIME_RUNTIMESIZES_H

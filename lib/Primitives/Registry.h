@@ -24,10 +24,12 @@ struct VerifiedProblem {
   std::vector<ArgumentInfo> arguments; ///< in the order of the emitted function's arguments
   std::string implementation;          ///< "jit:rows:avx512_core_bf16": recipe and ISA, for the impl-info query
   bool isNoop = false;                 ///< no elements: nothing to compile or to run
-  /// What messages cite where an execution lacks an argument, as " (reorder C20)"; may be empty.
-  std::string_view missingConstraint = "";
-  /// The same where an output overlaps another argument without being it; empty: executions do not check that.
-  std::string_view overlapConstraint = "";
+  /// The constraints of an execution as messages cite them, " (reorder C13)", or nothing.
+  struct Citations {
+    std::string_view missing = "";     ///< every argument is given
+    std::string_view overlapping = ""; ///< an output is apart from the other arguments, or in place; empty: that is not checked
+    std::string_view unfitting = "";   ///< sizes that are given at execution only fit each other
+  } citations;
 };
 
 /// `forwardHint` is the forward problem of a backward one, or null.

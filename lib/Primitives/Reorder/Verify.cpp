@@ -197,8 +197,7 @@ Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &t
   listArguments(problem);
   problem.implementation.append("jit:map:").append(nameOfIsa(target.isa));
   problem.isNoop = reorder.dst.hasZeroDim();
-  problem.missingConstraint = " (reorder C13)";
-  problem.overlapConstraint = " (reorder C14)";
+  problem.citations = {" (reorder C13)", " (reorder C14)", " (reorder C15)"};
   return problem;
 }
 

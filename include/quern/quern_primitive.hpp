@@ -198,9 +198,27 @@ struct reorder : public primitive {
       accept(quern_reorder_primitive_desc_create(&created, src.get(), src_engine.get(), dst.get(), dst_engine.get(), attr.get()), created,
              allow_empty);
     }
+    /// For memories with these descriptors, on the engines that they are on.
+    primitive_desc(const memory &src, const memory &dst, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(src.get_engine(), src.get_desc(), dst.get_engine(), dst.get_desc(), attr, allow_empty) {}
+    engine get_src_engine() const { return query_engine(quern_query_reorder_src_engine); }
+    engine get_dst_engine() const { return query_engine(quern_query_reorder_dst_engine); }
+
+  private:
+    engine query_engine(quern_query_t what) const {
+      quern_engine_t found = nullptr;
+      error::wrap_c_api(quern_primitive_desc_query(get(), what, 0, &found), "could not get an engine of a reorder");
+      return engine(found, true);
+    }
   };
   reorder() = default;
   reorder(const primitive_desc &pd) : primitive(pd) {}
+  reorder(const memory &src, const memory &dst, const primitive_attr &attr = primitive_attr())
+      : primitive(primitive_desc(src, dst, attr)) {}
+  using primitive::execute;
+  void execute(const stream &astream, const memory &src, const memory &dst) const {
+    execute(astream, {{QUERN_ARG_FROM, src}, {QUERN_ARG_TO, dst}});
+  }
 };
 
 /// Text or code of a problem without an engine; see quern_compile(). An empty target means this machine.

@@ -9,10 +9,11 @@
 //===----------------------------------------------------------------------===//
 #include "Compiler/Stages.h"
 
+#include "Recipes/Map.h"
 #include "Recipes/Rows.h"
 #include "Targets/Cpu/Strategy.h"
-#include "Transforms/SharedBuffers.h"
 #include "Transforms/PackedElements.h"
+#include "Transforms/SharedBuffers.h"
 
 #include <mutex>
 #include <vector>
@@ -58,10 +59,12 @@ LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string 
   for (auto problem : llvm::to_vector(module.getOps<func::FuncOp>())) {
     if (problem->hasAttr(kernel_attr::space))
       continue;
-    std::string reason;
-    auto kernels = scheduleRows(problem, rowsStrategyFor(target), &reason);
+    std::string notMap, notRows;
+    auto kernels = scheduleMap(problem, mapStrategyFor(target), &notMap);
+    if (failed(kernels))
+      kernels = scheduleRows(problem, rowsStrategyFor(target), &notRows);
     if (failed(kernels)) {
-      whyNot = "no recipe schedules @" + problem.getName().str() + ": rows: " + reason;
+      whyNot = "no recipe schedules @" + problem.getName().str() + ": map: " + notMap + "; rows: " + notRows;
       return failure();
     }
     for (func::FuncOp kernel : *kernels)

@@ -189,6 +189,12 @@ Value MapEmitter::prefixMask(Value count, int64_t lanes) {
   return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, create<vector::BroadcastOp>(type, narrowed(count)));
 }
 
+Value MapEmitter::prefixMask(int64_t count, int64_t lanes) {
+  SmallVector<bool> bits(lanes);
+  std::fill_n(bits.begin(), count, true);
+  return constant(DenseElementsAttr::get(vec(lanes, b.getI1Type()), bits));
+}
+
 /// What is left of a limit, as an i32: no group has that many lanes.
 Value MapEmitter::narrowed(Value left) {
   bool isLong = llvm::any_of(problem.limits, [](const Limit &limit) { return limit.write > std::numeric_limits<int32_t>::max(); }) ||

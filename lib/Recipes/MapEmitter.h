@@ -60,6 +60,7 @@ public:
   Value laneMask(const Place &place, const Group &group, int64_t first, int64_t count, bool write);
   /// The first `count` of `lanes`; may be negative or more than there are.
   Value prefixMask(Value count, int64_t lanes);
+  Value prefixMask(int64_t count, int64_t lanes);
   /// Whether some point of the kernel's loops and groups lies beyond the limit.
   bool mayExceed(unsigned limit, bool write) const;
 

@@ -2,7 +2,294 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+//
+// A line is a loop of whole steps and one of single vectors for the rest, the last of them partial. Where limits end it early, its vectors
+// are masked, and what a merged fill has beyond is stored by a loop without a body. Partial vectors are masked where the target masks all
+// of the types; elsewhere the rest goes element by element.
+//
+//===----------------------------------------------------------------------===//
 #include "Recipes/MapEmitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
 using namespace quern::maps;
-void MapEmitter::emitLine(const Place &) {}
-void MapEmitter::emitPoint(const Place &) {}
+
+namespace {
+
+/// A number of elements: known, or a value.
+struct Count {
+  int64_t number = 0;
+  Value value;
+  bool isKnown() const { return !value; }
+};
+
+/// Writes one line. Elements count from the line's start.
+class LineEmitter {
+public:
+  using Place = MapEmitter::Place;
+
+  LineEmitter(MapEmitter &emitter, const Place &place)
+      : e(emitter), plan(emitter.plan), problem(emitter.problem), place(place), inner(plan.run), lanes(plan.lanes) {
+    inner.parts.pop_back();
+    vector = plan.run;
+    vector.parts.back().count *= lanes; // a vector may reach beyond the run; its lanes there are masked
+  }
+  void emit();
+
+private:
+  Count elementsLeft(bool write);
+  Value asValue(const Count &count) { return count.isKnown() ? e.index(count.number) : count.value; }
+  bool isInvariant(unsigned operand) const;
+  bool isRead(unsigned operand) const { return operand + 1 < problem.operands.size() || problem.readsOld; }
+  bool masksAll() const;
+  void readInvariants();
+  Value isAligned();
+  Place placeAt(Value at);
+  Place further(Place from, int64_t by);
+  Value valueAt(const Place &at, Value mask);
+  void emitReads(const Count &reads, const Count &writes);
+  Value emitSteps(const Count &reads);
+  void emitStep(Value at, int64_t vectors);
+  void emitRest(Value from, const Count &reads, const Count &writes);
+  void emitPartial(const Place &at, Value readMask, Value writeMask);
+  void emitElements(Value from, const Count &reads);
+  void emitPadding(const Count &reads, const Count &writes);
+
+  MapEmitter &e;
+  MapPlan &plan;
+  MapProblem &problem;
+  const Place &place;
+  Group inner, vector; ///< the run without its last part; the lanes of a vector
+  int64_t lanes;
+  MapEmitter::Values invariants;       ///< by operand: what every vector reads alike, or null
+  Value repeatedReads, repeatedWrites; ///< masks that every vector has; null if all lanes exist
+  Value aligned;                       ///< whether whole vectors may be streamed; null: they are not to be
+};
+
+/// How far the run goes before a limit ends it: along its last part, or at once. Limits along other parts are masks that repeat; beyond
+/// reading there must be a lane for them to leave.
+Count LineEmitter::elementsLeft(bool write) {
+  int64_t length = plan.run.lanes(), perIndex = inner.lanes();
+  Count left{length, Value()};
+  for (auto [i, limit] : llvm::enumerate(problem.limits)) {
+    if (!e.mayExceed(i, write))
+      continue;
+    Value room = e.room(place, i, write), own;
+    int64_t weight = limit.weights[plan.run.parts.back().axis];
+    if (weight > 1)
+      room = e.create<arith::DivSIOp>(e.add(room, weight - 1), e.index(weight));
+    if (weight)
+      own = e.scaled(room, perIndex);
+    else
+      own = e.create<arith::SelectOp>(e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room, e.index(0)), e.index(length), e.index(0));
+    left.value = e.create<arith::MinSIOp>(asValue(left), own);
+  }
+  return left;
+}
+
+/// One element for all lanes, or a pattern that every vector repeats.
+bool LineEmitter::isInvariant(unsigned operand) const {
+  const Operand &own = problem.operands[operand];
+  return !own.strides[plan.run.parts.back().axis];
+}
+
+bool LineEmitter::masksAll() const {
+  for (auto [i, operand] : llvm::enumerate(problem.operands))
+    if (!plan.takesMask(operand.element()) && (!isRead(i) || operand.strides[plan.run.parts[0].axis] == 1))
+      return false;
+  return plan.takesMask(plan.destination().element());
+}
+
+/// Before all vectors, where some element exists.
+void LineEmitter::readInvariants() {
+  int64_t period = std::min(inner.lanes(), lanes);
+  invariants.assign(problem.operands.size(), Value());
+  for (unsigned i = 0; i < problem.operands.size(); ++i) {
+    if (!isRead(i) || !isInvariant(i))
+      continue;
+    bool isStill = llvm::all_of(plan.run.parts, [&](const Part &part) { return !problem.operands[i].strides[part.axis]; });
+    if (isStill) {
+      invariants[i] = e.read(i, vector, 0, lanes, place.bases[i], Value());
+      continue;
+    }
+    Value once = e.read(i, inner, 0, period, place.bases[i], e.laneMask(place, inner, 0, period, false));
+    SmallVector<int64_t> repeat;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      repeat.push_back(lane % period);
+    invariants[i] = period == lanes ? once : e.create<vector::ShuffleOp>(once, once, repeat).getResult();
+  }
+}
+
+Value LineEmitter::isAligned() {
+  int64_t bytes = lanes * plan.destination().bytes();
+  if (!plan.streams || bytes < 16 || repeatedReads || repeatedWrites)
+    return Value();
+  Value start = e.create<memref::ExtractAlignedPointerAsIndexOp>(e.flat.back());
+  Value address = e.add(start, e.scaled(place.bases.back(), plan.destination().bytes()));
+  Value rest = e.create<arith::AndIOp>(address, e.index(bytes - 1));
+  return e.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, e.index(0));
+}
+
+LineEmitter::Place LineEmitter::placeAt(Value at) {
+  Place there = place;
+  for (auto [i, operand] : llvm::enumerate(problem.operands))
+    if (!isInvariant(i))
+      there.bases[i] = e.add(there.bases[i], e.scaled(at, operand.strides[plan.run.parts[0].axis]));
+  return there;
+}
+
+LineEmitter::Place LineEmitter::further(Place from, int64_t by) {
+  for (auto [i, operand] : llvm::enumerate(problem.operands))
+    if (!isInvariant(i))
+      from.bases[i] = e.add(from.bases[i], by * operand.strides[plan.run.parts[0].axis]);
+  return from;
+}
+
+Value LineEmitter::valueAt(const Place &at, Value mask) {
+  MapEmitter::Values elements;
+  for (unsigned i = 0; i < problem.operands.size(); ++i)
+    elements.push_back(invariants[i] || !isRead(i) ? invariants[i] : e.read(i, vector, 0, lanes, at.bases[i], mask));
+  return e.emitBody(elements, lanes);
+}
+
+void LineEmitter::emitStep(Value at, int64_t vectors) {
+  Place first = placeAt(at);
+  if (repeatedReads || repeatedWrites) {
+    for (int64_t v = 0; v < vectors; ++v)
+      emitPartial(further(first, v * lanes), repeatedReads, repeatedWrites);
+    return;
+  }
+  MapEmitter::Values values;
+  for (int64_t v = 0; v < vectors; ++v)
+    values.push_back(valueAt(further(first, v * lanes), Value()));
+  auto storeAll = [&](bool streamed) {
+    for (auto [v, value] : llvm::enumerate(values))
+      e.store(value, e.add(first.bases.back(), static_cast<int64_t>(v) * lanes), Value(), streamed);
+  };
+  if (aligned)
+    e.choose(
+        aligned, [&] { storeAll(true); }, [&] { storeAll(false); });
+  else
+    storeAll(false);
+}
+
+/// The whole steps of what is read; returns where they end.
+Value LineEmitter::emitSteps(const Count &reads) {
+  int64_t step = lanes * plan.unroll;
+  if (!reads.isKnown()) {
+    Value end = e.create<arith::SubIOp>(reads.value, e.create<arith::RemUIOp>(reads.value, e.index(step)));
+    e.forRange(e.index(0), end, step, [&](Value at) { emitStep(at, plan.unroll); });
+    return end;
+  }
+  int64_t end = reads.number / step * step;
+  if (end == step)
+    emitStep(e.index(0), plan.unroll);
+  else if (end)
+    e.forRange(e.index(0), e.index(end), step, [&](Value at) { emitStep(at, plan.unroll); });
+  return e.index(end);
+}
+
+void LineEmitter::emitPartial(const Place &at, Value readMask, Value writeMask) {
+  Value value = valueAt(at, readMask);
+  if (problem.writesPadding() && readMask)
+    value = e.create<arith::SelectOp>(readMask, value, e.paddingValue(lanes));
+  e.store(value, at.bases.back(), problem.writesPadding() ? writeMask : readMask, false);
+}
+
+void LineEmitter::emitRest(Value from, const Count &reads, const Count &writes) {
+  if (!masksAll())
+    return emitElements(from, reads);
+  auto masked = [&](Value at, const Count &count, Value repeated) {
+    Value left = e.create<arith::SubIOp>(asValue(count), at);
+    return e.both(e.prefixMask(left, lanes), repeated);
+  };
+  auto partial = [&](Value at) {
+    Value readMask = masked(at, reads, repeatedReads);
+    bool differs = problem.writesPadding() && writes.value != reads.value;
+    emitPartial(placeAt(at), readMask, differs ? masked(at, writes, repeatedWrites) : readMask);
+  };
+  if (!reads.isKnown())
+    return e.forRange(from, reads.value, lanes, partial);
+  int64_t rest = reads.number % (lanes * plan.unroll);
+  if (rest > lanes)
+    e.forRange(from, e.index(reads.number), lanes, partial);
+  else if (rest)
+    emitPartial(placeAt(from), e.both(e.prefixMask(rest, lanes), repeatedReads), e.both(e.prefixMask(rest, lanes), repeatedWrites));
+}
+
+/// Single vectors while they are whole, then single elements.
+void LineEmitter::emitElements(Value from, const Count &reads) {
+  auto element = [&](Value at) {
+    Place there = placeAt(at);
+    MapEmitter::Values elements;
+    for (unsigned i = 0; i < problem.operands.size(); ++i)
+      elements.push_back(isRead(i) ? e.loadScalar(i, there.bases[i]) : Value());
+    e.storeScalar(e.emitBody(elements, 0), there.bases.back());
+  };
+  int64_t rest = reads.isKnown() ? reads.number % (lanes * plan.unroll) : lanes * plan.unroll - 1;
+  if (rest >= lanes) {
+    Value end = reads.isKnown() ? e.index(reads.number / lanes * lanes)
+                                : e.create<arith::SubIOp>(reads.value, e.create<arith::RemUIOp>(reads.value, e.index(lanes))).getResult();
+    e.forRange(from, end, lanes, [&](Value at) { emitStep(at, 1); });
+    from = end;
+  }
+  if (reads.isKnown() ? rest % lanes : lanes > 1)
+    e.forRange(from, asValue(reads), 1, element);
+}
+
+/// What lies behind the last vector that was read in part, or behind the last element where nothing is masked.
+void LineEmitter::emitPadding(const Count &reads, const Count &writes) {
+  Value from = e.create<arith::MaxSIOp>(asValue(reads), e.index(0));
+  auto element = [&](Value at) { e.storeScalar(e.paddingValue(0), e.add(place.bases.back(), at)); };
+  if (!masksAll())
+    return e.forRange(from, asValue(writes), 1, element);
+  Value up = e.add(from, lanes - 1);
+  from = e.create<arith::SubIOp>(up, e.create<arith::RemUIOp>(up, e.index(lanes)));
+  e.forRange(from, asValue(writes), lanes, [&](Value at) {
+    Value mask = e.prefixMask(e.create<arith::SubIOp>(asValue(writes), at), lanes);
+    e.store(e.paddingValue(lanes), e.add(place.bases.back(), at), e.both(mask, repeatedWrites), false);
+  });
+}
+
+void LineEmitter::emitReads(const Count &reads, const Count &writes) {
+  repeatedReads = inner.parts.empty() ? Value() : e.laneMask(place, inner, 0, lanes, false);
+  repeatedWrites = inner.parts.empty() || !problem.writesPadding() ? Value() : e.laneMask(place, inner, 0, lanes, true);
+  aligned = isAligned();
+  readInvariants();
+  Value from = emitSteps(reads);
+  emitRest(from, reads, writes);
+}
+
+void LineEmitter::emit() {
+  Count reads = elementsLeft(false);
+  if (reads.isKnown())
+    return emitReads(reads, reads);
+  Count writes = problem.writesPadding() ? elementsLeft(true) : reads;
+  Value any = e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, reads.value, e.index(0));
+  e.choose(any, [&] { emitReads(reads, writes); });
+  if (!problem.writesPadding())
+    return;
+  repeatedWrites = inner.parts.empty() ? Value() : e.laneMask(place, inner, 0, lanes, true);
+  emitPadding(reads, writes);
+}
+
+} // namespace
+
+void MapEmitter::emitLine(const Place &place) { LineEmitter(*this, place).emit(); }
+
+void MapEmitter::emitPoint(const Place &place) {
+  auto element = [&] {
+    Values elements;
+    for (unsigned i = 0; i < problem.operands.size(); ++i)
+      elements.push_back(i + 1 < problem.operands.size() || problem.readsOld ? loadScalar(i, place.bases[i]) : Value());
+    storeScalar(emitBody(elements, 0), place.bases.back());
+  };
+  auto padding = [&] { choose(isInside(place, Group(), true), [&] { storeScalar(paddingValue(0), place.bases.back()); }); };
+  Value inside = isInside(place, Group(), false);
+  if (problem.writesPadding())
+    choose(inside, element, padding);
+  else
+    choose(inside, element);
+}

@@ -11,21 +11,41 @@
 
 using namespace quern;
 
+namespace {
+
+struct Registers {
+  int64_t vectorBytes, count;
+  int64_t narrowestMask; ///< bits
+};
+
+Registers registersOf(const Target &target) {
+  if (target.isa >= CpuIsa::Avx512)
+    return {64, 32, 8}; // masks of bytes by AVX-512 BW
+  if (target.isa >= CpuIsa::Avx2)
+    return {32, 16, 32}; // vmaskmovps and vmaskmovpd
+  return {16, 16, 0};
+}
+
+} // namespace
+
+MapStrategy quern::mapStrategyFor(const Target &target) {
+  Registers registers = registersOf(target);
+  MapStrategy strategy;
+  strategy.vectorBytes = registers.vectorBytes;
+  strategy.registers = registers.count;
+  strategy.narrowestMask = registers.narrowestMask;
+  strategy.l1Bytes = int64_t(target.l1Kib) << 10;
+  strategy.l2Bytes = int64_t(target.l2Kib) << 10;
+  strategy.streamBytes = int64_t(target.l3Kib) << 9;
+  return strategy;
+}
+
 RowsStrategy quern::rowsStrategyFor(const Target &target) {
+  Registers registers = registersOf(target);
   RowsStrategy strategy;
-  if (target.isa >= CpuIsa::Avx512) {
-    strategy.vectorBytes = 64;
-    strategy.registers = 32;
-    strategy.narrowestMask = 8; // AVX-512 BW
-  } else if (target.isa >= CpuIsa::Avx2) {
-    strategy.vectorBytes = 32;
-    strategy.registers = 16;
-    strategy.narrowestMask = 32; // vmaskmovps and vmaskmovpd
-  } else {
-    strategy.vectorBytes = 16;
-    strategy.registers = 16;
-    strategy.narrowestMask = 0;
-  }
+  strategy.vectorBytes = registers.vectorBytes;
+  strategy.registers = registers.count;
+  strategy.narrowestMask = registers.narrowestMask;
   strategy.l1Bytes = int64_t(target.l1Kib) << 10;
   strategy.l2Bytes = int64_t(target.l2Kib) << 10;
   strategy.scratchBytes = strategy.l2Bytes / 2;

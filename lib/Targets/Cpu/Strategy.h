@@ -10,10 +10,12 @@
 #define QUERN_TARGETS_CPU_STRATEGY_H
 
 #include "Desc/Target.h"
+#include "Recipes/Map.h"
 #include "Recipes/Rows.h"
 
 namespace quern {
 
+MapStrategy mapStrategyFor(const Target &target);
 RowsStrategy rowsStrategyFor(const Target &target);
 
 } // namespace quern

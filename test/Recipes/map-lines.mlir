@@ -1,20 +1,22 @@
-// One wants to see chains without a reduction as vector stores: a box of padding (12 of 16 lanes, apart by 16) in masked vectors over a loop of its
-// own, a contiguous fill as one long dim, and an op that converts.
+// One wants to see runs that are contiguous in source and destination as vectors: a box of padding (12 of 16 lanes, apart by 16) as one masked
+// vector in a loop, a contiguous fill as one run of all dims, and an op that converts, with one factor for all and one for each column.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/box.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=BOX --implicit-check-not=linalg. --implicit-check-not=memref.store
 // RUN: quern-opt %t/box.mlir --check --target=avx512_core
 // RUN: quern-opt %t/box.mlir --check --target=avx2
 // RUN: quern-opt %t/box.mlir --check --target=sse42
-// RUN: quern-opt %t/whole.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=WHOLE --implicit-check-not=linalg. --implicit-check-not=memref.store
+// RUN: quern-opt %t/whole.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=WHOLE --implicit-check-not=linalg. --implicit-check-not=memref.store --implicit-check-not=masked
 // RUN: quern-opt %t/whole.mlir --check --target=sse42
 // RUN: quern-opt %t/scale.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=SCALE --implicit-check-not=linalg.
 // RUN: quern-opt %t/scale.mlir --check --target=avx2
+// BOX: quern.plan = "map: lines, space 1, runs of 12, 16 lanes
 // BOX: scf.for
 // BOX: scf.for
 // BOX: vector.maskedstore {{.*}} vector<16xf32>
-// WHOLE: quern.plan = "rows: 1 ops in 1 sweep, space {{[0-9]+}}, across rows
-// WHOLE: vector.store {{.*}} vector<16xbf16>
+// WHOLE: quern.plan = "map: lines, space 1, runs of 25600, 32 lanes, unroll 4
+// WHOLE-COUNT-4: vector.store {{.*}} vector<32xbf16>
+// SCALE: quern.plan = "map: lines, space {{[0-9]+}}, runs of 100, 8 lanes
 // SCALE: vector.load {{.*}} vector<8xf32>
 // SCALE: vector.store {{.*}} vector<8xbf16>
 

@@ -1,0 +1,46 @@
+// Blocks of one dim that do not divide each other (48 against 32) leave an axis that some operand walks in digits: a loop whose index is divided.
+// Below it blocks of 16 are lines as ever. Blocks of 5 against 7 share nothing: points, every one at an address of its own, and nothing wrong.
+// REQUIRES: compiler
+// RUN: split-file %s %t
+// RUN: quern-opt %t/shared.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=SHARED --implicit-check-not=linalg.
+// RUN: quern-opt %t/shared.mlir --check --target=avx512_core
+// RUN: quern-opt %t/shared.mlir --check --target=sse42
+// RUN: quern-opt %t/apart.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=APART --implicit-check-not=linalg.
+// RUN: quern-opt %t/apart.mlir --check --target=avx512_core
+// SHARED: quern.plan = "map: lines, {{.*}}, runs of 16, {{.*}}(curved){{.*}}, writes padding"
+// SHARED: arith.divui
+// SHARED: vector.store {{.*}} vector<16xf32>
+// APART: quern.plan = "map: {{.*}}(curved)
+
+//--- shared.mlir
+#src = affine_map<(n, c) -> (c floordiv 48, n, c mod 48)>
+#logical = affine_map<(n, c) -> (n, c)>
+#dst = affine_map<(n, c) -> (c floordiv 32, n, c mod 32)>
+func.func @shared(%src: memref<3x10x48xf32> {quern.arg = "src"}, %dst: memref<4x10x32xf32> {quern.arg = "dst"}) {
+  %zero = arith.constant 0.0 : f32
+  %pin = memref.alloc() : memref<10x109xi8>
+  linalg.fill ins(%zero : f32) outs(%dst : memref<4x10x32xf32>)
+  linalg.generic {indexing_maps = [#src, #logical, #dst], iterator_types = ["parallel", "parallel"]}
+      ins(%src, %pin : memref<3x10x48xf32>, memref<10x109xi8>) outs(%dst : memref<4x10x32xf32>) {
+  ^bb0(%x: f32, %unread: i8, %old: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
+
+//--- apart.mlir
+#src = affine_map<(n, c) -> (c floordiv 5, n, c mod 5)>
+#logical = affine_map<(n, c) -> (n, c)>
+#dst = affine_map<(n, c) -> (c floordiv 7, n, c mod 7)>
+func.func @apart(%src: memref<8x3x5xf32> {quern.arg = "src"}, %dst: memref<6x3x7xf64> {quern.arg = "dst"}) {
+  %zero = arith.constant 0.0 : f64
+  %pin = memref.alloc() : memref<3x39xi8>
+  linalg.fill ins(%zero : f64) outs(%dst : memref<6x3x7xf64>)
+  linalg.generic {indexing_maps = [#src, #logical, #dst], iterator_types = ["parallel", "parallel"]}
+      ins(%src, %pin : memref<8x3x5xf32>, memref<3x39xi8>) outs(%dst : memref<6x3x7xf64>) {
+  ^bb0(%x: f32, %unread: i8, %old: f64):
+    %y = arith.extf %x : f32 to f64
+    linalg.yield %y : f64
+  }
+  return
+}

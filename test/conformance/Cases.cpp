@@ -10,8 +10,6 @@
 
 namespace quern {
 
-std::unique_ptr<PrimitiveCases> makeCases(std::string_view primitive) { return makeSoftmaxCases(); }
-
 std::string drawMistake(const PrimitiveCases &cases, uint64_t seed, int64_t number) {
   Random random(seed * 7919 + static_cast<uint64_t>(number));
   std::span<const Mistake> all = cases.mistakes();

@@ -10,12 +10,14 @@
 #ifndef QUERN_CONFORMANCE_CASES_H
 #define QUERN_CONFORMANCE_CASES_H
 
+#include "Kernel.h"
 #include "Primitives/Reference.h"
 #include "ProblemData.h"
 #include "Random.h"
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace quern {
@@ -44,12 +46,15 @@ struct PeerComparison {
 class PrimitiveCases {
 public:
   virtual ~PrimitiveCases() = default;
+  /// Of the primitive.
   virtual std::string_view name() const = 0;
   /// How many cases reach every pair of properties, and how many their product.
   virtual int64_t firstRound() const = 0;
   virtual int64_t allRounds() const = 0;
   /// Case `number` of a seed: deterministic, and legal: what the library refuses of them is a failure.
   virtual Case draw(uint64_t seed, int64_t number) const = 0;
+  /// For cases that are not run and judged as the others are: what came of this one.
+  virtual std::optional<Result<void>> runInstead(const Device &, const Case &) const { return std::nullopt; }
   virtual std::span<const Mistake> mistakes() const = 0;
   virtual std::span<const DataType> refusedTypes() const = 0;
 
@@ -68,10 +73,18 @@ public:
 
 std::unique_ptr<PrimitiveCases> makeSoftmaxCases();
 std::unique_ptr<PrimitiveCases> makeReorderCases();
+std::unique_ptr<PrimitiveCases> makeReorderRoundTripCases();
+std::unique_ptr<PrimitiveCases> makeReorderTagCases();
 
-/// Names of the primitives that have cases, in the order that they are run.
-inline constexpr std::string_view casePrimitives[] = {"softmax"};
-std::unique_ptr<PrimitiveCases> makeCases(std::string_view primitive);
+/// The sets of cases, in the order that they are run.
+struct CaseSet {
+  std::string_view name;
+  std::unique_ptr<PrimitiveCases> (*make)();
+};
+inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
+                                       {"reorder", makeReorderCases},
+                                       {"reorder-round-trips", makeReorderRoundTripCases},
+                                       {"reorder-tags", makeReorderTagCases}};
 
 /// A mistake with its numbers drawn: mistakes 0 to their number less 1 have each once.
 std::string drawMistake(const PrimitiveCases &cases, uint64_t seed, int64_t number);

@@ -22,6 +22,30 @@ TensorDesc taken(Result<TensorDesc> desc) {
   std::exit(4);
 }
 
+int64_t drawExtent(Random &random, int64_t most) {
+  int64_t extent;
+  switch (random.between(0, 5)) {
+  case 0:
+    extent = random.between(1, 4);
+    break;
+  case 1:
+    extent = random.pick<int64_t>({4, 8, 16, 32, 64, 128, 256}) + random.between(-1, 1);
+    break;
+  case 2:
+    extent = random.between(1, 70);
+    break;
+  case 3:
+    extent = random.pick<int64_t>({512, 1000, 1024, 2048, 4096, 16384}) + random.between(-1, 1);
+    break;
+  case 4:
+    extent = random.between(1, 2000);
+    break;
+  default:
+    extent = random.pick<int64_t>({1, 2, 3, 5, 7, 10, 19, 21, 33, 100});
+  }
+  return std::clamp<int64_t>(extent, 1, std::max<int64_t>(most, 1));
+}
+
 TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw draw) {
   std::vector<size_t> order(dims.size()); // from the innermost dim outwards
   std::iota(order.rbegin(), order.rend(), 0);

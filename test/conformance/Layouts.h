@@ -19,6 +19,8 @@ using Dims = std::vector<int64_t>;
 /// A layout that the generator made must be legal: otherwise the program says so and ends.
 TensorDesc taken(Result<TensorDesc> desc);
 
+/// At most `most`: around every vector width of every instruction set, and around the blocks of long sums.
+int64_t drawExtent(Random &random, int64_t most);
 int drawDim(Random &random, const Dims &dims);
 
 struct PlainDraw {

@@ -15,6 +15,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -41,14 +42,14 @@ std::string quoted(const std::string &text) {
   return result + "'";
 }
 
-/// Runs this program once for each instruction set and primitive and adds up what they say last.
-int runForEach(const std::vector<std::string> &isas, const std::vector<std::string> &primitives, const SuiteOptions &options,
+/// Runs this program once for each instruction set and set of cases and adds up what they say last.
+int runForEach(const std::vector<std::string> &isas, const std::vector<std::string> &sets, const SuiteOptions &options,
                const std::string &linker) {
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   int64_t passed = 0, failed = 0;
-  for (size_t run = 0; run < isas.size() * primitives.size(); ++run) {
+  for (size_t run = 0; run < isas.size() * sets.size(); ++run) {
     std::string command =
-        concat("QUERN_MAX_CPU_ISA=", isas[run / primitives.size()], " ", quoted(self), " --primitive=", primitives[run % primitives.size()],
+        concat("QUERN_MAX_CPU_ISA=", isas[run / sets.size()], " ", quoted(self), " --cases=", sets[run % sets.size()],
                " --seed=", options.seed, " --first=", options.first, options.all ? " --all" : concat(" --count=", options.count),
                " --seconds=", options.seconds, " --linker=", linker, options.peer.empty() ? "" : " --peer=" + quoted(options.peer));
     FILE *output = popen(command.c_str(), "r");
@@ -62,7 +63,7 @@ int runForEach(const std::vector<std::string> &isas, const std::vector<std::stri
     passed += hasCounts ? good : 0;
     failed += hasCounts ? bad + (bad == 0 && !isClean) : 1;
   }
-  std::cout << isas.size() << " instruction sets, " << primitives.size() << " primitives\n"
+  std::cout << isas.size() << " instruction sets, " << sets.size() << " sets of cases\n"
             << passed << " passed, " << failed << " failed" << std::endl;
   return failed ? 1 : 0;
 }
@@ -78,8 +79,9 @@ void restartWithPeerEnvironment(const std::string &peer, char **argv) {
   execv("/proc/self/exe", argv); // on failure go on: opening the peer will say what is missing
 }
 
-int runSuite(const SuiteOptions &options, const std::string &primitive) {
-  std::unique_ptr<PrimitiveCases> cases = makeCases(primitive);
+int runSuite(const SuiteOptions &options, std::string_view set) {
+  const CaseSet *found = std::find_if(std::begin(caseSets), std::end(caseSets), [&](const CaseSet &s) { return s.name == set; });
+  std::unique_ptr<PrimitiveCases> cases = found->make();
   Suite suite(options, *cases);
   if (Result<void> opened = suite.open(); !opened) {
     std::cerr << "quern-conformance: " << opened.error().message << '\n';
@@ -94,9 +96,9 @@ int runSuite(const SuiteOptions &options, const std::string &primitive) {
 
 std::string roundsOf() {
   std::string text;
-  for (std::string_view primitive : casePrimitives) {
-    std::unique_ptr<PrimitiveCases> cases = makeCases(primitive);
-    text += concat(text.empty() ? "" : ", ", cases->firstRound(), " or ", cases->allRounds(), " of ", primitive);
+  for (const CaseSet &set : caseSets) {
+    std::unique_ptr<PrimitiveCases> cases = set.make();
+    text += concat(text.empty() ? "" : ", ", cases->firstRound(), " or ", cases->allRounds(), " of ", set.name);
   }
   return text;
 }
@@ -109,9 +111,11 @@ int main(int argc, char **argv) {
   std::string linker = "both";
   CLI::App app("Draws random problems, runs them and judges the results. Exit 1 if one is wrong or a kind of problem was not reached.");
   app.add_option("--seed", options.seed, "Of everything that is drawn")->capture_default_str();
-  std::vector<std::string> primitives(std::begin(casePrimitives), std::end(casePrimitives));
-  app.add_option("--primitive", primitives, "Primitives; default: all")->delimiter(',')->check(CLI::IsMember(primitives));
-  app.add_option("--count", options.count, "Legal problems of each primitive; 0: a first round, which reaches every pair of properties")
+  std::vector<std::string> sets;
+  for (const CaseSet &set : caseSets)
+    sets.emplace_back(set.name);
+  app.add_option("--cases", sets, "Sets of cases")->delimiter(',')->check(CLI::IsMember(sets))->capture_default_str();
+  app.add_option("--count", options.count, "Legal problems of each set; 0: a first round, which reaches every pair of properties")
       ->capture_default_str();
   app.add_flag("--all", options.all, concat("Every cell instead. First round or all: ", roundsOf()));
   app.add_option("--first", options.first, "Number of the first problem, to run a part of them")->capture_default_str();
@@ -128,13 +132,13 @@ int main(int argc, char **argv) {
     options.useOrc = linker != "loader" || !options.peer.empty();
     if (isas == std::vector<std::string>{"all"})
       isas = availableIsas();
-    if (isas.empty() && primitives.size() > 1)
+    if (isas.empty() && sets.size() > 1)
       isas = {std::string(nameOfIsa(Target::host().isa))};
     if (!isas.empty())
-      return runForEach(isas, primitives, options, linker);
+      return runForEach(isas, sets, options, linker);
     if (!options.peer.empty())
       restartWithPeerEnvironment(options.peer, argv);
-    return runSuite(options, primitives.front());
+    return runSuite(options, sets.front());
   } catch (const std::exception &error) {
     std::cerr << "quern-conformance: " << error.what() << '\n';
     return 4;

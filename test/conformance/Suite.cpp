@@ -149,6 +149,10 @@ Result<void> Suite::runCase(const Case &drawn) {
     std::cout << commandOf(drawn) << '\n';
     return {};
   }
+  if (std::optional<Result<void>> done = cases.runInstead(device, drawn)) {
+    cases.count(drawn, sized.desc(), nullptr);
+    return *done;
+  }
   Result<ProblemData> data = ProblemData::create(sized, drawn.data);
   if (!data)
     return data.takeError();
@@ -246,6 +250,8 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
 
 void Suite::runIllegal() {
   int64_t kinds = static_cast<int64_t>(cases.mistakes().size());
+  if (kinds == 0)
+    return;
   for (int64_t number = 0; number < std::max(options.count / 4, kinds) && !isOutOfTime(); ++number) {
     const Mistake &mistake = cases.mistakes()[static_cast<size_t>(number % kinds)];
     std::string line = drawMistake(cases, options.seed, number);

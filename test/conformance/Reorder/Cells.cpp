@@ -1,0 +1,82 @@
+//===- Cells.cpp - What reorder has to reach ------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Cells.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Reorder/Cells.h"
+
+#include "Random.h"
+
+namespace quern::cases::reorder {
+namespace {
+
+/// A pair of types with a family, and the attributes that go with them.
+struct Group {
+  Cell cell;
+  std::vector<AttributeClass> attributes;
+};
+
+std::vector<Cell> makeCells() {
+  std::vector<Group> groups;
+  for (DataType from : allTypes)
+    for (DataType to : allTypes)
+      for (LayoutFamily family : allFamilies) {
+        Group group{{from, to, family}, {}};
+        for (AttributeClass attribute : allAttributes)
+          if (exists({from, to, family, attribute}))
+            group.attributes.push_back(attribute);
+        groups.push_back(group);
+      }
+  Random random(1);
+  random.shuffle(groups);
+  std::vector<Cell> cells;
+  for (size_t round = 0; round < std::size(allAttributes); ++round)
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const std::vector<AttributeClass> &attributes = groups[i].attributes;
+      Cell cell = groups[i].cell;
+      cell.attribute = attributes[(i + round) % attributes.size()];
+      if (round < attributes.size())
+        cells.push_back(cell);
+    }
+  return cells;
+}
+
+} // namespace
+
+std::string_view nameOf(LayoutFamily family) {
+  constexpr std::string_view names[] = {"plain",  "permuted", "gapped", "submemory", "blocked", "blocks",
+                                        "nested", "uneven",   "padded", "broadcast", "runtime"};
+  return names[static_cast<size_t>(family)];
+}
+
+std::string_view nameOf(AttributeClass attribute) {
+  constexpr std::string_view names[] = {"none",   "scales", "zero points",  "groups",   "sum",        "eltwise",
+                                        "binary", "mixed",  "compensation", "rnn data", "rnn weights"};
+  return names[static_cast<size_t>(attribute)];
+}
+
+bool exists(const Cell &cell) {
+  bool isOpen = cell.family == LayoutFamily::Runtime;
+  switch (cell.attribute) {
+  case AttributeClass::ZeroPoints:
+    return !isFloating(cell.from) || !isFloating(cell.to);
+  case AttributeClass::Compensation:
+    return cell.to == DataType::S8 && !isOpen;
+  case AttributeClass::RnnData:
+    return isFloating(cell.from) && (cell.to == DataType::S8 || cell.to == DataType::U8);
+  case AttributeClass::RnnWeights:
+    return (isFloating(cell.from) || cell.from == DataType::S8) && cell.to == DataType::S8 && !isOpen;
+  default:
+    return true;
+  }
+}
+
+const std::vector<Cell> &allCells() {
+  static const std::vector<Cell> cells = makeCells();
+  return cells;
+}
+
+} // namespace quern::cases::reorder

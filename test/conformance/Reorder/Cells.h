@@ -1,0 +1,80 @@
+//===- Cells.h - What reorder has to reach --------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A cell is a pair of types, a family of layouts and a class of attributes that go with them. The cells stand in an order in which every
+// prefix is balanced: the first round has each pair of types with each family once, its attributes going round; later rounds have the rest.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_CONFORMANCE_REORDER_CELLS_H
+#define QUERN_CONFORMANCE_REORDER_CELLS_H
+
+#include "Desc/PrimitiveDesc.h"
+
+#include <compare>
+#include <vector>
+
+namespace quern::cases::reorder {
+
+/// What is particular about the layouts of a problem: on one side, or on both.
+enum class LayoutFamily {
+  Plain,     ///< dense row-major on both sides
+  Permuted,  ///< dense, in another order of the dims on each side
+  Gapped,    ///< with gaps and offsets
+  Submemory, ///< a part of a larger tensor, blocked or not
+  Blocked,   ///< one inner block
+  Blocks,    ///< inner blocks of two dims
+  Nested,    ///< two inner blocks of one dim, around another's
+  Uneven,    ///< the dim is blocked on both sides, and the blocks divide neither it nor each other
+  Padded,    ///< blocks that do not divide, or padding without a block
+  Broadcast, ///< src repeats along some dim
+  Runtime,   ///< sizes, strides or offsets that are given at execution
+};
+inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Plain,     LayoutFamily::Permuted, LayoutFamily::Gapped,
+                                               LayoutFamily::Submemory, LayoutFamily::Blocked,  LayoutFamily::Blocks,
+                                               LayoutFamily::Nested,    LayoutFamily::Uneven,   LayoutFamily::Padded,
+                                               LayoutFamily::Broadcast, LayoutFamily::Runtime};
+
+/// What besides the tensors a case has.
+enum class AttributeClass {
+  None,
+  Scales,     ///< of src, dst or both, with any masks
+  ZeroPoints, ///< of the integer sides, and scales
+  Groups,     ///< scales and zero points in groups
+  Sum,        ///< with any scale, zero point and type, and scales
+  Eltwise,
+  Binary,
+  Mixed,        ///< all of these at once
+  Compensation, ///< s8s8, asymmetric source or both, and scales
+  RnnData,
+  RnnWeights, ///< with and without compensation
+};
+inline constexpr AttributeClass allAttributes[] = {AttributeClass::None,    AttributeClass::Scales,    AttributeClass::ZeroPoints,
+                                                   AttributeClass::Groups,  AttributeClass::Sum,       AttributeClass::Eltwise,
+                                                   AttributeClass::Binary,  AttributeClass::Mixed,     AttributeClass::Compensation,
+                                                   AttributeClass::RnnData, AttributeClass::RnnWeights};
+
+inline constexpr DataType allTypes[] = {DataType::F64,    DataType::F32, DataType::BF16, DataType::F16, DataType::F8E5M2,
+                                        DataType::F8E4M3, DataType::S32, DataType::S8,   DataType::U8};
+
+struct Cell {
+  DataType from = DataType::F32, to = DataType::F32;
+  LayoutFamily family = LayoutFamily::Plain;
+  AttributeClass attribute = AttributeClass::None;
+  auto operator<=>(const Cell &) const = default;
+};
+
+std::string_view nameOf(LayoutFamily family);
+std::string_view nameOf(AttributeClass attribute);
+
+/// Whether there are such problems.
+bool exists(const Cell &cell);
+/// Every cell, in the order that they are run.
+const std::vector<Cell> &allCells();
+/// How many of them the first round has.
+inline constexpr int64_t cellsOfFirstRound = std::size(allTypes) * std::size(allTypes) * std::size(allFamilies);
+
+} // namespace quern::cases::reorder
+
+#endif // QUERN_CONFORMANCE_REORDER_CELLS_H

@@ -1,0 +1,92 @@
+//===- Generator.cpp - Random reorder problems ----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Generator.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Reorder/Generator.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace quern::cases::reorder {
+namespace {
+
+struct RankRange {
+  int64_t least, most;
+};
+
+RankRange ranksOf(AttributeClass attribute) {
+  switch (attribute) {
+  case AttributeClass::Groups:
+    return {2, 12};
+  case AttributeClass::RnnData:
+    return {3, 4};
+  case AttributeClass::RnnWeights:
+    return {4, 5};
+  default:
+    return {1, 12};
+  }
+}
+
+/// Post-ops make the reference slow, and their code does not depend on the size.
+int64_t drawBudget(Random &random, AttributeClass attribute) {
+  if (attribute == AttributeClass::Eltwise || attribute == AttributeClass::Binary || attribute == AttributeClass::Mixed)
+    return random.pick<int64_t>({64, 64, 512, 2048});
+  return random.oneIn(40) ? 1 << 17 : random.pick<int64_t>({64, 512, 2048, 8192});
+}
+
+} // namespace
+
+Dims drawShape(Random &random, const Cell &cell) {
+  RankRange ranks = ranksOf(cell.attribute);
+  int64_t rank = random.oneIn(3) ? random.between(ranks.least, ranks.most) : random.between(ranks.least, std::min<int64_t>(ranks.most, 5));
+  Dims dims(static_cast<size_t>(rank), 1);
+  std::vector<size_t> order(dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  random.shuffle(order);
+  double budget = static_cast<double>(drawBudget(random, cell.attribute));
+  for (int64_t left = rank; size_t dim : order) {
+    // Leaves something for so many dims: otherwise the first would take everything.
+    double share = std::pow(budget, 1.0 / static_cast<double>(random.between(1, left--)));
+    dims[dim] = drawExtent(random, static_cast<int64_t>(std::min(budget, 1.5 * share)));
+    budget /= static_cast<double>(dims[dim]);
+  }
+  if (random.oneIn(50))
+    dims[static_cast<size_t>(drawDim(random, dims))] = 0;
+  return dims;
+}
+
+const Cell &cellOf(int64_t number) { return allCells()[static_cast<size_t>(number) % allCells().size()]; }
+
+Case drawCase(uint64_t seed, int64_t number) {
+  Random random(seed * 1000033 + static_cast<uint64_t>(number));
+  const Cell &cell = cellOf(number);
+  Case drawn;
+  drawn.number = number;
+  OperandShape shape{drawShape(random, cell), {}};
+  shape.isOpen.assign(shape.dims.size(), false);
+  Sides sides, actual;
+  if (cell.family == LayoutFamily::Runtime) {
+    RuntimeTensors tensors = drawRuntimeTensors(random, shape.dims, {cell.from, cell.to});
+    sides = {tensors.open[0], tensors.open[1]};
+    actual = {tensors.actual[0], tensors.actual[1]};
+    shape.isOpen = tensors.isOpen;
+    appendSizes(sides.src, actual.src, drawn.sizes);
+    appendSizes(sides.dst, actual.dst, drawn.sizes);
+  } else {
+    sides = drawSides(random, cell.family, shape.dims, cell.from, cell.to);
+  }
+  AttributesDraw attributes = drawAttributes(random, cell.attribute, sides, shape);
+  appendSizes(attributes, drawn.sizes);
+  drawn.desc = {ReorderDesc{sides.src, sides.dst}, attributes.open};
+  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
+  drawn.data.seed = random.bits() % 1000000;
+  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+  drawn.data.inPlace = sides.src == sides.dst && drawn.sizes.empty() && random.oneIn(2);
+  return drawn;
+}
+
+} // namespace quern::cases::reorder

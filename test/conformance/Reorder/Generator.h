@@ -1,0 +1,40 @@
+//===- Generator.h - Random reorder problems ------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Problems walk through the cells of Cells.h and draw the rest: rank, sizes around every vector width, order of dims, gaps, blocks, masks,
+// groups, operands, data.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_CONFORMANCE_REORDER_GENERATOR_H
+#define QUERN_CONFORMANCE_REORDER_GENERATOR_H
+
+#include "Cases.h"
+#include "DrawAttributes.h"
+#include "Reorder/Cells.h"
+
+namespace quern::cases::reorder {
+
+/// Case `number` of a seed; the cells over and over.
+Case drawCase(uint64_t seed, int64_t number);
+const Cell &cellOf(int64_t number);
+/// Of a rank and size that go with the cell.
+Dims drawShape(Random &random, const Cell &cell);
+
+/// src and dst of a family that is not Runtime, on one side or both.
+struct Sides {
+  TensorDesc src, dst;
+};
+Sides drawSides(Random &random, LayoutFamily family, const Dims &dims, DataType from, DataType to);
+/// One tensor of a family that a single tensor can be of: neither Runtime nor Broadcast.
+TensorDesc drawSide(Random &random, LayoutFamily family, const Dims &dims, DataType type);
+
+/// Attributes of a class; extras that go with it are added to `sides.dst`.
+AttributesDraw drawAttributes(Random &random, AttributeClass attribute, Sides &sides, const OperandShape &shape);
+
+std::span<const Mistake> mistakes();
+
+} // namespace quern::cases::reorder
+
+#endif // QUERN_CONFORMANCE_REORDER_GENERATOR_H

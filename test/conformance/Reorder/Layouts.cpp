@@ -1,0 +1,114 @@
+//===- Layouts.cpp - Layouts of the two sides of a reorder ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The family is on one side or on both; the other side is then of a simple one.
+//
+//===----------------------------------------------------------------------===//
+#include "Reorder/Generator.h"
+
+namespace quern::cases::reorder {
+namespace {
+
+/// Another dim if there is one.
+int drawOther(Random &random, const Dims &dims, int dim) {
+  int64_t rank = static_cast<int64_t>(dims.size());
+  return rank == 1 ? dim : static_cast<int>((dim + random.between(1, rank - 1)) % rank);
+}
+
+/// As layouts of weights have them: 4b16a4b, 8a16b2a, 16a16b2a, and others.
+Blocks drawNested(Random &random, const Dims &dims) {
+  int dim = drawDim(random, dims), other = drawOther(random, dims, dim);
+  int64_t outer = random.pick<int64_t>({4, 8, 16, 2, 3}), middle = random.pick<int64_t>({16, 8, 4, 32, 48}),
+          inner = random.pick<int64_t>({4, 2, 4, 8});
+  switch (random.between(0, 3)) {
+  case 0:
+    return {{dim, outer}, {dim, inner}};
+  case 1:
+    return {{other, random.pick<int64_t>({2, 4})}, {dim, outer}, {other, middle}, {dim, inner}};
+  default:
+    return {{dim, outer}, {other, middle}, {dim, inner}};
+  }
+}
+
+struct UnevenBlocks {
+  int64_t src, dst;
+};
+
+UnevenBlocks drawUneven(Random &random) {
+  return random.pick<UnevenBlocks>({{48, 32}, {32, 48}, {3, 2}, {24, 16}, {6, 4}, {5, 8}, {12, 16}, {40, 16}, {16, 24}, {64, 48}});
+}
+
+/// Sometimes with a block of another dim inside or around.
+TensorDesc drawUnevenSide(Random &random, const Dims &dims, DataType type, int dim, int64_t block) {
+  Blocks blocks = {{dim, block}};
+  int other = drawOther(random, dims, dim);
+  if (other != dim && random.oneIn(3))
+    blocks.insert(random.oneIn(2) ? blocks.begin() : blocks.end(), {other, random.pick<int64_t>({2, 4, 16})});
+  return drawBlocked(random, dims, type, blocks);
+}
+
+TensorDesc drawSimple(Random &random, const Dims &dims, DataType type) {
+  switch (random.between(0, 6)) {
+  case 0:
+  case 1:
+    return drawPlain(random, dims, type, {true, false, false});
+  case 2:
+    return drawPlain(random, dims, type, {random.oneIn(2), true, false});
+  case 3:
+    return drawBlocked(random, dims, type, {{drawDim(random, dims), drawBlock(random)}});
+  case 4:
+    return drawBlocked(random, dims, type, drawNested(random, dims));
+  default:
+    return drawPlain(random, dims, type, {});
+  }
+}
+
+} // namespace
+
+TensorDesc drawSide(Random &random, LayoutFamily family, const Dims &dims, DataType type) {
+  int dim = drawDim(random, dims);
+  switch (family) {
+  case LayoutFamily::Permuted:
+    return drawPlain(random, dims, type, {true, false, false});
+  case LayoutFamily::Gapped:
+    return drawPlain(random, dims, type, {random.oneIn(2), true, false});
+  case LayoutFamily::Submemory:
+    return drawSubmemory(random, dims, type, random.oneIn(2) ? Blocks{} : Blocks{{dim, drawBlock(random)}});
+  case LayoutFamily::Blocked:
+    return drawBlocked(random, dims, type, {{dim, drawBlock(random)}});
+  case LayoutFamily::Blocks:
+    return drawBlocked(random, dims, type, drawSeveralBlocks(random, dim, drawOther(random, dims, dim)));
+  case LayoutFamily::Nested:
+    return drawBlocked(random, dims, type, drawNested(random, dims));
+  case LayoutFamily::Uneven:
+    return drawUnevenSide(random, dims, type, dim, drawUneven(random).src);
+  case LayoutFamily::Padded:
+    return drawPadded(random, dims, type);
+  default:
+    return drawPlain(random, dims, type, {});
+  }
+}
+
+Sides drawSides(Random &random, LayoutFamily family, const Dims &dims, DataType from, DataType to) {
+  if (family == LayoutFamily::Broadcast)
+    return {drawPlain(random, dims, from, {random.oneIn(3), false, true}), drawSimple(random, dims, to)};
+  if (family == LayoutFamily::Uneven) {
+    int dim = drawDim(random, dims);
+    UnevenBlocks blocks = drawUneven(random);
+    return {drawUnevenSide(random, dims, from, dim, blocks.src), drawUnevenSide(random, dims, to, dim, blocks.dst)};
+  }
+  bool isOnSrc = family == LayoutFamily::Plain || random.between(0, 2) > 0,
+       isOnDst = !isOnSrc || family == LayoutFamily::Plain || random.oneIn(2);
+  TensorDesc src = isOnSrc ? drawSide(random, family, dims, from) : drawSimple(random, dims, from);
+  TensorDesc dst = isOnDst ? drawSide(random, family, dims, to) : drawSimple(random, dims, to);
+  // The same layout on both sides, as a mere conversion has it.
+  if (isOnSrc && random.oneIn(6)) {
+    dst = src;
+    dst.dataType = to;
+  }
+  return {src, dst};
+}
+
+} // namespace quern::cases::reorder

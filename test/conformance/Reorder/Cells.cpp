@@ -10,6 +10,9 @@
 
 #include "Random.h"
 
+#include <algorithm>
+#include <map>
+
 namespace quern::cases::reorder {
 namespace {
 
@@ -17,6 +20,27 @@ namespace {
 struct Group {
   Cell cell;
   std::vector<AttributeClass> attributes;
+};
+
+/// Chooses the attributes of the first round so that each class meets each family and each type, rare as the class may be.
+class RarestFirst {
+public:
+  void bringToFront(Group &group) {
+    auto best = std::min_element(group.attributes.begin(), group.attributes.end(),
+                                 [&](AttributeClass a, AttributeClass b) { return uses(group.cell, a) < uses(group.cell, b); });
+    ++withFamily[{group.cell.family, *best}], ++withFrom[{group.cell.from, *best}], ++withTo[{group.cell.to, *best}];
+    std::rotate(group.attributes.begin(), best, group.attributes.end());
+  }
+
+private:
+  /// The fewest with any one property; then all.
+  std::pair<int64_t, int64_t> uses(const Cell &cell, AttributeClass attribute) {
+    int64_t family = withFamily[{cell.family, attribute}], from = withFrom[{cell.from, attribute}], to = withTo[{cell.to, attribute}];
+    return {std::min({family, from, to}), family + from + to};
+  }
+
+  std::map<std::pair<LayoutFamily, AttributeClass>, int64_t> withFamily;
+  std::map<std::pair<DataType, AttributeClass>, int64_t> withFrom, withTo;
 };
 
 std::vector<Cell> makeCells() {
@@ -32,12 +56,15 @@ std::vector<Cell> makeCells() {
       }
   Random random(1);
   random.shuffle(groups);
+  RarestFirst rarest;
+  for (Group &group : groups)
+    rarest.bringToFront(group);
   std::vector<Cell> cells;
   for (size_t round = 0; round < std::size(allAttributes); ++round)
     for (size_t i = 0; i < groups.size(); ++i) {
       const std::vector<AttributeClass> &attributes = groups[i].attributes;
       Cell cell = groups[i].cell;
-      cell.attribute = attributes[(i + round) % attributes.size()];
+      cell.attribute = attributes[round % attributes.size()];
       if (round < attributes.size())
         cells.push_back(cell);
     }

@@ -53,6 +53,10 @@ mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &o
 /// conversion, which flushes denormals, is taken for vectors without any. Fails with a diagnostic on arithmetic in a narrow type.
 mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
 
+/// Shortens what emission writes for a float that becomes the nearest integer of a range (clamp, round to even, convert; NaN becomes 0) on
+/// vectors of whole registers. The result is the same.
+void expandSaturation(mlir::func::FuncOp function, VectorIsa isa);
+
 /// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel `@<name>_kernel` that upstream's
 /// linalg-to-loops gives, one scalar at a time. Its iteration space is 1; intermediates lie in scratch at problem size. With `widen`, what
 /// the problem computes in f32 is computed and kept in f64, and only what it writes is rounded.

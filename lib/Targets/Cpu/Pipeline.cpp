@@ -306,9 +306,11 @@ void eraseUnusedSums(LLVM::LLVMFuncOp function) {
 } // namespace
 
 LogicalResult expandForTarget(ModuleOp module, const Target &target) {
-  for (auto function : module.getOps<func::FuncOp>())
+  for (auto function : module.getOps<func::FuncOp>()) {
+    expandSaturation(function, vectorIsaFor(target));
     if (failed(expandNarrowFloats(function, vectorIsaFor(target))) || failed(expandMath(function, mathOptionsFor(target))))
       return failure();
+  }
   return success();
 }
 

@@ -3,38 +3,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Kernels arrive scheduled, so the middle end is skipped and the back end runs without schedulers and late cleanups: a third of the time
-// for the same code. The default code generation is the fallback for what the short one leaves out (atomics).
+// Kernels arrive scheduled, so the middle end is skipped; CodegenPasses has what remains of the back end.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Codegen.h"
 
+#include "Targets/Cpu/CodegenPasses.h"
 #include "Targets/Cpu/Pipeline.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
-#include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
-#include "llvm/CodeGen/MachineModuleInfo.h"
-#include "llvm/CodeGen/Passes.h"
-#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsX86.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/MCContext.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetLoweringObjectFile.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/Scalar.h"
 
 #include <mutex>
 #include <utility>
@@ -79,103 +70,6 @@ struct CollectErrors : llvm::DiagnosticHandler {
   }
   std::string &text;
 };
-
-/// Reaches the protected steps of a pass configuration by pointers to members.
-struct PassSteps : llvm::TargetPassConfig {
-  static bool addCoreISel(llvm::TargetPassConfig &config) { return (config.*(&PassSteps::addCoreISelPasses))(); }
-  static void add(llvm::TargetPassConfig &config, llvm::Pass *pass) {
-    (config.*static_cast<void (llvm::TargetPassConfig::*)(llvm::Pass *)>(&PassSteps::addPass))(pass);
-  }
-};
-
-void disableLateCleanups(llvm::TargetPassConfig &config) {
-  using namespace llvm;
-  AnalysisID off[] = {&MachineSchedulerID,
-                      &PostRASchedulerID,
-                      &PostMachineSchedulerID,
-                      &EarlyTailDuplicateLegacyID,
-                      &TailDuplicateLegacyID,
-                      &EarlyIfConverterLegacyID,
-                      &MachineSinkingLegacyID,
-                      &StackSlotColoringID,
-                      &ShrinkWrapID,
-                      &PostRAMachineSinkingID,
-                      &MachineLateInstrsCleanupID,
-                      &BranchFolderPassID,
-                      &MachineCombinerID,
-                      &StackColoringLegacyID,
-                      &XRayInstrumentationID,
-                      &FEntryInserterID,
-                      &PatchableFunctionID,
-                      &StackMapLivenessID,
-                      &LiveDebugValuesID,
-                      &FuncletLayoutID,
-                      &RenameIndependentSubregsID,
-                      &RemoveRedundantDebugValuesID,
-                      &StackFrameLayoutAnalysisPassID,
-                      &RemoveLoadsIntoFakeUsesID,
-                      &FixupStatepointCallerSavedID,
-                      &OptimizePHIsLegacyID,
-                      &DetectDeadLanesID,
-                      &LocalStackSlotAllocationID,
-                      &MachineSanitizerBinaryMetadataID,
-                      &MachineCopyPropagationID};
-  for (AnalysisID id : off)
-    config.disablePass(id);
-}
-
-/// Code generation without the IR passes that serve front ends. False if this back end does not offer the steps.
-bool addLeanPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes, llvm::raw_pwrite_stream &os, llvm::CodeGenFileType kind,
-                   bool verifyIr) {
-  using namespace llvm;
-  auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
-  TargetPassConfig *config = target.createPassConfig(passes);
-  config->setDisableVerify(!verifyIr);
-  auto *info = new MachineModuleInfoWrapperPass(&target);
-  passes.add(config); // takes ownership, as of every pass
-  passes.add(info);
-  MCContext &context = info->getMMI().getContext();
-  const_cast<TargetLoweringObjectFile &>(*machine.getObjFileLowering()).Initialize(context, machine);
-  disableLateCleanups(*config);
-  passes.add(createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
-  PassSteps::add(*config, createExpandReductionsPass());
-  PassSteps::add(*config, createScalarizeMaskedMemIntrinLegacyPass());
-  config->addCodeGenPrepare();
-  config->addISelPrepare();
-  if (PassSteps::addCoreISel(*config))
-    return false;
-  config->addMachinePasses();
-  config->setInitialized();
-  return !target.addAsmPrinter(passes, os, nullptr, kind, context);
-}
-
-bool usesAtomics(const llvm::Module &module) {
-  for (const llvm::Function &function : module)
-    for (const llvm::Instruction &instruction : llvm::instructions(function))
-      if (instruction.isAtomic())
-        return true;
-  return false;
-}
-
-/// A pass manager serves one module: reused for another, LLVM's machine passes keep state of the one before.
-bool generate(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind,
-              bool verifyIr) {
-  if (!usesAtomics(module)) {
-    llvm::raw_svector_ostream os(bytes);
-    llvm::legacy::PassManager passes;
-    if (addLeanPasses(machine, passes, os, kind, verifyIr)) {
-      passes.run(module);
-      return true;
-    }
-    bytes.clear();
-  }
-  llvm::raw_svector_ostream os(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, os, nullptr, kind, !verifyIr))
-    return false;
-  passes.run(module);
-  return true;
-}
 
 /// Takes the kernels' own attributes away while it lives: they mean something to Quern alone, and translation must not see them.
 class HideQuernAttributes {
@@ -334,7 +228,7 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
   }
   llvm::SmallVector<char, 0> bytes;
   auto kind = form == CpuCodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (!generate(**machine, **translated, bytes, kind, verifyIr))
+  if (!generateCode(**machine, **translated, bytes, kind, verifyIr))
     return internalError("codegen: LLVM cannot emit this kind of file");
   if (!complaint.empty())
     return internalError("codegen: ", complaint);

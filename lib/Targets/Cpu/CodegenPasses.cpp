@@ -1,0 +1,120 @@
+//===- CodegenPasses.cpp - The back end's passes for kernels --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What is left out: schedulers (kernels arrive scheduled), late cleanups that change nothing here, debug and unwinding information, tile
+// registers, the x87 stack, speculation hardening, thunks. The default code generation is the fallback for what the list leaves out
+// (atomics).
+//
+//===----------------------------------------------------------------------===//
+#include "Targets/Cpu/CodegenPasses.h"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/PassRegistry.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetLoweringObjectFile.h"
+#include "llvm/Transforms/Scalar.h"
+
+using namespace llvm;
+
+namespace quern {
+namespace {
+
+/// Reaches the protected steps of a pass configuration by pointers to members.
+struct PassSteps : TargetPassConfig {
+  static bool addCoreISel(TargetPassConfig &config) { return (config.*(&PassSteps::addCoreISelPasses))(); }
+  static void addPreEmit(TargetPassConfig &config) { (config.*(&PassSteps::addPreEmitPass))(); }
+  static void add(TargetPassConfig &config, Pass *pass) {
+    (config.*static_cast<void (TargetPassConfig::*)(Pass *)>(&PassSteps::addPass))(pass);
+  }
+};
+
+/// From selected instructions to final ones, by the names of LLVM's registry, which has those of the target too.
+constexpr StringLiteral machinePasses[] = {
+    // While registers are virtual and each is written once.
+    "dead-mi-elimination", "early-machinelicm", "machine-cse", "peephole-opt", "dead-mi-elimination",
+    // Selection may copy the flags, which no instruction can.
+    "x86-flags-copy-lowering",
+    // Registers.
+    "processimpdefs", "unreachable-mbb-elimination", "livevars", "phi-node-elimination", "twoaddressinstruction", "register-coalescer",
+    "greedy", "virtregrewriter", "machinelicm",
+    // What stands for several instructions, and the order of blocks.
+    "prologepilog", "postrapseudos", "x86-expand-pseudo", "block-placement"};
+
+/// False, with nothing added, if this LLVM has no pass of one of the names.
+bool addMachinePasses(TargetPassConfig &config) {
+  SmallVector<Pass *> passes;
+  for (StringRef name : machinePasses) {
+    const PassInfo *info = PassRegistry::getPassRegistry()->getPassInfo(name);
+    if (!info || !info->getNormalCtor()) {
+      for (Pass *pass : passes)
+        delete pass;
+      return false;
+    }
+    passes.push_back(info->createPass());
+  }
+  for (Pass *pass : passes)
+    PassSteps::add(config, pass);
+  // Domains of vector instructions, false dependencies, upper halves, short encodings.
+  PassSteps::addPreEmit(config);
+  return true;
+}
+
+/// False if this back end does not offer the steps.
+bool addPasses(TargetMachine &machine, legacy::PassManager &passes, raw_pwrite_stream &os, CodeGenFileType kind, bool verifyIr) {
+  auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
+  TargetPassConfig *config = target.createPassConfig(passes);
+  config->setDisableVerify(!verifyIr);
+  auto *info = new MachineModuleInfoWrapperPass(&target);
+  passes.add(config); // takes ownership, as of every pass
+  passes.add(info);
+  MCContext &context = info->getMMI().getContext();
+  const_cast<TargetLoweringObjectFile &>(*machine.getObjFileLowering()).Initialize(context, machine);
+  passes.add(createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
+  PassSteps::add(*config, createExpandReductionsPass());
+  PassSteps::add(*config, createScalarizeMaskedMemIntrinLegacyPass());
+  config->addCodeGenPrepare();
+  if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config))
+    return false;
+  config->setInitialized();
+  return !target.addAsmPrinter(passes, os, nullptr, kind, context);
+}
+
+bool usesAtomics(const Module &module) {
+  for (const Function &function : module)
+    for (const Instruction &instruction : instructions(function))
+      if (instruction.isAtomic())
+        return true;
+  return false;
+}
+
+} // namespace
+
+/// A pass manager serves one module: reused for another, LLVM's machine passes keep state of the one before.
+bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> &bytes, CodeGenFileType kind, bool verifyIr) {
+  if (!usesAtomics(module)) {
+    raw_svector_ostream os(bytes);
+    legacy::PassManager passes;
+    if (addPasses(machine, passes, os, kind, verifyIr)) {
+      passes.run(module);
+      return true;
+    }
+    bytes.clear();
+  }
+  raw_svector_ostream os(bytes);
+  legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, os, nullptr, kind, !verifyIr))
+    return false;
+  passes.run(module);
+  return true;
+}
+
+} // namespace quern

@@ -36,8 +36,8 @@ struct MapStrategy {
 };
 
 /// Schedules `problem` as one kernel `@<name>_kernel` behind it. The kernel's signature and attributes are those that scheduleRows()
-/// gives. `problem` stays. Inputs of the type and layout of the destination may be the same memory; arguments that otherwise overlap may
-/// not. Fails without a diagnostic where the function is no map; `whyNot`, if given, then receives the reason in one line.
+/// gives. `problem` stays. Inputs of the destination's layout and size of elements may be the same memory; arguments that otherwise overlap
+/// may not. Fails without a diagnostic where the function is no map; `whyNot`, if given, then receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleMap(mlir::func::FuncOp problem, const MapStrategy &strategy,
                                                                    std::string *whyNot = nullptr);
 

@@ -21,7 +21,7 @@ using namespace quern;
 using namespace quern::maps;
 
 bool Operand::mayAlias(const Operand &other) const {
-  return base == other.base || (base.getType() == other.base.getType() && loops == other.loops);
+  return base == other.base || (bytes() == other.bytes() && offset == other.offset && loops == other.loops);
 }
 
 namespace {

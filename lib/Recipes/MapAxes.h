@@ -35,7 +35,7 @@ struct Operand {
   llvm::SmallVector<Walk, 6> loops;                       ///< by loop of the op, as the map says
   mlir::Type element() const { return llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
   int64_t bytes() const { return element().getIntOrFloatBitWidth() / 8; }
-  /// Same type and layout: the two may be one buffer.
+  /// Same size of elements and same layout: the two may be one buffer.
   bool mayAlias(const Operand &other) const;
 };
 

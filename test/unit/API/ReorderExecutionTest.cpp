@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <numeric>
 
 namespace quern {
 namespace {
@@ -129,6 +130,27 @@ TEST_F(ReorderExecution, SumInPlace) {
     std::vector<float> values = before;
     run(md, values.data(), md, values.data(), attr);
     EXPECT_EQ(wrongElements(md, before.data(), md, values.data(), [](float value) { return 1.5f * value; }), 0u) << tag;
+  }
+}
+
+TEST_F(ReorderExecution, AnOperandInPlaceUnderATransposition) {
+  for (const memory::dims &dims : {memory::dims{20, 33}, {17, 17}, {64, 100}}) {
+    memory::desc src(dims, dt::f32, "ba"), dst(dims, dt::f32, "ab"), operand(dims, dt::s32, "ab");
+    post_ops ops;
+    ops.append_binary(algorithm::binary_add, operand);
+    primitive_attr attr;
+    attr.set_post_ops(ops);
+    std::vector<float> from = pattern<float>(bufferSize<float>(src)), to(from.size());
+    std::vector<int32_t> addends(from.size());
+    std::iota(addends.begin(), addends.end(), 1);
+    std::memcpy(to.data(), addends.data(), dst.get_size());
+    reorder(reorder::primitive_desc(device, src, device, dst, attr))
+        .execute(order, {{QUERN_ARG_SRC, memory(src, device, from.data())},
+                         {QUERN_ARG_DST, memory(dst, device, to.data())},
+                         {QUERN_ARG_ATTR_MULTIPLE_POST_OP(0) | QUERN_ARG_SRC_1, memory(operand, device, to.data())}});
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] -= static_cast<float>(addends[i]);
+    EXPECT_EQ(wrongElements(src, from.data(), dst, to.data(), same), 0u) << dims[0] << "x" << dims[1];
   }
 }
 

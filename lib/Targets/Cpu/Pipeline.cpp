@@ -133,6 +133,31 @@ Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType 
   return address;
 }
 
+/// The only lane that a constant mask has; -1 if it is another mask.
+int64_t onlyLane(Value mask) {
+  DenseElementsAttr lanes;
+  if (!matchPattern(mask, m_Constant(&lanes)))
+    return -1;
+  auto values = llvm::to_vector<64>(lanes.getValues<bool>());
+  return llvm::count(values, true) == 1 ? llvm::find(values, true) - values.begin() : -1;
+}
+
+/// LLVM 22 makes a scalar store of a masked one with a single constant lane, and forgets there that the store also truncates: it writes as
+/// much as the element was wide before. So that store is written here.
+bool storeOnlyLane(vector::MaskedStoreOp op, Value value, Value address, unsigned alignment, ConversionPatternRewriter &rewriter) {
+  int64_t lane = onlyLane(op.getMask());
+  if (lane < 0)
+    return false;
+  Location loc = op.getLoc();
+  Value at = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64IntegerAttr(lane));
+  Value element = LLVM::ExtractElementOp::create(rewriter, loc, value, at);
+  if (lane)
+    address = LLVM::GEPOp::create(rewriter, loc, address.getType(), element.getType(), address,
+                                  ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(lane)});
+  rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, element, address, alignment);
+  return true;
+}
+
 /// Lowers an access of vectors to a flat buffer. Upstream's lowering finds the alignment by way of affine maps, at every access anew.
 template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
   using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
@@ -150,7 +175,7 @@ template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
                                                  op.getNontemporal());
     else if constexpr (std::is_same_v<Op, vector::MaskedLoadOp>)
       rewriter.replaceOpWithNewOp<LLVM::MaskedLoadOp>(op, op.getVectorType(), address, adaptor.getMask(), adaptor.getPassThru(), alignment);
-    else
+    else if (!storeOnlyLane(op, adaptor.getValueToStore(), address, alignment, rewriter))
       rewriter.replaceOpWithNewOp<LLVM::MaskedStoreOp>(op, adaptor.getValueToStore(), address, adaptor.getMask(), alignment);
     return success();
   }

@@ -9,6 +9,8 @@
 #include "Primitives/Arguments.h"
 #include "Reorder/Generator.h"
 
+#include <algorithm>
+
 namespace quern::cases::reorder {
 namespace {
 
@@ -30,7 +32,7 @@ public:
     int64_t which = random.between(1, 3);
     for (int32_t argument : {arg::src, arg::dst})
       if (which & (argument == arg::src ? 1 : 2))
-        group(drawn.open.scales[argument] = withMask(drawScale(random)), inGroups);
+        group(drawn.open.scales[argument] = withMask(scale()), inGroups);
   }
 
   /// At least one, of the integer sides.
@@ -40,6 +42,8 @@ public:
     for (int32_t argument : {arg::src, arg::dst})
       if (which & (argument == arg::src ? 1 : 2)) {
         QuantParams params{0, random.pick({DataType::S32, DataType::S32, DataType::S8, DataType::U8, DataType::F32}), {}};
+        if (isClosed() && random.oneIn(5))
+          params.dataType = random.pick({DataType::S4, DataType::U4});
         group(drawn.open.zeroPoints[argument] = withMask(params), inGroups);
       }
   }
@@ -49,10 +53,9 @@ public:
     sum.kind = PostOp::Kind::Sum;
     sum.scale = random.pick({1.0f, 0.5f, -1.5f, 0.1f, 3.0f, 0.0f});
     DataType to = sides.dst.dataType;
-    bool isByte = bitsOf(to) == 8;
     if (random.oneIn(2))
       sum.dataType = to == DataType::S8 && random.oneIn(2) ? DataType::U8 : to == DataType::U8 && random.oneIn(2) ? DataType::S8 : to;
-    if (isByte || to == DataType::S32)
+    if (!isFloating(to))
       sum.zeroPoint = random.pick({0, 0, 3, -7, 128});
     drawn.open.postOps.push_back(sum);
     drawn.actualPostOps.push_back(sum);
@@ -100,6 +103,15 @@ public:
   }
 
 private:
+  bool isClosed() const { return std::find(shape.isOpen.begin(), shape.isOpen.end(), true) == shape.isOpen.end(); }
+
+  QuantParams scale() {
+    QuantParams params = drawScale(random);
+    if (random.oneIn(6))
+      params.dataType = DataType::E8M0;
+    return params;
+  }
+
   QuantParams withMask(QuantParams params) {
     params.mask = mask();
     return params;

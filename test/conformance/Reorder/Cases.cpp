@@ -21,7 +21,7 @@ using namespace cases::reorder;
 class ReorderCases : public PrimitiveCases {
 public:
   std::string_view name() const override { return "reorder"; }
-  int64_t firstRound() const override { return cellsOfFirstRound; }
+  int64_t firstRound() const override { return cellsOfFirstRound(); }
   int64_t allRounds() const override { return static_cast<int64_t>(allCells().size()); }
   Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number); }
   std::span<const Mistake> mistakes() const override { return cases::reorder::mistakes(); }

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace quern::cases::reorder {
 namespace {
@@ -52,7 +54,8 @@ std::vector<Cell> makeCells() {
         for (AttributeClass attribute : allAttributes)
           if (exists({from, to, family, attribute}))
             group.attributes.push_back(attribute);
-        groups.push_back(group);
+        if (!group.attributes.empty())
+          groups.push_back(group);
       }
   Random random(1);
   random.shuffle(groups);
@@ -87,6 +90,8 @@ std::string_view nameOf(AttributeClass attribute) {
 
 bool exists(const Cell &cell) {
   bool isOpen = cell.family == LayoutFamily::Runtime;
+  if (isOpen && (bitsOf(cell.from) < 8 || bitsOf(cell.to) < 8))
+    return false;
   switch (cell.attribute) {
   case AttributeClass::ZeroPoints:
     return !isFloating(cell.from) || !isFloating(cell.to);
@@ -99,6 +104,13 @@ bool exists(const Cell &cell) {
   default:
     return true;
   }
+}
+
+int64_t cellsOfFirstRound() {
+  std::set<std::tuple<DataType, DataType, LayoutFamily>> groups;
+  for (const Cell &cell : allCells())
+    groups.insert({cell.from, cell.to, cell.family});
+  return static_cast<int64_t>(groups.size());
 }
 
 const std::vector<Cell> &allCells() {

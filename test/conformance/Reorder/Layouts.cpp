@@ -55,7 +55,7 @@ TensorDesc drawSimple(Random &random, const Dims &dims, DataType type) {
   case 1:
     return drawPlain(random, dims, type, {true, false, false});
   case 2:
-    return drawPlain(random, dims, type, {random.oneIn(2), true, false});
+    return drawPlain(random, dims, type, {random.oneIn(2), bitsOf(type) >= 8, false});
   case 3:
     return drawBlocked(random, dims, type, {{drawDim(random, dims), drawBlock(random)}});
   case 4:
@@ -65,10 +65,14 @@ TensorDesc drawSimple(Random &random, const Dims &dims, DataType type) {
   }
 }
 
+bool hasGaps(LayoutFamily family) { return family == LayoutFamily::Gapped || family == LayoutFamily::Submemory; }
+
 } // namespace
 
-TensorDesc drawSide(Random &random, LayoutFamily family, const Dims &dims, DataType type) {
+TensorDesc drawSide(Random &random, LayoutFamily family, const Dims &dims, DataType type, bool isWritten) {
   int dim = drawDim(random, dims);
+  if (bitsOf(type) < 8 && hasGaps(family) && isWritten)
+    return drawSimple(random, dims, type);
   switch (family) {
   case LayoutFamily::Permuted:
     return drawPlain(random, dims, type, {true, false, false});
@@ -99,12 +103,13 @@ Sides drawSides(Random &random, LayoutFamily family, const Dims &dims, DataType 
     UnevenBlocks blocks = drawUneven(random);
     return {drawUnevenSide(random, dims, from, dim, blocks.src), drawUnevenSide(random, dims, to, dim, blocks.dst)};
   }
-  bool isOnSrc = family == LayoutFamily::Plain || random.between(0, 2) > 0,
-       isOnDst = !isOnSrc || family == LayoutFamily::Plain || random.oneIn(2);
-  TensorDesc src = isOnSrc ? drawSide(random, family, dims, from) : drawSimple(random, dims, from);
-  TensorDesc dst = isOnDst ? drawSide(random, family, dims, to) : drawSimple(random, dims, to);
-  // The same layout on both sides, as a mere conversion has it.
-  if (isOnSrc && random.oneIn(6)) {
+  bool isOnBoth = family == LayoutFamily::Plain || random.oneIn(3), isOnSrc = isOnBoth || random.oneIn(2);
+  if (hasGaps(family) && bitsOf(to) < 8) // two elements of a byte cannot be written on their own
+    isOnBoth = false, isOnSrc = true;
+  TensorDesc src = isOnSrc ? drawSide(random, family, dims, from, /*isWritten=*/false) : drawSimple(random, dims, from);
+  TensorDesc dst = isOnBoth || !isOnSrc ? drawSide(random, family, dims, to, /*isWritten=*/true) : drawSimple(random, dims, to);
+  // The same layout on both sides, as a mere conversion has it, or a reorder in place.
+  if (isOnBoth && random.oneIn(2)) {
     dst = src;
     dst.dataType = to;
   }

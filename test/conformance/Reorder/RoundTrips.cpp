@@ -124,7 +124,8 @@ public:
     Dims dims = drawShape(random, {trip.type, trip.type, trip.from, AttributeClass::None});
     Case drawn;
     drawn.number = number;
-    drawn.desc.op = ReorderDesc{drawSide(random, trip.from, dims, trip.type), drawSide(random, trip.to, dims, trip.type)};
+    drawn.desc.op = ReorderDesc{drawSide(random, trip.from, dims, trip.type, /*isWritten=*/true),
+                                drawSide(random, trip.to, dims, trip.type, /*isWritten=*/true)};
     drawn.data.seed = random.bits() % 1000000;
     return drawn;
   }

@@ -27,14 +27,16 @@ Result<void> setMaxConcurrency(int threads) {
   return {};
 }
 
-Problem::Problem(Engine *engine, VerifiedProblem &&verified)
-    : device(engine), problem(std::move(verified)), kernelKey(makeKey(problem.desc, engine->target)), threads(maxConcurrency()) {}
+Problem::Problem(Engine *engine, Engine *dstEngine, VerifiedProblem &&verified)
+    : device(engine), dstDevice(dstEngine), problem(std::move(verified)), kernelKey(makeKey(problem.desc, engine->target)),
+      threads(maxConcurrency()) {}
 
-Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint) {
+Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
+                                                       Engine *dstEngine) {
   Result<VerifiedProblem> verified = verify(desc, engine->target, hint);
   if (!verified)
     return verified.takeError();
-  return std::shared_ptr<const Problem>(new Problem(engine, std::move(*verified)));
+  return std::shared_ptr<const Problem>(new Problem(engine, dstEngine ? dstEngine : engine, std::move(*verified)));
 }
 
 Result<AcquiredKernel> Problem::acquire() const {

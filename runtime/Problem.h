@@ -17,10 +17,13 @@ namespace quern {
 
 class Problem {
 public:
-  /// Verifies `desc` for the engine's target. `hint` is the forward problem of a backward one, or null.
-  static Result<std::shared_ptr<const Problem>> create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint);
+  /// Verifies `desc` for the engine's target. `hint` is the forward problem of a backward one, or null. A reorder goes to `dstEngine`,
+  /// which may be the same engine (null).
+  static Result<std::shared_ptr<const Problem>> create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
+                                                       Engine *dstEngine = nullptr);
 
   const EngineRef &engine() const { return device; }
+  const EngineRef &dstEngine() const { return dstDevice; }
   const VerifiedProblem &verified() const { return problem; }
   const KernelKey &key() const { return kernelKey; }
   bool isNoop() const { return problem.isNoop; }
@@ -40,11 +43,11 @@ public:
   Result<double> estimatedSeconds() const;
 
 private:
-  Problem(Engine *engine, VerifiedProblem &&verified);
+  Problem(Engine *engine, Engine *dstEngine, VerifiedProblem &&verified);
   /// The kernel, kept from then on. Null for an empty tensor.
   Result<std::shared_ptr<const Executable>> hold() const;
 
-  EngineRef device;
+  EngineRef device, dstDevice;
   VerifiedProblem problem;
   KernelKey kernelKey;
   int threads;

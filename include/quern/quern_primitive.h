@@ -32,6 +32,10 @@ QUERN_API quern_status_t quern_softmax_backward_primitive_desc_create(quern_prim
         quern_alg_kind_t alg_kind, const_quern_memory_desc_t diff_src_desc, const_quern_memory_desc_t diff_dst_desc,
         const_quern_memory_desc_t dst_desc, int softmax_axis, const_quern_primitive_desc_t hint_fwd_pd,
         const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+/**
+ * A copy into another layout and type, with the scales, zero points and post-ops of `attr`. Both descriptors have a layout. It runs on a
+ * stream of src_engine. unimplemented: an engine that is not a CPU.
+ */
 QUERN_API quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *reorder_primitive_desc,
         const_quern_memory_desc_t src_desc, quern_engine_t src_engine, const_quern_memory_desc_t dst_desc, quern_engine_t dst_engine,
         const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;

@@ -107,8 +107,6 @@ protected:
     if (created)
       reset(created);
   }
-
-private:
   template <typename T> T query(quern_query_t what) const {
     T value{};
     error::wrap_c_api(quern_primitive_desc_query(get(), what, 0, &value), "could not query a primitive descriptor");
@@ -189,9 +187,11 @@ struct softmax_backward : public primitive {
   softmax_backward(const primitive_desc &pd) : primitive(pd) {}
 };
 
+/// A copy into another layout and type; see quern_reorder_primitive_desc_create().
 struct reorder : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
+    explicit primitive_desc(quern_primitive_desc_t owned) : quern::primitive_desc(owned) {}
     primitive_desc(const engine &src_engine, const memory::desc &src, const engine &dst_engine, const memory::desc &dst,
                    const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
@@ -201,23 +201,19 @@ struct reorder : public primitive {
     /// For memories with these descriptors, on the engines that they are on.
     primitive_desc(const memory &src, const memory &dst, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(src.get_engine(), src.get_desc(), dst.get_engine(), dst.get_desc(), attr, allow_empty) {}
-    engine get_src_engine() const { return query_engine(quern_query_reorder_src_engine); }
-    engine get_dst_engine() const { return query_engine(quern_query_reorder_dst_engine); }
-
-  private:
-    engine query_engine(quern_query_t what) const {
-      quern_engine_t found = nullptr;
-      error::wrap_c_api(quern_primitive_desc_query(get(), what, 0, &found), "could not get an engine of a reorder");
-      return engine(found, true);
-    }
+    engine get_src_engine() const { return engine(query<quern_engine_t>(quern_query_reorder_src_engine), true); }
+    engine get_dst_engine() const { return engine(query<quern_engine_t>(quern_query_reorder_dst_engine), true); }
   };
   reorder() = default;
   reorder(const primitive_desc &pd) : primitive(pd) {}
+  reorder(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
   reorder(const memory &src, const memory &dst, const primitive_attr &attr = primitive_attr())
       : primitive(primitive_desc(src, dst, attr)) {}
+
   using primitive::execute;
+  /// Without attributes that need arguments of their own.
   void execute(const stream &astream, const memory &src, const memory &dst) const {
-    execute(astream, {{QUERN_ARG_FROM, src}, {QUERN_ARG_TO, dst}});
+    primitive::execute(astream, {{QUERN_ARG_FROM, src}, {QUERN_ARG_TO, dst}});
   }
 };
 

@@ -25,8 +25,9 @@ Attributes attributesOf(const_quern_primitive_attr_t attr) {
   return defaults;
 }
 
-Result<void> create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint) {
-  auto problem = Problem::create(unwrap(engine), desc, hint);
+Result<void> create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
+                    quern_engine_t dstEngine = nullptr) {
+  auto problem = Problem::create(unwrap(engine), desc, hint, unwrap(dstEngine));
   if (!problem)
     return problem.takeError();
   wrap(new PrimitiveDescObject{std::move(*problem)}, handle);
@@ -105,7 +106,7 @@ quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *handl
     reorder.dst = *unwrap(dst);
     reorder.srcEngine = unwrap(srcEngine)->kind;
     reorder.dstEngine = unwrap(dstEngine)->kind;
-    return create(handle, srcEngine, {std::move(reorder), attributesOf(attr)}, nullptr);
+    return create(handle, srcEngine, {std::move(reorder), attributesOf(attr)}, nullptr, dstEngine);
   });
 }
 

@@ -90,7 +90,8 @@ struct KindQuery {
   Result<void> operator()(const ReorderDesc &) const {
     if (what != quern_query_reorder_src_engine && what != quern_query_reorder_dst_engine)
       return queryCommon(problem, what, result);
-    wrap(problem.engine().get(), static_cast<quern_engine_t *>(result));
+    const EngineRef &engine = what == quern_query_reorder_src_engine ? problem.engine() : problem.dstEngine();
+    wrap(engine.get(), static_cast<quern_engine_t *>(result));
     return {};
   }
   Result<void> operator()(const RnnDesc &rnn) const {

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""constraints.py ROOT NAME TEST...: the page, the verifier's list, its messages and the unit tests name the same constraints of a primitive."""
+"""constraints.py ROOT NAME TEST...: page, verifier's list, messages and unit tests name the same constraints of a primitive."""
 import pathlib
 import re
 import sys

@@ -128,6 +128,11 @@ private:
   void transposeTile(const Place &place, Value rows, Value columns);
   void stageColumns(const Place &place, Value from);
   Value isDestinationAligned();
+  void storeLine(Value vector, Value at, Value aligned);
+
+  // Tiles of few rows or columns (MapInterleave.cpp).
+  void emitInterleaving(const Place &place);
+  Place placeOf(const Place &place, const Group &group, int64_t lane);
   Value narrowed(Value left);
   Value collect(unsigned operand, llvm::ArrayRef<int64_t> offsets, Value at, Value mask);
   Value captured(Value scalar, int64_t lanes);

@@ -286,6 +286,8 @@ std::string MapPlan::text() const {
       os << ", lanes of the source are collected";
   } else if (kind == MapKind::Tile) {
     os << ", " << columns.lanes() << " x " << rows.lanes() << " of " << tile.moved;
+    if (tile.network != TileNetwork::Squares)
+      os << (tile.network == TileNetwork::Interleave ? " interleaved" : " taken apart");
     if (!problem.isCopy)
       os << ", body " << (tile.bodyInColumns ? "after" : "before") << " the transposition";
     if (tile.throughRows)

@@ -50,8 +50,13 @@ struct Loop {
   int64_t partOf = 0;
 };
 
+/// How rows become columns: squares of them; or as few rows as lie between neighbouring columns in the destination are interleaved; or as
+/// few columns as lie between neighbouring rows in the source are taken apart.
+enum class TileNetwork { Squares, Interleave, Deinterleave };
+
 /// How the elements of a tile move.
 struct TilePlan {
+  TileNetwork network = TileNetwork::Squares;
   mlir::Type moved;              ///< what is transposed: the narrower of source and destination where possible
   bool bodyInColumns = false;    ///< the body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it
   int64_t lanes = 0;             ///< of a register in the transposition

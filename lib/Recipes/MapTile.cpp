@@ -24,6 +24,8 @@ constexpr int64_t lineBytes = 64;
 
 void MapEmitter::emitTile(const Place &start) {
   Place place = shiftedBack(start);
+  if (plan.tile.network != TileNetwork::Squares)
+    return emitInterleaving(place);
   Value rows, columns;
   if (plan.tile.throughRows)
     rows = scratch(plan.tile.rows * plan.tile.columns, plan.tile.moved);
@@ -223,6 +225,15 @@ void MapEmitter::stageColumns(const Place &place, Value from) {
       return choose(read, move);
     choose(isInside(here, plan.rows, /*write=*/true), [&] { choose(read, move, clear); });
   });
+}
+
+/// Past the caches where the destination is aligned; never, if `aligned` is null.
+void MapEmitter::storeLine(Value vector, Value at, Value aligned) {
+  if (aligned)
+    choose(
+        aligned, [&] { store(vector, at, Value(), true); }, [&] { store(vector, at, Value(), false); });
+  else
+    store(vector, at, Value(), false);
 }
 
 /// Whether the destination's buffer begins on a line.

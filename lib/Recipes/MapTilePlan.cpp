@@ -41,6 +41,14 @@ public:
     tile.moved = tile.bodyInColumns ? plan.source().element() : plan.destination().element();
     int64_t unit = transposeUnit(tile.moved), movedBytes = pieceBytes / unit;
     mayShift = !problem.readsOld && !problem.mayBeInPlace;
+    if (planInterleaving(from, to, plan.destination(), plan.rows, plan.columns)) {
+      tile.network = TileNetwork::Interleave;
+      return true;
+    }
+    if (planInterleaving(to, from, plan.source(), plan.columns, plan.rows)) {
+      tile.network = TileNetwork::Deinterleave;
+      return true;
+    }
     plan.rows = grow(plan.destination(), to, from, std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes, unit);
     plan.columns = grow(plan.source(), from, to, std::max(lineBytes / plan.source().bytes(), unit), unit);
     return chooseRegisters(unit, movedBytes) && chooseStages(unit);
@@ -66,6 +74,37 @@ private:
       if (i != problem.source && operand.strides[to] == 1)
         return true;
     return false;
+  }
+
+  /// A few lanes, `few`, that are contiguous in `packed` and followed there by those of the axis `along`: vectors along it.
+  bool planInterleaving(unsigned along, unsigned first, const Operand &packed, Group &few, Group &many) {
+    constexpr int64_t most = 8;
+    int64_t extent = problem.axes[along].extent, lanes = 1, bytes = pieceBytes / transposeUnit(tile.moved);
+    if (!problem.limits.empty())
+      return false;
+    for (int axis = static_cast<int>(first); axis >= 0 && lanes <= most;) {
+      few.parts.push_back({static_cast<unsigned>(axis), problem.axes[axis].extent});
+      lanes *= problem.axes[axis].extent;
+      axis = -1;
+      for (auto [a, next] : llvm::enumerate(problem.axes))
+        if (packed.strides[a] == lanes && a != along && !next.isCurved && !few.has(a))
+          axis = static_cast<int>(a);
+    }
+    int64_t width = plan.strategy.vectorBytes / bytes;
+    if (!problem.isCopy)
+      width = std::min(width, plan.lanes);
+    while (width > extent)
+      width /= 2;
+    bool fits = lanes <= most && packed.strides[along] == lanes && !problem.axes[along].isCurved && width * bytes >= pieceBytes / 2;
+    if (!fits || (extent % width && !mayShift) || (lanes == most && transposeUnit(tile.moved) <= most)) {
+      few = Group();
+      return false;
+    }
+    many.parts = {{along, width}};
+    if (extent % width)
+      tile.shifted.push_back(along);
+    tile.lanes = width;
+    return true;
   }
 
   /// Indices of an axis that a tile takes, of `most` that would be best: a power of two, and no more tiles than a third over what the axis
@@ -203,10 +242,14 @@ static int64_t pointsOf(const MapProblem &problem) {
 static bool writesWholeLines(const MapPlan &plan) {
   const Operand &destination = plan.destination();
   int64_t bytes = destination.bytes();
-  bool whole = plan.rows.lanes() * bytes % lineBytes == 0 && destination.offset * bytes % lineBytes == 0 && !plan.tile.masksRows;
+  Group lanes = plan.rows;
+  if (plan.tile.network == TileNetwork::Interleave)
+    lanes.parts.append(plan.columns.parts);
+  bool whole = plan.tile.lanes * bytes % lineBytes == 0 && lanes.lanes() * bytes % lineBytes == 0 &&
+               destination.offset * bytes % lineBytes == 0 && !plan.tile.masksRows;
   for (auto [a, axis] : llvm::enumerate(plan.problem.axes)) {
-    const Part *part = llvm::find_if(plan.rows.parts, [&](const Part &part) { return part.axis == a; });
-    bool isRow = part != plan.rows.parts.end();
+    const Part *part = llvm::find_if(lanes.parts, [&](const Part &part) { return part.axis == a; });
+    bool isRow = part != lanes.parts.end();
     whole &= (isRow && part->count == axis.extent) || destination.strides[a] * (isRow ? part->count : 1) * bytes % lineBytes == 0;
     whole &= !(isRow && llvm::is_contained(plan.tile.shifted, a));
   }

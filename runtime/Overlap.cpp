@@ -37,9 +37,9 @@ public:
     desc.blockSizes(blocks);
     for (int d = 0; d < desc.ndims; ++d) {
       inner *= blocks[d];
-      addAxis(desc.strides[d] * halfBytesOf(desc.dataType), desc.paddedDims[d] / blocks[d], sign);
+      addAxis(desc.strides[d], desc.paddedDims[d] / blocks[d], desc.dataType, sign);
     }
-    addAxis(halfBytesOf(desc.dataType), inner, sign);
+    addAxis(1, inner, desc.dataType, sign);
   }
 
   bool find(int64_t start, int64_t lowest, int64_t highest) {
@@ -58,9 +58,10 @@ private:
   /// Choices to try before the answer is yes for safety.
   static constexpr int maxSteps = 100000;
 
-  void addAxis(int64_t stride, int64_t extent, int sign) {
-    if (stride == 0 || extent <= 1)
+  void addAxis(int64_t elements, int64_t extent, DataType type, int sign) {
+    if (elements == 0 || extent <= 1) // a stride that leads nowhere may have any size
       return;
+    const int64_t stride = elements * halfBytesOf(type);
     Axis *axis = std::find_if(axes, axes + count, [&](const Axis &other) { return other.stride == stride; });
     if (axis == axes + count)
       axes[count++].stride = stride;

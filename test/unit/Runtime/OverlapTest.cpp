@@ -145,6 +145,8 @@ TEST(Overlap, InPlaceIsTheSameElementsAtTheSamePlaces) {
 TEST(Overlap, SizesBeyondMemoryAreNotComputed) {
   const TensorDesc vast = tagged({int64_t(1) << 30, int64_t(1) << 30}, DataType::U8, "ab");
   EXPECT_TRUE(shareAt(vast, tagged({1}, DataType::U8, "a"), 0));
+  const std::vector<int64_t> dims = {1, 4}, strides = {INT64_MAX / 2, 1};
+  EXPECT_FALSE(shareAt(*TensorDesc::fromStrides(dims, DataType::U8, strides), tagged({4}, DataType::U8, "a"), 4));
 }
 
 TEST(Overlap, EmptyTensorsHaveNoBytes) {

@@ -38,10 +38,12 @@ static int64_t opsOf(Operation &op) {
   if (isa<math::MathDialect>(op.getDialect()) &&
       !isa<math::SqrtOp, math::AbsFOp, math::FmaOp, math::RoundEvenOp, math::FloorOp, math::CeilOp, math::TruncOp, math::CopySignOp>(op))
     return 18;
+  if (isa<Float8E8M0FNUType>(op.getResult(0).getType()))
+    return 2;
   if (isa<arith::TruncFOp>(op))
-    return bitsOf(op.getResult(0)) == 8 ? 18 : bitsOf(op.getResult(0)) == 16 ? 4 : 1;
+    return bitsOf(op.getResult(0)) <= 8 ? 18 : bitsOf(op.getResult(0)) == 16 ? 4 : 1;
   if (isa<arith::ExtFOp>(op))
-    return bitsOf(op.getOperand(0)) == 8 ? 8 : bitsOf(op.getOperand(0)) == 16 ? 3 : 1;
+    return bitsOf(op.getOperand(0)) <= 8 ? 8 : bitsOf(op.getOperand(0)) == 16 ? 3 : 1;
   return 1;
 }
 

@@ -99,7 +99,7 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
     op->getResult(0).replaceAllUsesWith(by);
     op->erase();
   };
-  auto pairs = [&](size_t i) { return conversions[i] && NarrowConverter::narrowsPairs(isa, types[i].first, types[i].second); };
+  auto pairs = [&](size_t i) { return conversions[i] && NarrowConverter::narrowsPairs(conversions[i], isa); };
   for (size_t i = 0; i < conversions.size(); ++i) {
     Operation *op = conversions[i];
     if (!op)

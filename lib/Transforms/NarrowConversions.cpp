@@ -93,6 +93,8 @@ Value NarrowConverter::narrow(Value wide, Type to) {
 
 Value NarrowConverter::extendHalfByte(Value half, Type to, bool isSigned) {
   Value wide = half.getType() == to ? half : arith::ExtUIOp::create(builder, loc, to, half).getResult();
+  if (isSigned && getElementTypeOrSelf(to).isInteger(32)) // bytes cannot be shifted
+    return make<arith::ShRSIOp>(shiftLeft(wide, 28), word(28));
   wide = make<arith::AndIOp>(wide, integer(to, 15));
   if (!isSigned)
     return wide;
@@ -138,24 +140,41 @@ Value NarrowConverter::anyDenormal(ValueRange wide) {
   return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, found);
 }
 
+/// Whether a value comes from an integer, which is never denormal as a float; of 8 bits or fewer it has no more digits than a bf16.
+static bool isInteger(Value wide, unsigned bits) {
+  auto conversion = wide.getDefiningOp<arith::SIToFPOp>();
+  Operation *extension = conversion ? conversion.getIn().getDefiningOp() : nullptr;
+  if (bits == 32 || !extension)
+    return conversion;
+  bool extends = isa<arith::ExtSIOp, arith::ExtUIOp>(extension);
+  return extends && getElementTypeOrSelf(extension->getOperand(0)).getIntOrFloatBitWidth() <= bits;
+}
+
 Value NarrowConverter::narrowToBf16(Value wide) {
   auto type = dyn_cast<VectorType>(wide.getType());
-  if (isa < VectorIsa::Avx512Bf16 || !type || type.getNumElements() != 16)
-    return narrowToBf16ByIntegers(wide);
+  bool hasInstruction = isa >= VectorIsa::Avx512Bf16 && type && type.getNumElements() == 16;
+  if (!hasInstruction)
+    return isInteger(wide, 8) ? truncate(shiftRight(asWord(wide), 16), 16) : narrowToBf16ByIntegers(wide);
+  auto convert = [&]() -> Value {
+    Value bf16 = arith::TruncFOp::create(builder, loc, shaped(builder.getBF16Type()), wide);
+    return arith::BitcastOp::create(builder, loc, i16(), bf16);
+  };
+  if (isInteger(wide, 32))
+    return convert();
   auto branch = scf::IfOp::create(builder, loc, i16(), anyDenormal(wide), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   scf::YieldOp::create(builder, loc, narrowToBf16ByIntegers(wide));
   builder.setInsertionPointToStart(branch.elseBlock());
-  Value bf16 = arith::TruncFOp::create(builder, loc, shaped(builder.getBF16Type()), wide);
-  scf::YieldOp::create(builder, loc, arith::BitcastOp::create(builder, loc, i16(), bf16).getResult());
+  scf::YieldOp::create(builder, loc, convert());
   return branch.getResult(0);
 }
 
-bool NarrowConverter::narrowsPairs(VectorIsa isa, Type from, Type to) {
+bool NarrowConverter::narrowsPairs(Operation *op, VectorIsa isa) {
+  Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   auto type = dyn_cast<VectorType>(from);
-  return isa >= VectorIsa::Avx512Bf16 && type && type.getShape() == ArrayRef<int64_t>{16} && type.getElementType().isF32() &&
-         getElementTypeOrSelf(to).isBF16();
+  return !isInteger(op->getOperand(0), 32) && isa >= VectorIsa::Avx512Bf16 && type && type.getShape() == ArrayRef<int64_t>{16} &&
+         type.getElementType().isF32() && getElementTypeOrSelf(to).isBF16();
 }
 
 /// One test, one conversion and, where the halves are neighbours in memory, one store for two vectors.
@@ -221,9 +240,24 @@ Value NarrowConverter::widenE8M0(Value narrow) {
   return asReal(select(isSpecial, make<arith::OrIOp>(exponent, word(0x00400000)), exponent));
 }
 
-/// Up to 1.5 the values are halves of the pattern, from 1 on they are the pattern in the place of an f32's exponent and mantissa.
+/// Registers hold a table of all magnitudes. Without: up to 1.5 the values are halves of the pattern, from 1 on they are the pattern in the
+/// place of an f32's exponent and mantissa.
 Value NarrowConverter::widenF4E2M1(Value narrow) {
-  Value bits = extend(narrow), magnitude = masked(bits, 7), sign = shiftLeft(masked(bits, 8), 28);
+  auto type = dyn_cast<VectorType>(narrow.getType());
+  int64_t lanes = type ? type.getNumElements() : 0;
+  bool hasAll = isa >= VectorIsa::Avx512 && lanes == 16, hasMagnitudes = isa >= VectorIsa::Avx2 && lanes == 8;
+  Value bits = extend(narrow), sign = hasAll ? Value() : shiftLeft(masked(bits, 8), 28);
+  if (hasAll || hasMagnitudes) { // the index is the lower bits of each lane
+    SmallVector<float> values;
+    for (uint32_t i = 0; i < lanes; ++i)
+      values.push_back(static_cast<float>(decodeNarrow(i, f4E2M1Format)));
+    Value table = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(cast<VectorType>(f32()), ArrayRef<float>(values)));
+    if (hasAll)
+      return intrinsic(f32(), "llvm.x86.avx512.permvar.sf.512", {table, bits});
+    Value magnitude = intrinsic(f32(), "llvm.x86.avx2.permps", {table, bits});
+    return asReal(make<arith::OrIOp>(asWord(magnitude), sign));
+  }
+  Value magnitude = masked(bits, 7);
   Value small = make<arith::MulFOp>(arith::SIToFPOp::create(builder, loc, f32(), magnitude), real(0.5f));
   Value large = make<arith::AddIOp>(shiftLeft(magnitude, 22), word(126u << 23));
   Value value = select(compare(CmpIPredicate::slt, magnitude, word(4)), asWord(small), large);

@@ -34,8 +34,8 @@ public:
   /// What `op`, an extension or a truncation of floats or integers, makes of `x`, given the types that it had.
   mlir::Value convert(mlir::Value x, mlir::Type from, mlir::Type to);
 
-  /// Whether two vectors become one of bf16 in one instruction.
-  static bool narrowsPairs(VectorIsa isa, mlir::Type from, mlir::Type to);
+  /// Whether two vectors like the one of `op` become one of bf16 in one instruction.
+  static bool narrowsPairs(mlir::Operation *op, VectorIsa isa);
   mlir::Value narrowPairToBf16(mlir::Value first, mlir::Value second);
   mlir::Value half(mlir::Value pair, int64_t which);
 

@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Pipeline.h"
 
+#include "Targets/Cpu/FlatAccess.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -107,76 +109,6 @@ struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
       cf::CondBranchOp::create(rewriter, loc, any, first, initial, exit, loop.getInitArgs());
     }
     rewriter.replaceOp(loop, exit->getArguments().take_front(loop.getNumResults()));
-    return success();
-  }
-};
-
-/// Where an access to a flat buffer begins. What the index adds as a constant becomes a second step from the same place: accesses side by
-/// side then share their index arithmetic without a search for it.
-Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType type, Value descriptor, Value index) {
-  int64_t offset = 0;
-  APInt constant;
-  for (auto sum = index.getDefiningOp<arith::AddIOp>(); sum && matchPattern(sum.getRhs(), m_ConstantInt(&constant));
-       sum = index.getDefiningOp<arith::AddIOp>()) {
-    if (!llvm::isInt<32>(offset + constant.getSExtValue()))
-      break;
-    offset += constant.getSExtValue();
-    index = sum.getLhs();
-  }
-  auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
-  Value base = MemRefDescriptor(descriptor).alignedPtr(rewriter, loc);
-  Value address =
-      LLVM::GEPOp::create(rewriter, loc, pointer, type.getElementType(), base, ArrayRef<LLVM::GEPArg>{rewriter.getRemappedValue(index)});
-  if (offset)
-    address =
-        LLVM::GEPOp::create(rewriter, loc, pointer, type.getElementType(), address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
-  return address;
-}
-
-/// The only lane that a constant mask has; -1 if it is another mask.
-int64_t onlyLane(Value mask) {
-  DenseElementsAttr lanes;
-  if (!matchPattern(mask, m_Constant(&lanes)))
-    return -1;
-  auto values = llvm::to_vector<64>(lanes.getValues<bool>());
-  return llvm::count(values, true) == 1 ? llvm::find(values, true) - values.begin() : -1;
-}
-
-/// LLVM 22 makes a scalar store of a masked one with a single constant lane, and forgets there that the store also truncates: it writes as
-/// much as the element was wide before. So that store is written here.
-bool storeOnlyLane(vector::MaskedStoreOp op, Value value, Value address, unsigned alignment, ConversionPatternRewriter &rewriter) {
-  int64_t lane = onlyLane(op.getMask());
-  if (lane < 0)
-    return false;
-  Location loc = op.getLoc();
-  Value at = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64IntegerAttr(lane));
-  Value element = LLVM::ExtractElementOp::create(rewriter, loc, value, at);
-  if (lane)
-    address = LLVM::GEPOp::create(rewriter, loc, address.getType(), element.getType(), address,
-                                  ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(lane)});
-  rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, element, address, alignment);
-  return true;
-}
-
-/// Lowers an access of vectors to a flat buffer. Upstream's lowering finds the alignment by way of affine maps, at every access anew.
-template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
-  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
-
-  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    MemRefType type = op.getMemRefType();
-    if (type.getRank() != 1 || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() || op.getVectorType().getRank() != 1)
-      return failure();
-    unsigned alignment = op.getAlignment().value_or((type.getElementTypeBitWidth() + 7) / 8);
-    Value address = flatAddress(rewriter, op.getLoc(), type, adaptor.getBase(), op.getIndices().front());
-    if constexpr (std::is_same_v<Op, vector::LoadOp>)
-      rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getVectorType(), address, alignment, /*isVolatile=*/false, op.getNontemporal());
-    else if constexpr (std::is_same_v<Op, vector::StoreOp>)
-      rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValueToStore(), address, alignment, /*isVolatile=*/false,
-                                                 op.getNontemporal());
-    else if constexpr (std::is_same_v<Op, vector::MaskedLoadOp>)
-      rewriter.replaceOpWithNewOp<LLVM::MaskedLoadOp>(op, op.getVectorType(), address, adaptor.getMask(), adaptor.getPassThru(), alignment);
-    else if (!storeOnlyLane(op, adaptor.getValueToStore(), address, alignment, rewriter))
-      rewriter.replaceOpWithNewOp<LLVM::MaskedStoreOp>(op, adaptor.getValueToStore(), address, adaptor.getMask(), alignment);
     return success();
   }
 };
@@ -352,8 +284,7 @@ CpuLowering::CpuLowering(MLIRContext &context) {
   populateFinalizeMemRefToLLVMConversionPatterns(*types, set);
   populateFuncToLLVMConversionPatterns(*types, set);
   populateVectorToLLVMConversionPatterns(*types, set);
-  set.add<LowerFlatAccess<vector::LoadOp>, LowerFlatAccess<vector::StoreOp>, LowerFlatAccess<vector::MaskedLoadOp>,
-          LowerFlatAccess<vector::MaskedStoreOp>>(*types, /*benefit=*/10);
+  populateFlatAccessPatterns(*types, set);
   ub::populateUBToLLVMConversionPatterns(*types, set);
   patterns = FrozenRewritePatternSet(std::move(set));
   legal = std::make_unique<LLVMConversionTarget>(context);

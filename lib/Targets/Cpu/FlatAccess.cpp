@@ -1,0 +1,110 @@
+//===- FlatAccess.cpp - Vectors to and from flat buffers ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Targets/Cpu/FlatAccess.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace {
+
+/// Where an access to a flat buffer begins. What the index adds as a constant becomes a second step from the same place: accesses side by
+/// side then share their index arithmetic without a search for it.
+Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType type, Value descriptor, Value index) {
+  int64_t offset = 0;
+  APInt constant;
+  for (auto sum = index.getDefiningOp<arith::AddIOp>(); sum && matchPattern(sum.getRhs(), m_ConstantInt(&constant));
+       sum = index.getDefiningOp<arith::AddIOp>()) {
+    if (!llvm::isInt<32>(offset + constant.getSExtValue()))
+      break;
+    offset += constant.getSExtValue();
+    index = sum.getLhs();
+  }
+  auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+  Value base = MemRefDescriptor(descriptor).alignedPtr(rewriter, loc);
+  Value address =
+      LLVM::GEPOp::create(rewriter, loc, pointer, type.getElementType(), base, ArrayRef<LLVM::GEPArg>{rewriter.getRemappedValue(index)});
+  if (offset)
+    address =
+        LLVM::GEPOp::create(rewriter, loc, pointer, type.getElementType(), address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  return address;
+}
+
+/// What `v` is if it follows from constants, as code generation will find out; null otherwise.
+Attribute constantOf(Value v) {
+  Attribute known;
+  if (matchPattern(v, m_Constant(&known)))
+    return known;
+  Operation *op = v.getDefiningOp();
+  if (!op || op->getNumRegions() || op->getNumResults() != 1 || !isMemoryEffectFree(op))
+    return {};
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands())
+    if (Attribute constant = constantOf(operand))
+      operands.push_back(constant);
+    else
+      return {};
+  SmallVector<OpFoldResult> results;
+  return succeeded(op->fold(operands, results)) && results.size() == 1 ? dyn_cast<Attribute>(results[0]) : Attribute();
+}
+
+/// The only lane that a constant mask has; -1 if it is another mask.
+int64_t onlyLane(Value mask) {
+  auto lanes = dyn_cast_or_null<DenseElementsAttr>(constantOf(mask));
+  if (!lanes)
+    return -1;
+  auto values = llvm::to_vector<64>(lanes.getValues<bool>());
+  return llvm::count(values, true) == 1 ? llvm::find(values, true) - values.begin() : -1;
+}
+
+/// LLVM 22 makes a scalar store of a masked one with a single constant lane, and forgets there that the store also truncates: it writes as
+/// much as the element was wide before. So that store is written here.
+bool storeOnlyLane(vector::MaskedStoreOp op, Value value, Value address, unsigned alignment, ConversionPatternRewriter &rewriter) {
+  int64_t lane = onlyLane(op.getMask());
+  if (lane < 0)
+    return false;
+  Location loc = op.getLoc();
+  Value at = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64IntegerAttr(lane));
+  Value element = LLVM::ExtractElementOp::create(rewriter, loc, value, at);
+  if (lane)
+    address = LLVM::GEPOp::create(rewriter, loc, address.getType(), element.getType(), address,
+                                  ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(lane)});
+  rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, element, address, alignment);
+  return true;
+}
+
+template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
+  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    MemRefType type = op.getMemRefType();
+    if (type.getRank() != 1 || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() || op.getVectorType().getRank() != 1)
+      return failure();
+    unsigned alignment = op.getAlignment().value_or((type.getElementTypeBitWidth() + 7) / 8);
+    Value address = flatAddress(rewriter, op.getLoc(), type, adaptor.getBase(), op.getIndices().front());
+    if constexpr (std::is_same_v<Op, vector::LoadOp>)
+      rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getVectorType(), address, alignment, /*isVolatile=*/false, op.getNontemporal());
+    else if constexpr (std::is_same_v<Op, vector::StoreOp>)
+      rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValueToStore(), address, alignment, /*isVolatile=*/false,
+                                                 op.getNontemporal());
+    else if constexpr (std::is_same_v<Op, vector::MaskedLoadOp>)
+      rewriter.replaceOpWithNewOp<LLVM::MaskedLoadOp>(op, op.getVectorType(), address, adaptor.getMask(), adaptor.getPassThru(), alignment);
+    else if (!storeOnlyLane(op, adaptor.getValueToStore(), address, alignment, rewriter))
+      rewriter.replaceOpWithNewOp<LLVM::MaskedStoreOp>(op, adaptor.getValueToStore(), address, adaptor.getMask(), alignment);
+    return success();
+  }
+};
+
+} // namespace
+
+void quern::populateFlatAccessPatterns(const LLVMTypeConverter &types, RewritePatternSet &patterns) {
+  patterns.add<LowerFlatAccess<vector::LoadOp>, LowerFlatAccess<vector::StoreOp>, LowerFlatAccess<vector::MaskedLoadOp>,
+               LowerFlatAccess<vector::MaskedStoreOp>>(types, /*benefit=*/10);
+}

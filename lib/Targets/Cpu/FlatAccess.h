@@ -1,0 +1,19 @@
+//===- FlatAccess.h - Vectors to and from flat buffers --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TARGETS_CPU_FLATACCESS_H
+#define QUERN_TARGETS_CPU_FLATACCESS_H
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace quern {
+
+/// Lowers loads and stores of vectors, masked or not, on memrefs of rank 1 without layout, which is all that recipes write. Upstream's
+/// lowering finds the alignment by way of affine maps, at every access anew.
+void populateFlatAccessPatterns(const mlir::LLVMTypeConverter &types, mlir::RewritePatternSet &patterns);
+
+} // namespace quern
+
+#endif // QUERN_TARGETS_CPU_FLATACCESS_H

@@ -91,15 +91,20 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
     return failure();
   // Retype first: a conversion's own operations mix f16 (for F16C) with i16 and must not be retyped again.
   SmallVector<std::pair<Type, Type>> types;
-  for (Operation *op : conversions)
+  SmallVector<NarrowConverter::Origin> origins;
+  for (Operation *op : conversions) {
     types.emplace_back(op->getOperand(0).getType(), op->getResult(0).getType());
+    origins.push_back(NarrowConverter::originOf(op));
+  }
   for (Operation *op : touched)
     retype(op);
   auto replace = [](Operation *op, Value by) {
     op->getResult(0).replaceAllUsesWith(by);
     op->erase();
   };
-  auto pairs = [&](size_t i) { return conversions[i] && NarrowConverter::narrowsPairs(conversions[i], isa); };
+  auto pairs = [&](size_t i) {
+    return conversions[i] && origins[i] == NarrowConverter::Origin::Unknown && NarrowConverter::narrowsPairs(conversions[i], isa);
+  };
   for (size_t i = 0; i < conversions.size(); ++i) {
     Operation *op = conversions[i];
     if (!op)
@@ -115,7 +120,7 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
       replace(second, converter.half(pair, 1));
       continue;
     }
-    replace(op, NarrowConverter(op, isa).convert(op->getOperand(0), types[i].first, types[i].second));
+    replace(op, NarrowConverter(op, isa, origins[i]).convert(op->getOperand(0), types[i].first, types[i].second));
   }
   auto mapTypes = [](TypeRange range) { return llvm::map_to_vector(range, storageType); };
   FunctionType type = function.getFunctionType();

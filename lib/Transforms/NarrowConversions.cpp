@@ -61,6 +61,18 @@ Value NarrowConverter::half(Value pair, int64_t which) {
   return vector::ShuffleOp::create(builder, loc, pair, pair, llvm::to_vector<16>(llvm::seq<int64_t>(16 * which, 16 * which + 16)));
 }
 
+NarrowConverter::Origin NarrowConverter::originOf(Operation *op) {
+  Operation *source = op->getOperand(0).getDefiningOp();
+  auto bitsOf = [](Value v) { return getElementTypeOrSelf(v).getIntOrFloatBitWidth(); };
+  if (isa_and_nonnull<arith::ExtFOp>(source) && bitsOf(source->getOperand(0)) <= 8)
+    return mlir::isa<Float8E8M0FNUType>(getElementTypeOrSelf(source->getOperand(0))) ? Origin::ShortDenormals : Origin::Short;
+  if (!isa_and_nonnull<arith::SIToFPOp>(source))
+    return Origin::Unknown;
+  Operation *extension = source->getOperand(0).getDefiningOp();
+  bool isShort = isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(extension) && bitsOf(extension->getOperand(0)) <= 8;
+  return isShort ? Origin::Short : Origin::Integer;
+}
+
 Value NarrowConverter::convert(Value x, Type from, Type to) {
   if (mlir::isa<arith::ExtFOp, arith::TruncFOp>(op)) { // a fold of upstream's may have made one conversion of two: both types are narrow
     Value wide = isNarrow(from) ? widen(x, from, isNarrow(to) ? f32() : to) : x;
@@ -140,26 +152,16 @@ Value NarrowConverter::anyDenormal(ValueRange wide) {
   return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, found);
 }
 
-/// Whether a value comes from an integer, which is never denormal as a float; of 8 bits or fewer it has no more digits than a bf16.
-static bool isInteger(Value wide, unsigned bits) {
-  auto conversion = wide.getDefiningOp<arith::SIToFPOp>();
-  Operation *extension = conversion ? conversion.getIn().getDefiningOp() : nullptr;
-  if (bits == 32 || !extension)
-    return conversion;
-  bool extends = isa<arith::ExtSIOp, arith::ExtUIOp>(extension);
-  return extends && getElementTypeOrSelf(extension->getOperand(0)).getIntOrFloatBitWidth() <= bits;
-}
-
 Value NarrowConverter::narrowToBf16(Value wide) {
   auto type = dyn_cast<VectorType>(wide.getType());
   bool hasInstruction = isa >= VectorIsa::Avx512Bf16 && type && type.getNumElements() == 16;
-  if (!hasInstruction)
-    return isInteger(wide, 8) ? truncate(shiftRight(asWord(wide), 16), 16) : narrowToBf16ByIntegers(wide);
+  if (!hasInstruction || origin == Origin::ShortDenormals)
+    return origin >= Origin::Short ? truncate(shiftRight(asWord(wide), 16), 16) : narrowToBf16ByIntegers(wide);
   auto convert = [&]() -> Value {
     Value bf16 = arith::TruncFOp::create(builder, loc, shaped(builder.getBF16Type()), wide);
     return arith::BitcastOp::create(builder, loc, i16(), bf16);
   };
-  if (isInteger(wide, 32))
+  if (origin != Origin::Unknown)
     return convert();
   auto branch = scf::IfOp::create(builder, loc, i16(), anyDenormal(wide), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -173,8 +175,8 @@ Value NarrowConverter::narrowToBf16(Value wide) {
 bool NarrowConverter::narrowsPairs(Operation *op, VectorIsa isa) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   auto type = dyn_cast<VectorType>(from);
-  return !isInteger(op->getOperand(0), 32) && isa >= VectorIsa::Avx512Bf16 && type && type.getShape() == ArrayRef<int64_t>{16} &&
-         type.getElementType().isF32() && getElementTypeOrSelf(to).isBF16();
+  return isa >= VectorIsa::Avx512Bf16 && type && type.getShape() == ArrayRef<int64_t>{16} && type.getElementType().isF32() &&
+         getElementTypeOrSelf(to).isBF16();
 }
 
 /// One test, one conversion and, where the halves are neighbours in memory, one store for two vectors.

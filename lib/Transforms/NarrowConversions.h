@@ -28,8 +28,18 @@ mlir::Type storageType(mlir::Type type);
 /// Emits one conversion, in place of `op`; every method works alike on scalars and vectors. Narrow values come and go as they are held.
 class NarrowConverter {
 public:
-  NarrowConverter(mlir::Operation *op, VectorIsa isa)
-      : op(op), builder(op), loc(op->getLoc()), shapeOf(op->getResult(0).getType()), isa(isa) {}
+  /// What is known of the values that a conversion to bf16 gets.
+  enum class Origin {
+    Unknown,
+    Integer,        ///< they are integers: none is denormal
+    Short,          ///< integers or floats of 8 bits or fewer: all digits fit, and none is denormal
+    ShortDenormals, ///< all digits fit
+  };
+  /// To be asked before any conversion is replaced.
+  static Origin originOf(mlir::Operation *op);
+
+  NarrowConverter(mlir::Operation *op, VectorIsa isa, Origin origin = Origin::Unknown)
+      : op(op), builder(op), loc(op->getLoc()), shapeOf(op->getResult(0).getType()), isa(isa), origin(origin) {}
 
   /// What `op`, an extension or a truncation of floats or integers, makes of `x`, given the types that it had.
   mlir::Value convert(mlir::Value x, mlir::Type from, mlir::Type to);
@@ -93,6 +103,7 @@ private:
   mlir::Location loc;
   mlir::Type shapeOf;
   VectorIsa isa;
+  Origin origin;
 };
 
 } // namespace quern

@@ -279,5 +279,32 @@ TEST(ExpandNarrowFloats, narrowsToF4WithOneRounding) {
     }
 }
 
+/// Where all digits fit nothing is rounded, and nothing need be looked at; the denormal of e8m0 is kept.
+TEST(ExpandNarrowFloats, narrowsShortSourcesToBf16) {
+  std::vector<uint8_t> bytes = allBytes();
+  auto valueOf = [](const std::string &from, uint8_t bits) -> double {
+    if (from == "f8E8M0FNU")
+      return decodeE8M0(bits);
+    return from == "i8" ? static_cast<int8_t>(bits) : decodeNarrow(bits, formatOf(from));
+  };
+  for (const Level &level : levels)
+    for (const char *from : {"f8E8M0FNU", "f8E5M2", "f8E4M3FN", "i8"}) {
+      if (!canRun(level.target))
+        continue;
+      bool isInteger = from == std::string("i8");
+      std::vector<std::pair<std::string, std::string>> steps = {{"extf", "f32"}, {"truncf", "bf16"}};
+      if (isInteger)
+        steps = {{"extsi", "i32"}, {"sitofp", "f32"}, {"truncf", "bf16"}};
+      VectorKernel kernel({level.target, "", chain(level.lanes, from, steps), from, "bf16", level.lanes});
+      ASSERT_TRUE(kernel.ok());
+      std::vector<uint16_t> y;
+      kernel.run(bytes, y);
+      for (size_t i = 0; i < bytes.size(); ++i) {
+        double expected = valueOf(from, bytes[i]), got = decodeNarrow(y[i], bf16Format);
+        ASSERT_TRUE(got == expected || (std::isnan(got) && std::isnan(expected))) << level.target << ' ' << from << ' ' << int(bytes[i]);
+      }
+    }
+}
+
 } // namespace
 } // namespace quern

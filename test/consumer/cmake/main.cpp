@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Computes a log-softmax through the C++ interface, then calls the same kernel as a plain function, as a program that generates code
-// itself would, and compares.
+// itself would, and compares; copies a part of a tensor into another layout.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern.hpp"
@@ -34,6 +34,26 @@ std::vector<float> callDirectly(const quern::primitive &kernel, std::vector<floa
   return y;
 }
 
+/// The upper half of the columns, turned, from a buffer of the caller's to one of the library's.
+bool movesAPart(const quern::engine &cpu, quern::stream &queue) {
+  using namespace quern;
+  std::vector<float> x(rows * columns);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i);
+  constexpr int64_t half = columns / 2;
+  memory::desc whole({rows, columns}, memory::data_type::f32, "ab"), turned({half, rows}, memory::data_type::f32, "ab");
+  memory part(whole.submemory_desc({rows, half}, {0, columns - half}).permute_axes({1, 0}), cpu, x.data()), dense(turned, cpu);
+  reorder(part, dense).execute(queue, part, dense);
+  queue.wait();
+  float *y = dense.map_data<float>();
+  bool right = true;
+  for (int64_t column = 0; column < half; ++column)
+    for (int64_t row = 0; row < rows; ++row)
+      right &= y[column * rows + row] == x[static_cast<size_t>(row * columns + columns - half + column)];
+  dense.unmap_data(y);
+  return right;
+}
+
 int run() {
   using namespace quern;
   engine cpu(engine::kind::cpu, 0);
@@ -45,7 +65,7 @@ int run() {
   memory src(logits, cpu, x.data()), dst(logits, cpu, y.data());
   softmax.execute(queue, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
   queue.wait();
-  bool right = std::abs(y[0] + std::log(double(columns))) < 1e-5 && y == callDirectly(softmax, x);
+  bool right = std::abs(y[0] + std::log(double(columns))) < 1e-5 && y == callDirectly(softmax, x) && movesAPart(cpu, queue);
   std::puts(right ? "right" : "wrong");
   return right ? 0 : 1;
 }

@@ -1,0 +1,258 @@
+//===- RandomMap.cpp - Random elementwise linalg ops ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Layouts are drawn as in RandomChain; shapes are those that reorders have: many dims, long and short ones, blocks of powers of two mostly.
+//
+//===----------------------------------------------------------------------===//
+#include "RandomMap.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+using namespace quern;
+using namespace quern::test;
+
+namespace {
+
+const char *nameOf(Element element) {
+  const char *names[] = {"f32", "f64", "bf16", "f16", "i8", "i8"};
+  return names[static_cast<int>(element)];
+}
+
+std::string join(const std::vector<std::string> &parts) {
+  std::string text;
+  for (const std::string &part : parts)
+    text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+struct Operand {
+  std::string memref;
+  Element element = Element::F32;
+  std::vector<int> loops;
+  std::vector<std::string> results; ///< of its map
+  bool isBlocked = false, isBroadcast = false;
+};
+
+class Generator {
+public:
+  explicit Generator(uint64_t seed) : random(seed) {}
+  RandomMap run();
+
+private:
+  int64_t pick(int64_t from, int64_t to) { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1)); }
+  bool chance(int percent) { return pick(1, 100) <= percent; }
+  template <typename T> const T &oneOf(const std::vector<T> &values) { return values[random() % values.size()]; }
+
+  void chooseSpace();
+  Element chooseElement() { return oneOf<Element>({Element::F32, Element::F32, Element::F64, Element::BF16, Element::F16, Element::S8}); }
+  std::vector<int64_t> randomCuts();
+  Operand layOut(Element element, std::vector<int> loops, bool isOutput, ChainArgument &argument);
+  void addOperand(Element element, std::vector<int> loops, bool isOutput);
+  std::vector<int> someLoops();
+  std::string op(const std::string &text, const std::string &type);
+  std::string widened(const std::string &name, Element from);
+  std::string narrowed(const std::string &name, Element to);
+  std::string bodyOf(bool isCopy, bool readsOld);
+
+  std::mt19937_64 random;
+  RandomMap map;
+  std::vector<int64_t> extents;
+  std::vector<Operand> operands;
+  Element compute = Element::F32;
+  std::string constants, code;
+  int counter = 0;
+};
+
+void Generator::chooseSpace() {
+  static const std::vector<int64_t> all = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 32, 33, 40, 48, 63, 64, 65, 100, 130};
+  int64_t points = 1, rank = pick(1, 6), most = chance(20) ? 60000 : 6000;
+  for (int64_t loop = 0; loop < rank; ++loop) {
+    int64_t extent = oneOf(all);
+    extents.push_back(points * extent > most ? 1 : extent);
+    points *= extents.back();
+  }
+  std::shuffle(extents.begin(), extents.end(), random);
+}
+
+std::vector<int64_t> Generator::randomCuts() {
+  int64_t block = chance(15) ? pick(2, 24) : chance(30) ? 16 * pick(1, 4) : int64_t(1) << pick(1, 4);
+  if (!chance(30))
+    return {1, block};
+  return {1, block, block * pick(2, 4)};
+}
+
+/// A random permutation of the loops' digits, sometimes with gaps, an offset, or a broadcast dim.
+Operand Generator::layOut(Element element, std::vector<int> loops, bool isOutput, ChainArgument &argument) {
+  struct Dim {
+    int64_t extent = 0, stride = 0;
+    std::string result;
+  };
+  Operand operand{"", element, std::move(loops), {}, false, false};
+  std::vector<Dim> dims;
+  bool mayBlock = chance(60);
+  for (int loop : operand.loops) {
+    std::string d = "d" + std::to_string(loop);
+    std::vector<int64_t> cuts = mayBlock && chance(50) ? randomCuts() : std::vector<int64_t>();
+    operand.isBlocked |= !cuts.empty();
+    if (cuts.empty())
+      dims.push_back({extents[loop], 0, d});
+    for (size_t i = cuts.size(); i > 0; --i) {
+      std::string digit = cuts[i - 1] == 1 ? d : d + " floordiv " + std::to_string(cuts[i - 1]);
+      if (i == cuts.size()) {
+        dims.push_back({(extents[loop] + cuts[i - 1] - 1) / cuts[i - 1], 0, digit});
+        continue;
+      }
+      int64_t size = cuts[i] / cuts[i - 1];
+      dims.push_back({size, 0, (cuts[i - 1] == 1 ? d : "(" + digit + ")") + " mod " + std::to_string(size)});
+    }
+  }
+  std::vector<size_t> order(dims.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  if (chance(60))
+    std::shuffle(order.begin(), order.end(), random);
+  bool gaps = chance(20);
+  int64_t stride = gaps && chance(30) ? pick(2, 3) : 1, offset = chance(25) ? pick(1, 20) : 0;
+  for (size_t at = order.size(); at-- > 0;) {
+    Dim &dim = dims[order[at]];
+    bool broadcast = !isOutput && chance(3);
+    operand.isBroadcast |= broadcast;
+    dim.stride = broadcast ? 0 : stride;
+    stride = broadcast ? stride : stride * dim.extent + (gaps ? pick(0, 4) : 0);
+  }
+  std::string shape, strides;
+  argument.count = offset + 1;
+  for (const Dim &dim : dims) {
+    shape += std::to_string(dim.extent) + "x";
+    strides += (strides.empty() ? "" : ", ") + std::to_string(dim.stride);
+    argument.count += (dim.extent - 1) * dim.stride;
+    operand.results.push_back(dim.result);
+  }
+  operand.memref = "memref<" + shape + nameOf(element) + (dims.empty() ? ", strided<[]" : ", strided<[" + strides + "]") +
+                   ", offset: " + std::to_string(offset) + ">>";
+  return operand;
+}
+
+void Generator::addOperand(Element element, std::vector<int> loops, bool isOutput) {
+  ChainArgument argument;
+  argument.element = element;
+  argument.isOutput = isOutput;
+  const Operand *like = isOutput && chance(20) && !operands[0].isBroadcast ? &operands[0] : nullptr;
+  if (like) { // the same layout: the two may share a buffer
+    argument.element = like->element;
+    argument.count = map.arguments[0].count;
+    argument.aliasOf = 0;
+    operands.push_back(Operand(*like));
+  } else {
+    constexpr int64_t most = 200000; // blocks of short dims are padding mostly
+    Operand drawn = layOut(element, loops, isOutput, argument);
+    while (argument.count > most)
+      drawn = layOut(element, loops, isOutput, argument);
+    operands.push_back(std::move(drawn));
+  }
+  map.arguments.push_back(argument);
+}
+
+std::vector<int> Generator::someLoops() {
+  std::vector<int> loops;
+  for (size_t loop = 0; loop < extents.size(); ++loop)
+    if (chance(40))
+      loops.push_back(static_cast<int>(loop));
+  return loops;
+}
+
+std::string Generator::op(const std::string &text, const std::string &type) {
+  std::string name = "%x" + std::to_string(counter++);
+  code += "    " + name + " = " + text + " : " + type + "\n";
+  return name;
+}
+
+std::string Generator::widened(const std::string &name, Element from) {
+  std::string wide = nameOf(compute);
+  if (from == compute)
+    return name;
+  if (from == Element::S8)
+    return op("arith.sitofp " + name, "i8 to " + wide);
+  return from == Element::F64 ? op("arith.truncf " + name, "f64 to " + wide)
+                              : op("arith.extf " + name, std::string(nameOf(from)) + " to " + wide);
+}
+
+/// Values stay small: nothing saturates.
+std::string Generator::narrowed(const std::string &name, Element to) {
+  std::string wide = nameOf(compute);
+  if (to == compute)
+    return name;
+  if (to == Element::S8) {
+    std::string whole = op("arith.fptosi " + op("math.roundeven " + name, wide), wide + " to i32");
+    return op("arith.trunci " + whole, "i32 to i8");
+  }
+  return to == Element::F64 ? op("arith.extf " + name, wide + " to f64") : op("arith.truncf " + name, wide + " to " + nameOf(to));
+}
+
+std::string Generator::bodyOf(bool isCopy, bool readsOld) {
+  if (isCopy)
+    return "%in0";
+  std::string wide = nameOf(compute), result = widened("%in0", operands[0].element);
+  for (size_t i = 1; i + 1 < operands.size(); ++i) {
+    std::string other = widened("%in" + std::to_string(i), operands[i].element);
+    result = op(oneOf<std::string>({"arith.addf ", "arith.subf ", "arith.mulf "}) + result + ", " + other, wide);
+  }
+  if (chance(40))
+    result = op("arith.mulf " + result + ", %factor", wide);
+  if (readsOld)
+    result = op("arith.addf " + result + ", " + widened("%old", operands.back().element), wide);
+  return narrowed(result, operands.back().element);
+}
+
+RandomMap Generator::run() {
+  chooseSpace();
+  std::vector<int> all(extents.size());
+  std::iota(all.begin(), all.end(), 0);
+  bool isCopy = chance(35);
+  Element from = chooseElement();
+  addOperand(from, all, false);
+  for (int64_t i = isCopy ? 0 : pick(0, 2); i > 0; --i)
+    addOperand(chooseElement(), chance(30) ? all : someLoops(), false);
+  addOperand(isCopy ? from : chooseElement(), all, true);
+  for (const Operand &operand : operands)
+    if (operand.element == Element::F64)
+      compute = Element::F64;
+  bool isApart = map.arguments.back().aliasOf < 0, fills = isApart && chance(40), readsOld = isApart && !isCopy && !fills && chance(20);
+  std::vector<std::string> dims, kinds, maps, names, types, blockArguments, signature;
+  std::string pinShape;
+  for (size_t loop = 0; loop < extents.size(); ++loop) {
+    dims.push_back("d" + std::to_string(loop));
+    kinds.push_back("\"parallel\"");
+    pinShape += std::to_string(extents[loop]) + "x";
+  }
+  for (size_t i = 0; i < operands.size(); ++i) {
+    bool isOutput = i + 1 == operands.size();
+    if (isOutput) { // pins the extents of the loops
+      maps.push_back("affine_map<(" + join(dims) + ") -> (" + join(dims) + ")>");
+      names.push_back("%pin"), types.push_back("memref<" + pinShape + "i8>"), blockArguments.push_back("%unread: i8");
+    }
+    maps.push_back("affine_map<(" + join(dims) + ") -> (" + join(operands[i].results) + ")>");
+    signature.push_back("%arg" + std::to_string(i) + ": " + operands[i].memref);
+    blockArguments.push_back((isOutput ? "%old" : "%in" + std::to_string(i)) + ": " + nameOf(operands[i].element));
+    if (!isOutput)
+      names.push_back("%arg" + std::to_string(i)), types.push_back(operands[i].memref);
+  }
+  std::string result = bodyOf(isCopy, readsOld), element = nameOf(operands.back().element),
+              output = "%arg" + std::to_string(operands.size() - 1);
+  map.text = "func.func @map(" + join(signature) + ") {\n  %factor = arith.constant 0.75 : " + nameOf(compute) +
+             "\n  %pin = memref.alloc() : memref<" + pinShape + "i8>\n";
+  if (fills)
+    map.text += "  %zero = arith.constant " + std::string(element == "i8" ? "0" : "0.0") + " : " + element +
+                "\n  linalg.fill ins(%zero : " + element + ") outs(" + output + " : " + operands.back().memref + ")\n";
+  map.text += "  linalg.generic {indexing_maps = [" + join(maps) + "], iterator_types = [" + join(kinds) + "]}\n      ins(" + join(names) +
+              " : " + join(types) + ") outs(" + output + " : " + operands.back().memref + ") {\n  ^bb0(" + join(blockArguments) + "):\n" +
+              code + "    linalg.yield " + result + " : " + element + "\n  }\n  return\n}\n";
+  return map;
+}
+
+} // namespace
+
+RandomMap quern::test::makeRandomMap(uint64_t seed) { return Generator(seed).run(); }

@@ -1,0 +1,27 @@
+//===- RandomMap.h - Random elementwise linalg ops ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One elementwise op as text, drawn from a seed: a copy or a conversion of a source, with other operands along some of the loops, on
+// arguments of random permutation, gaps, offset, broadcast and blocks (nested, or not; dividing, or not). Now and then the padding of the
+// destination is filled first. The op's arithmetic is exact or rounds in one way only, so that results are compared bit by bit.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TEST_RECIPES_RANDOMMAP_H
+#define QUERN_TEST_RECIPES_RANDOMMAP_H
+
+#include "RandomChain.h"
+
+namespace quern::test {
+
+struct RandomMap {
+  std::string text; ///< a module with one function, @map
+  std::vector<ChainArgument> arguments;
+};
+
+RandomMap makeRandomMap(uint64_t seed);
+
+} // namespace quern::test
+
+#endif // QUERN_TEST_RECIPES_RANDOMMAP_H

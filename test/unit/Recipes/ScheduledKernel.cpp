@@ -1,0 +1,171 @@
+//===- ScheduledKernel.cpp - Running what a recipe wrote ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See ScheduledKernel.h.
+//
+//===----------------------------------------------------------------------===//
+#include "ScheduledKernel.h"
+
+#include "Transforms/Transforms.h"
+#include "quern/kernel_abi.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <random>
+
+using namespace quern;
+using namespace quern::test;
+
+static mlir::DialectRegistry registry() {
+  mlir::DialectRegistry all;
+  registerAllStageDialects(all);
+  return all;
+}
+
+KernelCompiler::KernelCompiler()
+    : context(registry(), mlir::MLIRContext::Threading::DISABLED), lowering((context.loadAllAvailableDialects(), context)) {}
+
+ScheduledKernel KernelCompiler::compile(const std::string &text, const Target &target, const Recipe &recipe) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
+  EXPECT_TRUE(module) << "the problem does not parse";
+  if (!module)
+    return {};
+  auto problem = *module->getOps<mlir::func::FuncOp>().begin();
+  std::string whyNot;
+  bool isScheduled = succeeded(recipe(problem, whyNot));
+  EXPECT_TRUE(isScheduled) << "not scheduled: " << whyNot;
+  if (!isScheduled)
+    return {};
+  problem.erase();
+  EXPECT_TRUE(succeeded(mlir::verify(*module)));
+  return build(*module, target);
+}
+
+ScheduledKernel KernelCompiler::compileNaively(const std::string &text, const Target &target, bool widen) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
+  bool isLowered = module && succeeded(lowerNaively(*module->getOps<mlir::func::FuncOp>().begin(), widen));
+  EXPECT_TRUE(isLowered) << "no naive loops";
+  return isLowered ? build(*module, target) : ScheduledKernel();
+}
+
+ScheduledKernel KernelCompiler::build(mlir::ModuleOp module, const Target &target) {
+  ScheduledKernel kernel;
+  std::vector<std::string> symbols;
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    auto number = [&](llvm::StringRef name) {
+      auto attribute = function->getAttrOfType<mlir::IntegerAttr>(name);
+      return attribute ? attribute.getInt() : 0;
+    };
+    symbols.push_back(function.getName().str());
+    kernel.spaces.push_back(number(kernel_attr::space));
+    kernel.scratchBytes = std::max(kernel.scratchBytes, number(kernel_attr::scratchBytes));
+    kernel.sharedBytes = std::max(kernel.sharedBytes, number(kernel_attr::sharedBytes));
+    kernel.plan += function->getAttrOfType<mlir::StringAttr>(kernel_attr::plan).str();
+  }
+  if (failed(lowering.run(module, target, /*verifyIr=*/true))) {
+    ADD_FAILURE() << "does not lower";
+    return kernel;
+  }
+  Result<std::string> object = codegen.run(module, target, CpuCodeForm::Object, /*verifyIr=*/false);
+  EXPECT_TRUE(object) << object.error().message;
+  if (!object)
+    return kernel;
+  auto linked = linkObject(*object, symbols);
+  EXPECT_TRUE(linked) << linked.error().message;
+  if (linked)
+    kernel.code = std::move(*linked);
+  return kernel;
+}
+
+Buffers quern::test::makeBuffers(const std::vector<ChainArgument> &arguments, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> distribution(-2, 2);
+  Buffers buffers;
+  for (const ChainArgument &argument : arguments) {
+    Bytes buffer(argument.count * bytesOf(argument.element) + 2 * guardBytes, '\x7e');
+    for (int64_t i = 0; i < argument.count; ++i)
+      storeElement(buffer.data() + guardBytes, i, argument.element, distribution(random));
+    buffers.push_back(std::move(buffer));
+  }
+  return buffers;
+}
+
+void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased) {
+  std::vector<void *> pointers;
+  std::vector<bool> taken(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    int other = aliased ? arguments[i].aliasOf : -1;
+    bool shares = other >= 0 && !taken[other];
+    if (shares)
+      taken[other] = true;
+    pointers.push_back(buffers[shares ? other : i].data() + guardBytes);
+  }
+  Bytes scratch(kernel.scratchBytes + 64, '\xff'), shared(kernel.sharedBytes + 64, '\xff');
+  quern_kernel_args_t args{pointers.data(), scratch.data(), shared.data(), nullptr};
+  for (auto [address, space] : llvm::zip_equal(kernel.code->entries, kernel.spaces)) {
+    auto entry = reinterpret_cast<quern_kernel_fn>(address);
+    entry(&args, space / 3, space);
+    entry(&args, 0, space / 3);
+  }
+  for (size_t i = 0; i < buffers.size(); ++i) // where an output went, for the comparison
+    if (pointers[i] != buffers[i].data() + guardBytes)
+      buffers[i] = buffers[arguments[i].aliasOf];
+}
+
+namespace {
+
+struct Output {
+  const Bytes &want, &wantStart, &got, &gotStart;
+};
+
+void compareOutput(const ChainArgument &argument, double tolerance, const Output &output) {
+  auto [want, wantStart, got, gotStart] = output;
+  int64_t size = bytesOf(argument.element), end = static_cast<int64_t>(got.size());
+  auto unchanged = [&](int64_t from, int64_t to) { return std::equal(got.begin() + from, got.begin() + to, gotStart.begin() + from); };
+  EXPECT_TRUE(unchanged(0, guardBytes)) << "writes before the argument";
+  EXPECT_TRUE(unchanged(end - guardBytes, end)) << "writes after the argument";
+  for (int64_t i = 0; i < argument.count; ++i) {
+    int64_t byte = guardBytes + i * size;
+    auto same = [&](const Bytes &a, const Bytes &b) { return std::equal(a.begin() + byte, a.begin() + byte + size, b.begin() + byte); };
+    bool isLeftAlone = same(want, wantStart);
+    if (same(want, got) || (isLeftAlone && unchanged(byte, byte + size)))
+      continue;
+    double exact = loadElement(want.data() + guardBytes, i, argument.element);
+    double value = loadElement(got.data() + guardBytes, i, argument.element);
+    ASSERT_TRUE(tolerance > 0) << "element " << i << " is " << value << " for " << exact << (isLeftAlone ? ", which was there before" : "");
+    ASSERT_NEAR(value, exact, tolerance) << "element " << i << (isLeftAlone ? " was there before" : "");
+  }
+}
+
+} // namespace
+
+void quern::test::checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, double tolerance,
+                              const Buffers &start, const Buffers &want, bool aliased) {
+  Buffers got = start;
+  run(kernel, arguments, got, aliased);
+  std::vector<bool> taken(start.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].isOutput)
+      continue;
+    int other = aliased ? arguments[i].aliasOf : -1;
+    bool shares = other >= 0 && !taken[other];
+    if (shares)
+      taken[other] = true;
+    SCOPED_TRACE("argument " + std::to_string(i) + (aliased ? ", aliased" : ""));
+    compareOutput(arguments[i], tolerance, {want[i], start[i], got[i], start[shares ? other : i]});
+  }
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!arguments[i].isOutput && !taken[i]) {
+      EXPECT_EQ(got[i], start[i]) << "input " << i << " was changed";
+    }
+}
+
+uint64_t quern::test::fromEnvironment(const char *name, uint64_t otherwise) {
+  const char *text = std::getenv(name);
+  return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
+}

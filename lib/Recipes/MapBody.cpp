@@ -39,18 +39,7 @@ void MapEmitter::storeScalar(Value element, Value at) {
   create<memref::StoreOp>(element, flat.back(), indices);
 }
 
-/// The only lane that a mask has, if it is known to be the only one.
-static std::optional<int64_t> onlyLane(Value mask) {
-  DenseElementsAttr bits;
-  if (!mask || !matchPattern(mask, m_Constant(&bits)) || llvm::count(bits.getValues<bool>(), true) != 1)
-    return std::nullopt;
-  return std::distance(bits.value_begin<bool>(), llvm::find(bits.getValues<bool>(), true));
-}
-
-/// One lane is a scalar store: under such a mask the x86 backend of LLVM 22 writes more than the lane if the value is truncated for it.
 void MapEmitter::store(Value vector, Value at, Value mask, bool streamed) {
-  if (std::optional<int64_t> lane = onlyLane(mask))
-    return storeScalar(create<vector::ExtractOp>(vector, *lane), add(at, *lane));
   if (mask) {
     create<vector::MaskedStoreOp>(flat.back(), ValueRange{at}, mask, vector);
     return;

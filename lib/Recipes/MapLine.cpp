@@ -213,9 +213,7 @@ void LineEmitter::emitRest(Value from, const Count &reads, const Count &writes) 
   if (!reads.isKnown())
     return e.forRange(from, reads.value, lanes, partial);
   int64_t rest = reads.number % (lanes * plan.unroll);
-  if (rest == 1) // x86 selection in LLVM 22 writes too much for a truncating store under a mask of one lane
-    emitElements(from, reads);
-  else if (rest > lanes)
+  if (rest > lanes)
     e.forRange(from, e.index(reads.number), lanes, partial);
   else if (rest)
     emitPartial(placeAt(from), e.both(e.prefixMask(rest, lanes), repeatedReads), e.both(e.prefixMask(rest, lanes), repeatedWrites));

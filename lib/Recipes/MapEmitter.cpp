@@ -125,6 +125,8 @@ void MapEmitter::forLanes(const Group &group, int64_t unroll, function_ref<void(
       }
     });
   };
+  if (group.parts.empty())
+    return f(digits, index(0));
   nest(static_cast<int>(group.parts.size()) - 1, Value());
 }
 
@@ -237,7 +239,7 @@ Value MapEmitter::add(Value x, Value y) {
 Value MapEmitter::add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
 
 Value MapEmitter::scaled(Value v, int64_t by) {
-  return by == 1 ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
+  return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
 }
 
 /// Where index `at` of a curved axis lies, from the axis' start.

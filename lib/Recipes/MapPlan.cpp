@@ -80,15 +80,7 @@ public:
   }
 
 private:
-  bool isContiguous(const Operand &operand) const {
-    int64_t length = 1;
-    for (const Part &part : plan.run.parts) {
-      if (operand.strides[part.axis] != length)
-        return false;
-      length *= part.count;
-    }
-    return true;
-  }
+  bool isContiguous(const Operand &operand) const { return plan.run.isContiguousIn(operand.strides); }
   bool isStill(ArrayRef<int64_t> perAxis) const {
     return llvm::all_of(plan.run.parts, [&](const Part &part) { return !perAxis[part.axis]; });
   }
@@ -132,7 +124,7 @@ void chooseUnroll(MapPlan &plan) {
 void makeLoops(MapPlan &plan) {
   MapProblem &problem = plan.problem;
   Strides chunks(problem.axes.size(), 1);
-  for (const Group *group : {&plan.run, &plan.rows, &plan.columns})
+  for (const Group *group : {&plan.run, &plan.rows, &plan.columns, &plan.tile.repeat})
     for (const Part &part : group->parts)
       chunks[part.axis] = part.count;
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {
@@ -292,6 +284,8 @@ std::string MapPlan::text() const {
       os << ", body " << (tile.bodyInColumns ? "after" : "before") << " the transposition";
     if (tile.throughRows)
       os << ", rows through scratch";
+    if (tile.repeat.lanes() > 1)
+      os << " with " << tile.repeat.lanes() << " side by side";
     if (tile.throughColumns)
       os << ", columns through scratch";
     if (tile.prefetch)

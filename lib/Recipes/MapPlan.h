@@ -37,6 +37,20 @@ struct Group {
   bool has(unsigned axis) const {
     return llvm::any_of(parts, [&](const Part &part) { return part.axis == axis; });
   }
+  /// Lane by lane, one element further.
+  bool isContiguousIn(llvm::ArrayRef<int64_t> strides) const {
+    int64_t length = 1;
+    for (const Part &part : parts) {
+      if (strides[part.axis] != length)
+        return false;
+      length *= part.count;
+    }
+    return true;
+  }
+  /// The offset of a sum of lanes is the sum of their offsets where one is a multiple of a power of two that the other is less than.
+  bool splitsAtPowers() const {
+    return llvm::all_of(llvm::ArrayRef(parts).drop_back(), [](const Part &part) { return (part.count & (part.count - 1)) == 0; });
+  }
   /// Σ index(lane)[part] · perAxis[part's axis]: how far a lane's address, or its share of a limit, is from that of lane 0.
   int64_t sum(int64_t lane, llvm::ArrayRef<int64_t> perAxis) const;
 };
@@ -61,11 +75,16 @@ struct TilePlan {
   bool bodyInColumns = false;    ///< the body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it
   int64_t lanes = 0;             ///< of a register in the transposition
   int64_t rows = 0, columns = 0; ///< of the tile, filled up to whole registers and whole squares
-  bool throughRows = false;      ///< rows go to scratch first, else their pieces are gathered from the source
-  bool throughColumns = false;   ///< columns go to scratch first, else they are stored from registers
-  bool masksRows = false;        ///< some lanes of `rows` may not be written
-  bool masksColumns = false;     ///< some lanes of `columns` may not be read
-  bool writesWholeLines = false; ///< every column is whole cache lines if the destination's buffer begins on one
+  /// What a step of the row stage takes from the source at one go: the columns, and axes that follow there. Of those, some are rows, and
+  /// some are neither: the tile is transposed once for each index of `repeat`. `outside` are the rows that are left.
+  Group run, outside, repeat;
+  Strides inScratch;                      ///< by axis: from one index to the next in the scratch of rows
+  int64_t scratchRows = 0;                ///< elements of that scratch
+  bool throughRows = false;               ///< rows go to scratch first, else their pieces are gathered from the source
+  bool throughColumns = false;            ///< columns go to scratch first, else they are stored from registers
+  bool masksRows = false;                 ///< some lanes of `rows` may not be written
+  bool masksColumns = false;              ///< some lanes of `columns` may not be read
+  bool writesWholeLines = false;          ///< every column is whole cache lines if the destination's buffer begins on one
   llvm::SmallVector<unsigned, 2> shifted; ///< axes whose last tile is moved back to end with them
   int64_t prefetch = 0;                   ///< elements of the source ahead that each row asks for
 };

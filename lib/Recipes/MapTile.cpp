@@ -28,16 +28,26 @@ void MapEmitter::emitTile(const Place &start) {
     return emitInterleaving(place);
   Value rows, columns;
   if (plan.tile.throughRows)
-    rows = scratch(plan.tile.rows * plan.tile.columns, plan.tile.moved);
+    rows = scratch(plan.tile.scratchRows, plan.tile.moved);
   if (plan.tile.throughColumns)
     columns = scratch(plan.tile.rows * plan.tile.columns, plan.tile.moved);
   if (rows)
     stageRows(place, rows);
   else if (plan.tile.prefetch)
     forLanes(plan.rows, 2, [&](ArrayRef<Value> digits, Value) { prefetchRow(advance(place, plan.rows, digits)); });
-  transposeTile(place, rows, columns);
-  if (columns)
-    stageColumns(place, columns);
+  auto transpose = [&](const Place &here, Value fromRow) {
+    transposeTile(here, rows, fromRow, columns);
+    if (columns)
+      stageColumns(here, columns);
+  };
+  if (plan.tile.repeat.parts.empty())
+    return transpose(place, index(0));
+  forLanes(plan.tile.repeat, 1, [&](ArrayRef<Value> digits, Value) {
+    Value from = index(0);
+    for (auto [part, digit] : llvm::zip_equal(plan.tile.repeat.parts, digits))
+      from = add(from, scaled(digit, plan.tile.inScratch[part.axis]));
+    transpose(advance(place, plan.tile.repeat, digits), from);
+  });
 }
 
 /// Tiles that would reach beyond a shifted axis end with it.
@@ -67,17 +77,34 @@ void MapEmitter::prefetchRow(const Place &here) {
   }
 }
 
-/// Vectors over `total` contiguous lanes of a group, as few as there can be: a loop where they are many, and powers of two for what is
-/// over. f(place, lanes before the place, first, count).
+/// Along the lanes of the group, every input is contiguous or stays where it is, and no limit counts.
+bool MapEmitter::isStraight(const Group &group) const {
+  auto isStill = [&](const Strides &strides) { return llvm::all_of(group.parts, [&](const Part &part) { return !strides[part.axis]; }); };
+  return llvm::all_of(ArrayRef(problem.operands).drop_back(problem.readsOld ? 0 : 1),
+                      [&](const Operand &operand) { return isStill(operand.strides) || group.isContiguousIn(operand.strides); }) &&
+         llvm::all_of(problem.limits, [&](const Limit &limit) { return isStill(limit.weights); });
+}
+
+/// Vectors over the lanes of a group, as few as there can be: a loop where they are many, and powers of two for what is over.
+/// f(place, lanes before the place, first, count).
 void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most,
                             function_ref<void(const Place &, Value, int64_t, int64_t)> f) {
   constexpr int64_t unrolled = 2;
   int64_t total = group.lanes(), first = 0;
-  if (group.parts.size() == 1 && total / most > unrolled) {
+  bool isPlain = group.parts.size() == 1, rolls = total / most > unrolled && (isPlain || isStraight(group));
+  if (rolls) {
     first = total / most * most;
-    forRange(index(0), index(first), most, [&](Value at) { f(advance(place, group, at), at, 0, most); });
+    forRange(index(0), index(first), most, [&](Value at) {
+      Place there = place;
+      if (isPlain)
+        there = advance(place, group, at);
+      else
+        for (auto [operand, base] : llvm::zip_equal(problem.operands, there.bases))
+          base = group.isContiguousIn(operand.strides) ? add(base, at) : base;
+      f(there, at, 0, most);
+    });
   }
-  for (; first < total;) {
+  while (first < total) {
     int64_t count = std::min<int64_t>(most, llvm::bit_floor(static_cast<uint64_t>(total - first)));
     f(place, index(0), first, count);
     first += count;
@@ -85,30 +112,33 @@ void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most
 }
 
 void MapEmitter::stageRows(const Place &place, Value to) {
-  bool hasBody = !problem.isCopy && !plan.tile.bodyInColumns;
+  const TilePlan &tile = plan.tile;
+  bool hasBody = !problem.isCopy && !tile.bodyInColumns;
   int64_t most = hasBody ? plan.lanes : plan.strategy.vectorBytes / plan.source().bytes();
-  forLanes(plan.rows, hasBody ? 1 : 2, [&](ArrayRef<Value> digits, Value row) {
-    Place here = advance(place, plan.rows, digits);
-    Value start = scaled(row, plan.tile.columns);
+  forLanes(tile.outside, hasBody ? 1 : 2, [&](ArrayRef<Value> digits, Value) {
+    Place here = advance(place, tile.outside, digits);
+    Value start = index(0);
+    for (auto [part, digit] : llvm::zip_equal(tile.outside.parts, digits))
+      start = add(start, scaled(digit, tile.inScratch[part.axis]));
     auto put = [&](Value vector, Value lanes, int64_t first) {
       create<vector::StoreOp>(vector, to, ValueRange{add(add(start, lanes), first)});
     };
     auto move = [&] {
-      forVectors(here, plan.columns, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
-        Value mask = plan.tile.masksColumns ? laneMask(there, plan.columns, first, count, /*write=*/false) : Value();
-        put(hasBody ? compute(there, plan.columns, first, count, mask)
+      forVectors(here, tile.run, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
+        Value mask = tile.masksColumns ? laneMask(there, tile.run, first, count, /*write=*/false) : Value();
+        put(hasBody ? compute(there, tile.run, first, count, mask)
                     : load(problem.source, add(there.bases[problem.source], first), count, mask),
             lanes, first);
       });
     };
     auto clear = [&] {
-      forVectors(here, plan.columns, most, [&](const Place &, Value lanes, int64_t first, int64_t count) {
-        put(plan.tile.bodyInColumns ? zeros(vec(count, plan.tile.moved)) : paddingValue(count), lanes, first);
+      forVectors(here, tile.run, most, [&](const Place &, Value lanes, int64_t first, int64_t count) {
+        put(tile.bodyInColumns ? zeros(vec(count, tile.moved)) : paddingValue(count), lanes, first);
       });
     };
-    if (plan.tile.prefetch)
+    if (tile.prefetch)
       prefetchRow(here);
-    Value inside = isInside(here, plan.columns, /*write=*/false);
+    Value inside = isInside(here, tile.run, /*write=*/false);
     if (problem.writesPadding())
       choose(inside, move, clear);
     else
@@ -120,6 +150,8 @@ void MapEmitter::stageRows(const Place &place, Value to) {
 Value MapEmitter::laneOffset(const Group &group, Value lane, ArrayRef<int64_t> perAxis) {
   Value sum = index(0);
   int64_t before = 1;
+  if (matchPattern(lane, m_Zero()))
+    return sum;
   for (const Part &part : group.parts) {
     Value digit = before == 1 ? lane : create<arith::DivUIOp>(lane, index(before)).getResult();
     if (&part != &group.parts.back())
@@ -140,28 +172,28 @@ void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f
 }
 
 /// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a row, or column, side by side.
-void MapEmitter::transposeTile(const Place &place, Value rows, Value columns) {
+void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Value columns) {
   const TilePlan &tile = plan.tile;
-  const Strides &sourceStrides = plan.source().strides, &destinationStrides = plan.destination().strides;
+  const Strides &rowStrides = rows ? tile.inScratch : plan.source().strides, &destinationStrides = plan.destination().strides;
   int64_t unit = transposeUnit(tile.moved);
   Value between;
   if (int64_t elements = transposeScratch(tile.moved, tile.lanes))
     between = scratch(elements, tile.moved);
   Value aligned = plan.streams && tile.writesWholeLines && !columns ? isDestinationAligned() : Value();
+  bool isLinear = rows && tile.outside.parts.size() == plan.rows.parts.size(), adds = plan.columns.splitsAtPowers();
   forSteps(tile.columns, unit, [&](Value column) {
     forSteps(tile.rows, tile.lanes, [&](Value row) {
       Value known, base;
       auto gather = [&](Value from, int64_t at) {
         if (!base || from != known) {
           Value first = from ? add(row, from) : row;
-          base = rows ? add(scaled(first, tile.columns), column)
-                      : add(add(place.bases[problem.source], column), laneOffset(plan.rows, first, sourceStrides));
+          Value offset = isLinear ? scaled(first, tile.inScratch[plan.rows.parts[0].axis]) : laneOffset(plan.rows, first, rowStrides);
+          base = add(add(rows ? fromRow : place.bases[problem.source], column), offset);
           known = from;
         }
         Values pieces;
         for (int64_t lane = at; lane < tile.lanes; lane += unit)
-          pieces.push_back(loadFrom(rows ? rows : flat[problem.source],
-                                    add(base, rows ? lane * tile.columns : plan.rows.sum(lane, sourceStrides)), unit, Value()));
+          pieces.push_back(loadFrom(rows ? rows : flat[problem.source], add(base, plan.rows.sum(lane, rowStrides)), unit, Value()));
         return joinVectors(b, loc, pieces);
       };
       auto sink = [&](Value from, ArrayRef<Value> vectors) {
@@ -172,10 +204,16 @@ void MapEmitter::transposeTile(const Place &place, Value rows, Value columns) {
             create<vector::StoreOp>(vector, columns, ValueRange{add(at, j * tile.rows)});
           return;
         }
-        Value at = add(add(place.bases.back(), row), laneOffset(plan.columns, first, destinationStrides));
+        Value base = add(place.bases.back(), row);
+        if (adds)
+          base = add(base, laneOffset(plan.columns, first, destinationStrides));
+        Values places;
+        for (size_t j = 0; j < vectors.size(); ++j)
+          places.push_back(adds ? add(base, plan.columns.sum(j, destinationStrides))
+                                : add(base, laneOffset(plan.columns, add(first, j), destinationStrides)));
         auto storeAll = [&](bool streamed) {
-          for (auto [j, vector] : llvm::enumerate(vectors))
-            store(vector, add(at, plan.columns.sum(j, destinationStrides)), Value(), streamed);
+          for (auto [vector, at] : llvm::zip_equal(vectors, places))
+            store(vector, at, Value(), streamed);
         };
         if (aligned)
           choose(

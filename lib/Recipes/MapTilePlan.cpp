@@ -22,11 +22,6 @@ namespace {
 
 constexpr int64_t lineBytes = 64;
 
-/// Sums of lanes known at run time and of constants below a power of two that divides those are sums of their offsets.
-bool splitsAtPowers(const Group &group) {
-  return llvm::all_of(ArrayRef(group.parts).drop_back(), [](const Part &part) { return llvm::isPowerOf2_64(part.count); });
-}
-
 class TilePlanner {
 public:
   explicit TilePlanner(MapPlan &plan) : plan(plan), problem(plan.problem), tile(plan.tile) {}
@@ -51,7 +46,11 @@ public:
     }
     plan.rows = grow(plan.destination(), to, from, std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes, unit);
     plan.columns = grow(plan.source(), from, to, std::max(lineBytes / plan.source().bytes(), unit), unit);
-    return chooseRegisters(unit, movedBytes) && chooseStages(unit);
+    chooseRegisters(unit, movedBytes);
+    if (!chooseStages())
+      return false;
+    chooseRun(unit);
+    return true;
   }
 
 private:
@@ -123,19 +122,30 @@ private:
     return mayShift && !isLimited(axis) ? best : most;
   }
 
-  /// Lanes that are contiguous in the operand, up to `wanted`: whole axes, then a part of one.
+  static int64_t divisorOf(int64_t extent, int64_t most) {
+    int64_t divisor = std::clamp<int64_t>(most, 1, extent);
+    while (extent % divisor)
+      --divisor;
+    return divisor;
+  }
+
+  /// Lanes that are contiguous in the operand, up to `wanted`: whole axes, then a part of one. More of them where whole axes are no
+  /// multiple of a square, so that the next axis makes them one.
   Group grow(const Operand &operand, unsigned first, unsigned taken, int64_t wanted, int64_t unit) {
+    constexpr int64_t largest = 160;
     Group group;
     int64_t lanes = 1;
     for (int axis = static_cast<int>(first); axis >= 0;) {
-      int64_t extent = problem.axes[axis].extent, count = countOf(axis, wanted / lanes, group.parts.empty() ? unit : 1);
+      bool isOdd = !group.parts.empty() && lanes % unit;
+      int64_t extent = problem.axes[axis].extent;
+      int64_t count = isOdd ? divisorOf(extent, largest / lanes) : countOf(axis, wanted / lanes, group.parts.empty() ? unit : 1);
       if (!group.parts.empty() && isLimited(axis) && extent % count)
         break;
       group.parts.push_back({static_cast<unsigned>(axis), count});
       lanes *= count;
       if (extent % count && mayShift && !isLimited(axis))
         tile.shifted.push_back(axis);
-      if (count < extent || lanes * 2 > wanted)
+      if (count < extent || (lanes * 2 > wanted && (lanes % unit == 0 || plan.rows.lanes() * wanted > largest * unit)))
         break;
       axis = -1;
       for (auto [a, next] : llvm::enumerate(problem.axes))
@@ -146,14 +156,13 @@ private:
   }
 
   /// As few registers as hold the rows.
-  bool chooseRegisters(int64_t unit, int64_t movedBytes) {
+  void chooseRegisters(int64_t unit, int64_t movedBytes) {
     int64_t rows = plan.rows.lanes();
     tile.lanes = plan.strategy.vectorBytes / movedBytes;
     while (tile.lanes > unit && llvm::divideCeil(rows, tile.lanes / 2) == llvm::divideCeil(rows, tile.lanes))
       tile.lanes /= 2;
     tile.rows = llvm::alignTo(rows, tile.lanes);
     tile.columns = llvm::alignTo(plan.columns.lanes(), unit);
-    return true;
   }
 
   enum Along { Rows = 1, Columns = 2, Outside = 4 };
@@ -177,11 +186,11 @@ private:
 
   /// What goes through scratch on its way in or out: whatever needs a body, a condition or a mask for each row or column, lanes that are
   /// no power of two, and rows that would drive each other out of the cache before all their pieces are read.
-  bool chooseStages(int64_t unit) {
+  bool chooseStages() {
     bool hasBody = !problem.isCopy, hasRest = tile.columns != plan.columns.lanes();
     tile.throughRows =
-        (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest || !splitsAtPowers(plan.rows) || foldsOntoFewSets();
-    tile.throughColumns = tile.bodyInColumns || tile.rows != plan.rows.lanes() || hasRest || !splitsAtPowers(plan.columns);
+        (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest || !plan.rows.splitsAtPowers() || foldsOntoFewSets();
+    tile.throughColumns = tile.bodyInColumns || tile.rows != plan.rows.lanes() || hasRest;
     auto see = [&](int where, bool read, bool write) {
       if (where == (Rows | Columns))
         return false;
@@ -205,6 +214,53 @@ private:
         }
     return !(tile.masksColumns && !plan.takesMask(plan.source().element())) &&
            !(tile.masksRows && !plan.takesMask(plan.destination().element()));
+  }
+
+  bool isLimitedAlong(const Part &part) const {
+    return llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[part.axis] != 0; });
+  }
+
+  /// Rows of a body that are short, or odd, are read together with what follows them in the source.
+  void chooseRun(int64_t unit) {
+    constexpr int64_t mostBytes = 16 << 10;
+    tile.run = plan.columns;
+    tile.outside = plan.rows;
+    tile.inScratch.assign(problem.axes.size(), 0);
+    int64_t rest = tile.columns - plan.columns.lanes(), lanes = plan.columns.lanes(), rowsLeft = plan.rows.lanes();
+    bool goesOn = tile.throughRows && rest && tile.rows == plan.rows.lanes() && plan.rows.splitsAtPowers() && !tile.masksColumns &&
+                  llvm::all_of(plan.columns.parts, [&](const Part &part) { return part.count == problem.axes[part.axis].extent; });
+    for (const Part &part : plan.columns.parts)
+      goesOn &= !isLimitedAlong(part);
+    while (goesOn) {
+      goesOn = false;
+      for (auto [a, axis] : llvm::enumerate(problem.axes)) {
+        if (plan.source().strides[a] != lanes || axis.isCurved || plan.columns.has(a))
+          continue;
+        Part *row = llvm::find_if(tile.outside.parts, [&](const Part &part) { return part.axis == a; });
+        bool isRow = row != tile.outside.parts.end();
+        int64_t bytes = pieceBytes / unit, fits = mostBytes / (bytes * lanes * rowsLeft);
+        Part part{static_cast<unsigned>(a), isRow ? row->count : divisorOf(axis.extent, fits)};
+        if (isLimitedAlong(part) || part.count == 1)
+          continue;
+        tile.run.parts.push_back(part);
+        tile.inScratch[a] = lanes;
+        lanes *= part.count;
+        goesOn = part.count == axis.extent;
+        if (!isRow) {
+          tile.repeat.parts.push_back(part);
+        } else {
+          rowsLeft /= part.count;
+          tile.outside.parts.erase(row);
+        }
+        break;
+      }
+    }
+    int64_t stride = llvm::alignTo(lanes + rest, unit);
+    for (const Part &part : tile.outside.parts) {
+      tile.inScratch[part.axis] = stride;
+      stride *= part.count;
+    }
+    tile.scratchRows = stride + llvm::alignTo(lanes + rest, unit) * (tile.rows - plan.rows.lanes());
   }
 
   /// Rows of a tile that lie a multiple of the cache's set period apart share its few ways.

@@ -124,6 +124,7 @@ if [ $mode != quick ]; then
 fi
 
 if [ $mode = full ]; then
+  step one "tensors beyond 2^31 elements" build/release/bin/tests/quern-large-test
   step tests "differential, oneDNN 3.13" differential 5510 onednn-3.13
   step one "build debug" build debug all
   step tests "unit tests, debug" unit debug

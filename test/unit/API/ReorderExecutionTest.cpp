@@ -12,6 +12,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <sys/mman.h>
 
 namespace quern {
 namespace {
@@ -206,6 +207,40 @@ TEST_F(ReorderExecution, EmptyTensorsAreNoWork) {
 TEST_F(ReorderExecution, OtherEnginesAreRefused) {
   EXPECT_EQ(test::statusOf([&] { primitive_desc(device, "reorder src=f32:8x8:ab dst=f32:8x8:ab dst_engine=gpu"); }), quern_unimplemented);
   EXPECT_NE(std::string(quern_get_last_error_message()).find("(reorder C17)"), std::string::npos);
+}
+
+/// Addresses without memory behind them, but where something is written.
+class SparseBuffer {
+public:
+  explicit SparseBuffer(size_t bytes)
+      : bytes(bytes), data(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~SparseBuffer() { munmap(data, bytes); }
+  SparseBuffer(const SparseBuffer &) = delete;
+  SparseBuffer &operator=(const SparseBuffer &) = delete;
+  template <typename T> T *as() const { return static_cast<T *>(data); }
+
+private:
+  size_t bytes;
+  void *data;
+};
+
+TEST_F(ReorderExecution, OffsetsBeyond32Bits) {
+  constexpr int64_t far = (int64_t(1) << 31) + 77;
+  memory::desc rows({3, 50}, dt::s8, memory::dims{far, 1}), plain({3, 50}, dt::s8, "ab"), columns({50, 3}, dt::s8, memory::dims{1, far});
+  const memory::desc corner = memory::desc({3, far}, dt::s8, "ab").submemory_desc({1, 50}, {2, far - 50});
+  const primitive_desc anywhere(device, "reorder src=s8:?x?:s?x?:off? dst=s8:?x?:s?x?:off?");
+  const SparseBuffer from(3 * far), to(3 * far);
+  for (const auto &[src, dst] : {std::pair(rows, plain), {plain, rows}, {rows, rows}, {corner, corner}, {columns, columns}})
+    for (const reorder::primitive_desc &desc : {reorder::primitive_desc(device, src, device, dst),
+                                                reorder::primitive_desc(device, anywhere.src_desc(), device, anywhere.dst_desc())}) {
+      const test::Places sources(src), destinations(dst);
+      for (int64_t i = 0; i < sources.count(); ++i) {
+        from.as<int8_t>()[sources.at(i)] = static_cast<int8_t>(i % 100 + 1);
+        to.as<int8_t>()[destinations.at(i)] = 0;
+      }
+      reorder(desc).execute(order, memory(src, device, from.as<void>()), memory(dst, device, to.as<void>()));
+      EXPECT_EQ(wrongElements(src, from.as<int8_t>(), dst, to.as<int8_t>(), same), 0u);
+    }
 }
 
 TEST_F(ReorderExecution, ThreadsDoNotChangeABit) {

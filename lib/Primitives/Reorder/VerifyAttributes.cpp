@@ -8,35 +8,50 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
+#include "Primitives/PostOpChecks.h"
 #include "Primitives/Reorder/Compensation.h"
 #include "Primitives/Reorder/Verify.h"
 
 namespace quern {
 namespace {
 
-/// C10, C18 to C20, C24; resolves `any`, to dense row-major.
-Result<void> checkOperand(const std::string &name, TensorDesc &operand, const TensorDesc &dst) {
-  if (operand.ndims != dst.ndims)
-    return invalidArguments(name, " is of rank ", operand.ndims, ", dst of rank ", dst.ndims, " (reorder C10)");
-  for (int d = 0; d < dst.ndims; ++d)
-    if (operand.dims[d] != 1 && operand.dims[d] != dst.dims[d])
-      return invalidArguments("dim ", d, " of ", name, " is ", operand.dims[d] == runtimeDim ? "unknown" : std::to_string(operand.dims[d]),
-                              "; it must be 1 or dst's ", dst.dims[d] == runtimeDim ? "unknown one" : std::to_string(dst.dims[d]),
-                              " (reorder C10)");
-  if (!reorder::isElementType(operand.dataType))
-    return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(operand.dataType), "; it is for ",
-                         reorder::elementTypes, " (reorder C24)");
+bool isParamType(DataType type, bool isScale) {
+  if (isScale)
+    return type == DataType::F32 || type == DataType::BF16 || type == DataType::F16 || type == DataType::E8M0;
+  return type == DataType::F32 || (!isFloating(type) && reorder::isElementType(type));
+}
+
+/// C7, C21.
+Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
+  const QuantParams &params = quantization.params;
+  if (params.mask >> tensor.ndims != 0)
+    return invalidArguments(quantization.of(), " have mask ", params.mask, "; a tensor of rank ", tensor.ndims, " allows 0 to ",
+                            (1 << tensor.ndims) - 1, " (reorder C7)");
+  if (!isParamType(params.dataType, quantization.isScales))
+    return unimplemented(quantization.of(), " are of type ", nameOf(params.dataType), "; a reorder takes ",
+                         quantization.isScales ? "f32, bf16, f16, e8m0" : "s32, s8, u8, s4, u4, f32", " (reorder C21)");
+  return {};
+}
+
+/// C18 to C20, of a post-op's tensor.
+Result<void> checkOperandLayout(std::string_view name, const TensorDesc &operand) {
   if (operand.extras.flags != 0)
     return unimplemented("a reorder is not implemented for compensation in ", name, "; its flags are ", operand.extras.flags,
                          " (reorder C20)");
-  if (!operand.isAny())
-    return reorder::checkLayout(name, operand);
-  Result<TensorDesc> resolved = TensorDesc::dense(operand.shape(), operand.dataType);
-  if (!resolved)
-    return Error{resolved.error().status, concat(name, ": ", resolved.error().message, " (reorder C10)")};
-  operand = *resolved;
-  return {};
+  return reorder::checkLayout(name, operand);
 }
+
+/// C7, C21, C25.
+Result<void> checkParamsOfPostOp(const Quantization &quantization, const TensorDesc &tensor) {
+  if (!quantization.params.groups.empty())
+    return unimplemented("a reorder is not implemented with groups of ", quantization.of(), " (reorder C25)");
+  return checkParams(quantization, tensor);
+}
+
+/// C7, C10, C18 to C21, C24, C25.
+constexpr PostOpRules postOpRules = {"a reorder",        reorder::isElementType, reorder::elementTypes,
+                                     checkOperandLayout, checkParamsOfPostOp,    " (reorder C10)",
+                                     " (reorder C24)",   " (reorder C7)",        " (reorder C25)"};
 
 /// C11.
 Result<void> checkSum(const PostOp &op, const TensorDesc &dst) {
@@ -62,43 +77,9 @@ Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst) {
       return ok;
     if (op.kind != PostOp::Kind::Binary)
       continue;
-    if (Result<void> ok = checkOperand(arg::nameOf(arg::ofPostOp(i, arg::src1)), op.src1, dst); !ok)
-      return ok;
-    if (op.alg != Alg::BinarySelect)
-      continue;
-    if (Result<void> ok = checkOperand(arg::nameOf(arg::ofPostOp(i, arg::src2)), op.src2, dst); !ok)
+    if (Result<void> ok = checkOperands(op, i, dst, postOpRules); !ok)
       return ok;
   }
-  return {};
-}
-
-/// Scales or zero points of one argument.
-struct Quantization {
-  const char *what; ///< "scales" or "zero points"
-  int32_t argument;
-  const QuantParams &params;
-
-  bool isScales() const { return what[0] == 's'; }
-  std::string of() const { return concat(what, " of ", arg::nameOf(argument)); }
-};
-
-bool isMasked(const QuantParams &params, int dim) { return params.mask >> dim & 1; }
-
-bool isParamType(DataType type, bool isScale) {
-  if (isScale)
-    return type == DataType::F32 || type == DataType::BF16 || type == DataType::F16 || type == DataType::E8M0;
-  return type == DataType::F32 || (!isFloating(type) && reorder::isElementType(type));
-}
-
-/// C7, C21.
-Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
-  const QuantParams &params = quantization.params;
-  if (params.mask >> tensor.ndims != 0)
-    return invalidArguments(quantization.of(), " have mask ", params.mask, "; a tensor of rank ", tensor.ndims, " allows 0 to ",
-                            (1 << tensor.ndims) - 1, " (reorder C7)");
-  if (!isParamType(params.dataType, quantization.isScales()))
-    return unimplemented(quantization.of(), " are of type ", nameOf(params.dataType), "; a reorder takes ",
-                         quantization.isScales() ? "f32, bf16, f16, e8m0" : "s32, s8, u8, s4, u4, f32", " (reorder C21)");
   return {};
 }
 
@@ -111,7 +92,7 @@ Result<void> checkGroups(const Quantization &quantization, const TensorDesc &ten
     return invalidArguments(quantization.of(), " have groups over two dims; the tensor is of rank ", tensor.ndims, " (reorder C8)");
   for (int i = 0; i < 2; ++i) {
     int d = tensor.ndims - 2 + i;
-    if (groups[i] != 1 && !isMasked(quantization.params, d))
+    if (groups[i] != 1 && !quantization.isMasked(d))
       return invalidArguments(quantization.of(), " have groups of ", groups[i], " along dim ", d, ", which their mask ",
                               quantization.params.mask, " does not have (reorder C8)");
     if (tensor.dims[d] != runtimeDim && tensor.dims[d] % groups[i] != 0)
@@ -126,7 +107,7 @@ Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc
   const QuantParams &params = quantization.params;
   bool isFirst = true;
   for (int d = 0; d < tensor.ndims; ++d) {
-    if (!isMasked(params, d))
+    if (!quantization.isMasked(d))
       continue;
     if (tensor.dims[d] == runtimeDim && (!isFirst || arg::groupAlong(params, tensor.ndims, d) != 1))
       return unimplemented("a reorder is not implemented with ", quantization.of(), isFirst ? " in groups" : " along more than one dim",
@@ -139,37 +120,12 @@ Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc
   return {};
 }
 
-/// C7, C21, C25.
-Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<PostOp> &postOps) {
-  int32_t position = quantization.argument / arg::postOpBase - 1, operand = quantization.argument % arg::postOpBase;
-  bool isOperand = static_cast<size_t>(position) < postOps.size() && postOps[position].kind == PostOp::Kind::Binary &&
-                   (operand == arg::src1 || (operand == arg::src2 && postOps[position].alg == Alg::BinarySelect));
-  if (!isOperand)
-    return invalidArguments(quantization.of(), " (argument ", quantization.argument,
-                            ") are given; the problem has no such tensor (reorder C7)");
-  if (operand != arg::src1)
-    return unimplemented("a reorder is not implemented with ", quantization.of(), "; it is with those of src_1 (reorder C25)");
-  const TensorDesc &tensor = postOps[position].src1;
-  if (Result<void> ok = checkParams(quantization, tensor); !ok)
-    return ok;
-  if (!quantization.params.groups.empty())
-    return unimplemented("a reorder is not implemented with groups of ", quantization.of(), " (reorder C25)");
-  for (int d = 0; d < tensor.ndims; ++d)
-    if (isMasked(quantization.params, d) && tensor.dims[d] == runtimeDim)
-      return unimplemented("a reorder is not implemented with ", quantization.of(), " along dim ", d,
-                           ", which is given at execution (reorder C25)");
-  return {};
-}
-
 /// C7 to C9, C21, C22, C25.
 Result<void> checkQuantization(const Quantization &quantization, const ReorderDesc &reorder, const std::vector<PostOp> &postOps) {
-  if (quantization.argument >= arg::postOpBase)
-    return checkOfPostOp(quantization, postOps);
   if (quantization.argument != arg::src && quantization.argument != arg::dst)
-    return invalidArguments(quantization.of(), " (argument ", quantization.argument,
-                            ") are given; the problem has no such tensor (reorder C7)");
+    return checkOfPostOp(quantization, postOps, postOpRules);
   const TensorDesc &tensor = quantization.argument == arg::src ? reorder.src : reorder.dst;
-  if (!quantization.isScales() && isFloating(tensor.dataType))
+  if (!quantization.isScales && isFloating(tensor.dataType))
     return invalidArguments(quantization.of(), " are given; it is of type ", nameOf(tensor.dataType),
                             ", and only integers have zero points (reorder C9)");
   for (auto check : {checkParams, checkGroups, checkRuntimeDims})
@@ -229,10 +185,10 @@ Result<void> reorder::checkAttributes(const ReorderDesc &reorder, Attributes &at
   if (Result<void> ok = checkPostOps(attr.postOps, reorder.dst); !ok)
     return ok;
   for (const auto &[argument, params] : attr.scales)
-    if (Result<void> ok = checkQuantization({"scales", argument, params}, reorder, attr.postOps); !ok)
+    if (Result<void> ok = checkQuantization({true, argument, params}, reorder, attr.postOps); !ok)
       return ok;
   for (const auto &[argument, params] : attr.zeroPoints)
-    if (Result<void> ok = checkQuantization({"zero points", argument, params}, reorder, attr.postOps); !ok)
+    if (Result<void> ok = checkQuantization({false, argument, params}, reorder, attr.postOps); !ok)
       return ok;
   return {};
 }

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
+#include "Primitives/PostOpChecks.h"
 #include "Primitives/Softmax/Verify.h"
 
 namespace quern {
@@ -27,7 +28,7 @@ Result<void> checkNone(const Attributes &attr) {
 }
 
 /// C23.
-Result<void> checkOperandType(const std::string &name, DataType type) {
+bool isOperandType(DataType type) {
   switch (type) {
   case DataType::F64:
   case DataType::F32:
@@ -38,32 +39,39 @@ Result<void> checkOperandType(const std::string &name, DataType type) {
   case DataType::S32:
   case DataType::S8:
   case DataType::U8:
-    return {};
+    return true;
   default:
-    return unimplemented("softmax is not implemented for ", name, " of type ", nameOf(type),
-                         "; it is for f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8, u8 (softmax C23)");
+    return false;
   }
 }
 
-/// C11, C15 to C17, C23; resolves `any`, to dense row-major.
-Result<void> checkOperand(const std::string &name, TensorDesc &operand, const TensorDesc &dst) {
-  if (operand.ndims != dst.ndims)
-    return invalidArguments(name, " is of rank ", operand.ndims, ", dst of rank ", dst.ndims, " (softmax C11)");
-  for (int d = 0; d < dst.ndims; ++d)
-    if (operand.dims[d] != 1 && operand.dims[d] != dst.dims[d])
-      return invalidArguments("dim ", d, " of ", name, " is ", operand.dims[d] == runtimeDim ? "unknown" : std::to_string(operand.dims[d]),
-                              "; it must be 1 or dst's ", dst.dims[d] == runtimeDim ? "unknown one" : std::to_string(dst.dims[d]),
-                              " (softmax C11)");
-  if (Result<void> ok = checkOperandType(name, operand.dataType); !ok)
-    return ok;
-  if (!operand.isAny())
-    return softmax::checkLayout(name, operand);
-  Result<TensorDesc> resolved = TensorDesc::dense(operand.shape(), operand.dataType);
-  if (!resolved)
-    return Error{resolved.error().status, concat(name, ": ", resolved.error().message, " (softmax C11)")};
-  operand = *resolved;
+/// C12, C19, C20.
+Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
+  const QuantParams &params = quantization.params;
+  if (params.mask >> tensor.ndims != 0)
+    return invalidArguments(quantization.of(), " have mask ", params.mask, "; a tensor of rank ", tensor.ndims, " allows 0 to ",
+                            (1 << tensor.ndims) - 1, " (softmax C12)");
+  if (!params.groups.empty())
+    return unimplemented("softmax is not implemented with groups, which the ", quantization.of(), " have (softmax C19)");
+  DataType type = params.dataType;
+  bool isSupported = quantization.isScales ? type == DataType::F32 || type == DataType::BF16 || type == DataType::F16
+                                           : type == DataType::S32 || type == DataType::S8 || type == DataType::U8 || type == DataType::F32;
+  if (!isSupported)
+    return unimplemented(quantization.of(), " are of type ", nameOf(type), "; softmax takes ",
+                         quantization.isScales ? "f32, bf16, f16" : "s32, s8, u8, f32", " (softmax C20)");
   return {};
 }
+
+/// C11, C12, C15 to C17, C19, C20, C23, C24.
+constexpr PostOpRules postOpRules = {"softmax",
+                                     isOperandType,
+                                     "f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8, u8",
+                                     softmax::checkLayout,
+                                     checkParams,
+                                     " (softmax C11)",
+                                     " (softmax C23)",
+                                     " (softmax C12)",
+                                     " (softmax C24)"};
 
 /// C22 and, of operands, C11, C15 to C17, C23.
 Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst) {
@@ -74,74 +82,18 @@ Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst) {
     if (op.kind != PostOp::Kind::Binary)
       return unimplemented("softmax is not implemented with a post-op ", nameOf(op.kind), ", which is number ", i,
                            "; it is with eltwise and binary (softmax C22)");
-    if (Result<void> ok = checkOperand(arg::nameOf(arg::ofPostOp(i, arg::src1)), op.src1, dst); !ok)
-      return ok;
-    if (op.alg != Alg::BinarySelect)
-      continue;
-    if (Result<void> ok = checkOperand(arg::nameOf(arg::ofPostOp(i, arg::src2)), op.src2, dst); !ok)
+    if (Result<void> ok = checkOperands(op, i, dst, postOpRules); !ok)
       return ok;
   }
   return {};
 }
 
-/// Scales or zero points of one argument.
-struct Quantization {
-  const char *what; ///< "scales" or "zero points"
-  int32_t argument;
-  const QuantParams &params;
-
-  std::string of() const { return concat(what, " of ", arg::nameOf(argument)); }
-};
-
-bool isMasked(const QuantParams &params, int dim) { return params.mask >> dim & 1; }
-
-/// C12, C19, C20.
-Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
-  const QuantParams &params = quantization.params;
-  if (params.mask >> tensor.ndims != 0)
-    return invalidArguments(quantization.of(), " have mask ", params.mask, "; a tensor of rank ", tensor.ndims, " allows 0 to ",
-                            (1 << tensor.ndims) - 1, " (softmax C12)");
-  if (!params.groups.empty())
-    return unimplemented("softmax is not implemented with groups, which the ", quantization.of(), " have (softmax C19)");
-  bool isScale = quantization.what[0] == 's';
-  DataType type = params.dataType;
-  bool isSupported = isScale ? type == DataType::F32 || type == DataType::BF16 || type == DataType::F16
-                             : type == DataType::S32 || type == DataType::S8 || type == DataType::U8 || type == DataType::F32;
-  if (!isSupported)
-    return unimplemented(quantization.of(), " are of type ", nameOf(type), "; softmax takes ",
-                         isScale ? "f32, bf16, f16" : "s32, s8, u8, f32", " (softmax C20)");
-  return {};
-}
-
-/// C12, C19, C20, C24.
-Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<PostOp> &postOps) {
-  int32_t position = quantization.argument / arg::postOpBase - 1, operand = quantization.argument % arg::postOpBase;
-  bool isOperand = static_cast<size_t>(position) < postOps.size() && postOps[position].kind == PostOp::Kind::Binary &&
-                   (operand == arg::src1 || (operand == arg::src2 && postOps[position].alg == Alg::BinarySelect));
-  if (!isOperand)
-    return invalidArguments(quantization.of(), " (argument ", quantization.argument,
-                            ") are given; the problem has no such tensor (softmax C12)");
-  if (operand != arg::src1)
-    return unimplemented("softmax is not implemented with ", quantization.of(), "; it is with those of src_1 (softmax C24)");
-  const TensorDesc &tensor = postOps[position].src1;
-  if (Result<void> ok = checkParams(quantization, tensor); !ok)
-    return ok;
-  for (int d = 0; d < tensor.ndims; ++d)
-    if (isMasked(quantization.params, d) && tensor.dims[d] == runtimeDim)
-      return unimplemented("softmax is not implemented with ", quantization.of(), " along dim ", d,
-                           ", which is given at execution (softmax C24)");
-  return {};
-}
-
 /// C12, C18 to C21, C24.
 Result<void> checkQuantization(const Quantization &quantization, const SoftmaxDesc &softmax, const std::vector<PostOp> &postOps) {
-  if (quantization.argument >= arg::postOpBase)
-    return checkOfPostOp(quantization, postOps);
   if (quantization.argument != arg::src && quantization.argument != arg::dst)
-    return invalidArguments(quantization.of(), " (argument ", quantization.argument,
-                            ") are given; the problem has no such tensor (softmax C12)");
+    return checkOfPostOp(quantization, postOps, postOpRules);
   const TensorDesc &tensor = quantization.argument == arg::src ? softmax.src : softmax.dst;
-  if (quantization.what[0] == 'z')
+  if (!quantization.isScales)
     return unimplemented("softmax is not implemented with ", quantization.of(), " (softmax C21)");
   if (Result<void> ok = checkParams(quantization, tensor); !ok)
     return ok;
@@ -161,10 +113,10 @@ Result<void> softmax::checkAttributes(const SoftmaxDesc &softmax, Attributes &at
   if (Result<void> ok = checkPostOps(attr.postOps, softmax.dst); !ok)
     return ok;
   for (const auto &[argument, params] : attr.scales)
-    if (Result<void> ok = checkQuantization({"scales", argument, params}, softmax, attr.postOps); !ok)
+    if (Result<void> ok = checkQuantization({true, argument, params}, softmax, attr.postOps); !ok)
       return ok;
   for (const auto &[argument, params] : attr.zeroPoints)
-    if (Result<void> ok = checkQuantization({"zero points", argument, params}, softmax, attr.postOps); !ok)
+    if (Result<void> ok = checkQuantization({false, argument, params}, softmax, attr.postOps); !ok)
       return ok;
   return {};
 }

@@ -1,0 +1,67 @@
+//===- PostOpChecks.cpp - What verifiers share about post-ops -------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See PostOpChecks.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/PostOpChecks.h"
+
+#include "Primitives/Arguments.h"
+
+namespace quern {
+namespace {
+
+Result<void> checkOperand(const std::string &name, TensorDesc &operand, const TensorDesc &dst, const PostOpRules &rules) {
+  if (operand.ndims != dst.ndims)
+    return invalidArguments(name, " is of rank ", operand.ndims, ", dst of rank ", dst.ndims, rules.shape);
+  for (int d = 0; d < dst.ndims; ++d)
+    if (operand.dims[d] != 1 && operand.dims[d] != dst.dims[d])
+      return invalidArguments("dim ", d, " of ", name, " is ", operand.dims[d] == runtimeDim ? "unknown" : std::to_string(operand.dims[d]),
+                              "; it must be 1 or dst's ", dst.dims[d] == runtimeDim ? "unknown one" : std::to_string(dst.dims[d]),
+                              rules.shape);
+  if (!rules.isElementType(operand.dataType))
+    return unimplemented(rules.subject, " is not implemented for ", name, " of type ", nameOf(operand.dataType), "; it is for ",
+                         rules.elementTypes, rules.type);
+  if (!operand.isAny())
+    return rules.checkLayout(name, operand);
+  Result<TensorDesc> resolved = TensorDesc::dense(operand.shape(), operand.dataType);
+  if (!resolved)
+    return Error{resolved.error().status, concat(name, ": ", resolved.error().message, rules.shape)};
+  operand = *resolved;
+  return {};
+}
+
+} // namespace
+
+std::string Quantization::of() const { return concat(isScales ? "scales of " : "zero points of ", arg::nameOf(argument)); }
+
+Result<void> checkOperands(PostOp &op, size_t position, const TensorDesc &dst, const PostOpRules &rules) {
+  if (Result<void> ok = checkOperand(arg::nameOf(arg::ofPostOp(position, arg::src1)), op.src1, dst, rules); !ok)
+    return ok;
+  if (op.alg != Alg::BinarySelect)
+    return {};
+  return checkOperand(arg::nameOf(arg::ofPostOp(position, arg::src2)), op.src2, dst, rules);
+}
+
+Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<PostOp> &postOps, const PostOpRules &rules) {
+  int32_t position = quantization.argument / arg::postOpBase - 1, operand = quantization.argument % arg::postOpBase;
+  bool isOperand = position >= 0 && static_cast<size_t>(position) < postOps.size() && postOps[position].kind == PostOp::Kind::Binary &&
+                   (operand == arg::src1 || (operand == arg::src2 && postOps[position].alg == Alg::BinarySelect));
+  if (!isOperand)
+    return invalidArguments(quantization.of(), " (argument ", quantization.argument, ") are given; the problem has no such tensor",
+                            rules.missing);
+  if (operand != arg::src1)
+    return unimplemented(rules.subject, " is not implemented with ", quantization.of(), "; it is with those of src_1", rules.params);
+  const TensorDesc &tensor = postOps[position].src1;
+  if (Result<void> ok = rules.checkParams(quantization, tensor); !ok)
+    return ok;
+  for (int d = 0; d < tensor.ndims; ++d)
+    if (quantization.isMasked(d) && tensor.dims[d] == runtimeDim)
+      return unimplemented(rules.subject, " is not implemented with ", quantization.of(), " along dim ", d, ", which is given at execution",
+                           rules.params);
+  return {};
+}
+
+} // namespace quern

@@ -1,0 +1,47 @@
+//===- PostOpChecks.h - What verifiers share about post-ops ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The tensors of binary post-ops, with their scales and zero points, are the same thing in every primitive; what differs is what it
+// supports and the numbers of its constraints.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_POSTOPCHECKS_H
+#define QUERN_PRIMITIVES_POSTOPCHECKS_H
+
+#include "Desc/PrimitiveDesc.h"
+
+namespace quern {
+
+/// Scales or zero points of one argument.
+struct Quantization {
+  bool isScales;
+  int32_t argument;
+  const QuantParams &params;
+
+  /// "scales of src".
+  std::string of() const;
+  bool isMasked(int dim) const { return params.mask >> dim & 1; }
+};
+
+/// What one primitive says. Citations are as " (softmax C11)".
+struct PostOpRules {
+  std::string_view subject; ///< "softmax"
+  bool (*isElementType)(DataType type);
+  std::string_view elementTypes; ///< for messages
+  Result<void> (*checkLayout)(std::string_view name, const TensorDesc &tensor);
+  /// Of scales or zero points of an operand.
+  Result<void> (*checkParams)(const Quantization &quantization, const TensorDesc &tensor);
+  std::string_view shape, type, missing, params; ///< citations: of an operand's dims, its type, of what is missing, of unsupported params
+};
+
+/// The operands of post-op `position`, which is binary; resolves `any`, to dense row-major.
+Result<void> checkOperands(PostOp &op, size_t position, const TensorDesc &dst, const PostOpRules &rules);
+
+/// Scales or zero points of an argument that is no tensor of the primitive itself: they must be those of an operand's src_1.
+Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<PostOp> &postOps, const PostOpRules &rules);
+
+} // namespace quern
+
+#endif // QUERN_PRIMITIVES_POSTOPCHECKS_H

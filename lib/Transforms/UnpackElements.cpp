@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -119,8 +120,14 @@ void Unpacking::narrowUses(OpBuilder &builder, Value value, Type element) {
     use->set(half);
 }
 
+/// The upper half becomes zero; of an element that is only moved it is.
 Value Unpacking::widened(OpBuilder &builder, Location loc, Value half) {
   Type bits = builder.getIntegerType(4);
+  Value moved = half;
+  if (auto cast = moved.getDefiningOp<arith::BitcastOp>())
+    moved = cast.getIn();
+  if (auto narrowing = moved.getDefiningOp<arith::TruncIOp>(); narrowing && isa<BlockArgument>(narrowing.getIn()))
+    return narrowing.getIn();
   if (half.getType() != bits)
     half = arith::BitcastOp::create(builder, loc, bits, half);
   return arith::ExtUIOp::create(builder, loc, byte, half);
@@ -150,7 +157,13 @@ void Unpacking::widenUse(OpOperand &use, Type element) {
   Operation *yield = op.getBlock()->getTerminator();
   builder.setInsertionPoint(yield);
   OpOperand &result = yield->getOpOperand(use.getOperandNumber() - op.getNumDpsInputs());
+  Operation *last = result.get().getDefiningOp();
   result.set(widened(builder, loc, result.get()));
+  while (last && isOpTriviallyDead(last)) { // what only moved it
+    Operation *before = last->getOperand(0).getDefiningOp();
+    last->erase();
+    last = before;
+  }
 }
 
 void Unpacking::unpack(func::FuncOp problem) {

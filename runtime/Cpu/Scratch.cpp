@@ -9,6 +9,7 @@
 #include "Cpu/Scratch.h"
 
 #include <cstdlib>
+#include <sys/mman.h>
 #include <utility>
 
 namespace quern {
@@ -37,7 +38,18 @@ int64_t roundedUp(int64_t bytes) {
   return bytes <= 0 ? 0 : bytes > most ? INT64_MAX : static_cast<int64_t>(roundUp(static_cast<size_t>(bytes)));
 }
 
-void *allocate(size_t bytes) { return bytes > SIZE_MAX / 2 ? nullptr : std::aligned_alloc(scratchAlignment, roundUp(bytes)); }
+/// What is not kept is touched anew by each execution, page by page: large buffers ask for huge pages.
+void *allocate(size_t bytes) {
+  constexpr size_t hugePage = 2u << 20, least = 4 * hugePage;
+  if (bytes > SIZE_MAX / 2)
+    return nullptr;
+  if (bytes < least)
+    return std::aligned_alloc(scratchAlignment, roundUp(bytes));
+  void *memory = std::aligned_alloc(hugePage, (bytes + hugePage - 1) / hugePage * hugePage);
+  if (memory)
+    madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
 
 } // namespace
 

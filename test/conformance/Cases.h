@@ -65,6 +65,8 @@ public:
   /// One line for everything that so many cases must have reached and these have not.
   virtual std::vector<std::string> missing(int64_t cases) const = 0;
 
+  /// Why the peer is not asked: it is known to crash. Empty if it is.
+  virtual std::string unsafeForPeer(const PrimitiveDesc &) const { return {}; }
   /// Whether both results of an element are right.
   virtual bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const = 0;
   /// What the peer is known to do differently; empty for anything else.

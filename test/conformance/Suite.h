@@ -54,7 +54,9 @@ private:
   void countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData &data);
   /// Executes with every number of threads; the outputs of the first go to `bytes`.
   Result<void> executeAndJudge(Kernel &kernel, ProblemData &data, std::string &bytes);
-  Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data);
+  /// The peer's primitive, or null where it has none.
+  std::unique_ptr<OneDnnPrimitive> askPeer(const Problem &problem);
+  Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
   bool isOutOfTime() const;
 
   SuiteOptions options;

@@ -62,6 +62,7 @@ struct OneDnn::Functions {
   int (*setGroupedZeroPoints)(void *, int, int, int, const int64_t *, int); ///< null in old releases
   int (*setRnnData)(void *, float, float);
   int (*setRnnWeights)(void *, int64_t, int, const float *);
+  int (*setRnnProjection)(void *, int64_t, int, const float *);
   int (*postOpsCreate)(void **);
   int (*postOpsDestroy)(void *);
   int (*setPostOps)(void *, const void *);
@@ -111,6 +112,7 @@ struct OneDnn::Functions {
     get(setZeroPoints, "dnnl_primitive_attr_set_zero_points_mask");
     get(setRnnData, "dnnl_primitive_attr_set_rnn_data_qparams");
     get(setRnnWeights, "dnnl_primitive_attr_set_rnn_weights_qparams");
+    get(setRnnProjection, "dnnl_primitive_attr_set_rnn_weights_projection_qparams");
     get(postOpsCreate, "dnnl_post_ops_create");
     get(postOpsDestroy, "dnnl_post_ops_destroy");
     get(setPostOps, "dnnl_primitive_attr_set_post_ops");
@@ -255,10 +257,14 @@ Result<void> OneDnnPrimitive::describeQuantization() {
   if (rnn.dataScale != 1 || rnn.dataShift != 0)
     if (Result<void> set = explained(api.setRnnData(attributes, rnn.dataScale, rnn.dataShift), "quantization of RNN data"); !set)
       return set;
-  if (rnn.weightsScales.empty())
-    return {};
-  int64_t count = static_cast<int64_t>(rnn.weightsScales.size());
-  return explained(api.setRnnWeights(attributes, count, rnn.weightsMask, rnn.weightsScales.data()), "quantization of RNN weights");
+  auto setWeights = [&](auto function, int32_t mask, const std::vector<float> &scales) -> Result<void> {
+    if (scales.empty())
+      return {};
+    return explained(function(attributes, static_cast<int64_t>(scales.size()), mask, scales.data()), "quantization of RNN weights");
+  };
+  if (Result<void> set = setWeights(api.setRnnWeights, rnn.weightsMask, rnn.weightsScales); !set)
+    return set;
+  return setWeights(api.setRnnProjection, rnn.projectionMask, rnn.projectionScales);
 }
 
 /// Permissions (fpmath, accumulation mode, determinism) are not passed on: the peer is to compute as exactly as it does by default.

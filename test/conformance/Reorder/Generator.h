@@ -36,6 +36,10 @@ AttributesDraw drawAttributes(Random &random, AttributeClass attribute, Sides &s
 
 std::span<const Mistake> mistakes();
 
+/// What genuine oneDNN does differently (PrimitiveCases); docs/primitives/reorder.md has the list.
+std::string unsafeForPeer(const PrimitiveDesc &desc);
+std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
+
 } // namespace quern::cases::reorder
 
 #endif // QUERN_CONFORMANCE_REORDER_GENERATOR_H

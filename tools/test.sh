@@ -96,28 +96,37 @@ unit() { # PRESET: every ctest but the fuzzers; a test of the disk cache makes i
   QUERN_CACHE_DIR=off ctest --test-dir "build/$1" -LE fuzz -j "$jobs" --output-on-failure --timeout 600
 }
 
-conformance() { # PRESET COUNT [OPTION…]: random problems against the readable reference
-  "build/$1/bin/tests/quern-conformance" --count="$2" "${@:3}"
+conformance() { # PRESET SETS OPTION…: random problems against the readable reference
+  "build/$1/bin/tests/quern-conformance" --cases="$2" "${@:3}"
 }
 
-differential() { # COUNT PEER: the same problems against a genuine oneDNN
-  tools/peers.sh "$2" && conformance release "$1" --peer="build/peers/$2"
+differential() { # PEER SETS OPTION…: the same problems against a genuine oneDNN
+  tools/peers.sh "$1" && conformance release "$2" --peer="build/peers/$1" "${@:3}"
 }
 
 step one "install what is missing" tools/deps.sh
 step one "build release" build release all
 step tests "unit tests" unit release
 step tests "lit" "$lit" -v --order=lexical build/release/test
-# 0: every pair of types with every family of layouts; 5510: every cell of types x layouts x attributes x directions.
-step tests "conformance, every instruction set" conformance release "$(pick 240 0 5510)" --isa=all
+# --count=0: every pair of types with every family of layouts; --all: every cell of types x layouts x attributes.
+step tests "conformance of softmax, every ISA" conformance release softmax "$(pick --count=240 --count=0 --all)" --isa=all
+step tests "conformance of reorder, every ISA" conformance release reorder,reorder-round-trips,reorder-tags \
+  "$(pick --count=100 --count=300 --count=0)" --linker=orc --isa=all
+if [ $mode != quick ]; then
+  step tests "conformance of reorder, every pair" conformance release reorder "$(pick --count=0 --count=0 --all)" --linker=loader
+fi
+if [ $mode = full ]; then
+  step tests "every cell of reorder, every ISA" conformance release reorder --all --isa=all
+  step tests "every pair of tags" conformance release reorder-tags --all --linker=orc
+fi
 step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 
 if [ $mode != quick ]; then
-  step tests "differential, oneDNN 3.2" differential "$(pick 0 500 5510)" onednn-3.2
+  step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder "$(pick --count=0 --count=500 --all)"
   step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler
   step tests "unit tests, asan" unit asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
-  step tests "conformance, asan" conformance asan "$(pick 0 240 1000)"
+  step tests "conformance, asan" conformance asan softmax,reorder --count="$(pick 0 240 1000)"
   step one "quern run, asan" build/asan/bin/quern run -f test/problems/smoke.desc --check
   step one "build tsan" build tsan quern-unit-tests
   step tests "unit tests, tsan" unit tsan
@@ -125,7 +134,7 @@ fi
 
 if [ $mode = full ]; then
   step one "tensors beyond 2^31 elements" build/release/bin/tests/quern-large-test
-  step tests "differential, oneDNN 3.13" differential 5510 onednn-3.13
+  step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder --all
   step one "build debug" build debug all
   step tests "unit tests, debug" unit debug
   step tests "lit, debug" "$lit" -v --order=lexical build/debug/test

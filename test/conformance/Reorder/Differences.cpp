@@ -33,12 +33,51 @@ bool isScattered(const QuantParams *params) {
   return (shifted & (shifted + 1)) != 0;
 }
 
-/// Neighbours in the type, or near 0.
+/// Neighbours in the type, or near 0; of s32 neighbours in f32.
 bool isRoundedOtherwise(DataType type, double ours, double theirs) {
+  double difference = std::fabs(ours - theirs), largest = std::max(std::fabs(ours), std::fabs(theirs));
   if (!isFloating(type))
-    return std::fabs(ours - theirs) <= 1;
-  double eps = 2 * epsilonOf(type);
-  return std::fabs(ours - theirs) <= eps * std::max(std::fabs(ours), std::fabs(theirs)) + 1e-6;
+    return difference <= std::max(1.0, largest * 0x1p-22);
+  return difference <= 2 * epsilonOf(type) * largest + 1e-6;
+}
+
+/// Of another type than oneDNN takes where there are no groups, or only one.
+bool isMisread(const QuantParams *params, DataType simple, const TensorDesc &tensor) {
+  return params && params->dataType != simple && (params->groups.empty() || arg::vectorOf(*params, tensor).dims[0] == 1);
+}
+
+bool hasGaps(const TensorDesc &desc) {
+  TensorDesc dense = desc;
+  dense.offset0 = 0;
+  return dense.bytes() > (dense.paddedElements() * bitsOf(desc.dataType) + 7) / 8;
+}
+
+/// What follows from the problem alone.
+std::string differenceOf(const PeerComparison &with) {
+  const ReorderDesc &op = std::get<ReorderDesc>(with.desc.op);
+  const Attributes &attr = with.desc.attr;
+  const QuantParams *srcScale = find(attr.scales, arg::src), *dstScale = find(attr.scales, arg::dst);
+  const QuantParams *srcPoint = find(attr.zeroPoints, arg::src), *dstPoint = find(attr.zeroPoints, arg::dst);
+  DataType to = op.dst.dataType;
+  if (with.implementation.starts_with("jit_direct_copy") && (bitsOf(to) < 8 || to == DataType::E8M0))
+    return "jit_direct_copy writes nothing to e8m0 and half bytes";
+  if (with.implementation.starts_with("jit_direct_copy") && hasGaps(op.dst))
+    return "jit_direct_copy leaves out the end of a part of a blocked tensor";
+  bool hasSum = std::any_of(attr.postOps.begin(), attr.postOps.end(), [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
+  if (bitsOf(to) < 8 && hasSum)
+    return "a sum into half bytes reads other old values";
+  if (isMisread(srcScale, DataType::F32, op.src) || isMisread(dstScale, DataType::F32, op.dst))
+    return "scales of another type than f32, with fewer than two groups, are read as f32";
+  if (isMisread(srcPoint, DataType::S32, op.src) || isMisread(dstPoint, DataType::S32, op.dst))
+    return "zero points of another type than s32, with fewer than two groups, are read as s32";
+  if (hasMask(srcPoint) || hasMask(dstPoint))
+    return "zero points with a mask: only the first of them is used";
+  if (isScattered(srcScale) || isScattered(dstScale))
+    return "scales with a mask whose dims do not follow each other: the wrong ones are used";
+  bool isOld = with.peer.find(" 3.2.") != with.peer.npos;
+  if (isOld && dstPoint && hasGaps(op.dst))
+    return "3.2 leaves out the zero point of a destination with gaps";
+  return {};
 }
 
 } // namespace
@@ -47,22 +86,28 @@ std::string unsafeForPeer(const PrimitiveDesc &desc) {
   const ReorderDesc &op = std::get<ReorderDesc>(desc.op);
   if (op.src.ndims + std::max(op.src.innerBlockCount, op.dst.innerBlockCount) > maxDims)
     return "crashes where dims and inner blocks together are more than 12";
+  if (op.src.hasZeroDim())
+    return "3.2 crashes where a dim is 0 and scales have a mask";
   return {};
 }
 
 std::string knownDifference(const PeerComparison &with, size_t, double ours, double theirs) {
+  if (std::string difference = differenceOf(with); !difference.empty())
+    return difference;
   const ReorderDesc &op = std::get<ReorderDesc>(with.desc.op);
   const Attributes &attr = with.desc.attr;
-  const QuantParams *srcScale = find(attr.scales, arg::src), *dstScale = find(attr.scales, arg::dst);
-  const QuantParams *srcPoint = find(attr.zeroPoints, arg::src), *dstPoint = find(attr.zeroPoints, arg::dst);
   DataType to = op.dst.dataType;
-  if (hasMask(srcPoint) || hasMask(dstPoint))
-    return "zero points with a mask: only the first of them is used";
-  if (isScattered(srcScale) || isScattered(dstScale))
-    return "scales with a mask whose dims do not follow each other: the wrong ones are used";
+  bool isByteFloat = to == DataType::F8E4M3 || to == DataType::F8E5M2;
   if (to == DataType::F8E4M3 && std::fabs(ours) == 448 && std::isnan(theirs))
     return "values beyond f8_e4m3 become NaN";
-  if (isRoundedOtherwise(to, ours, theirs) && (srcScale || dstScale || !attr.postOps.empty() || !(attr.rnn == RnnQuantization())))
+  if (isByteFloat && isRoundedOtherwise(to, ours, theirs))
+    return "f8 is rounded twice, by way of f16";
+  if (op.src.dataType == DataType::BF16 && !isFloating(to) && ours == roundTo(to, 0x1p40) && theirs == roundTo(to, -0x1p40))
+    return "values beyond s32 from bf16 become the lowest";
+  bool computes = !attr.scales.empty() || !attr.zeroPoints.empty() || !attr.postOps.empty() || !(attr.rnn == RnnQuantization());
+  if (op.src.dataType == DataType::S32 && !computes && isRoundedOtherwise(to, ours, theirs))
+    return "s32 goes through f32";
+  if (computes && isRoundedOtherwise(to, ours, theirs))
     return "rounded otherwise: scales and sum in another order, or fused";
   return {};
 }

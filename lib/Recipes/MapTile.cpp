@@ -163,12 +163,11 @@ Value MapEmitter::laneOffset(const Group &group, Value lane, ArrayRef<int64_t> p
   return sum;
 }
 
-/// A loop over [0, end), or its body where it has but one iteration.
+/// Steps over [0, end), the last one shifted to end there.
 void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f) {
   if (end == step)
-    f(index(0));
-  else
-    forRange(index(0), index(end), step, f);
+    return f(index(0));
+  forRange(index(0), index(end), step, [&](Value at) { f(end % step ? create<arith::MinSIOp>(at, index(end - step)).getResult() : at); });
 }
 
 /// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a row, or column, side by side.
@@ -180,7 +179,9 @@ void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Va
   if (int64_t elements = transposeScratch(tile.moved, tile.lanes))
     between = scratch(elements, tile.moved);
   Value aligned = plan.streams && tile.writesWholeLines && !columns ? isDestinationAligned() : Value();
-  bool isLinear = rows && tile.outside.parts.size() == plan.rows.parts.size(), adds = plan.columns.splitsAtPowers();
+  bool isLinear = rows && tile.outside.parts.size() == plan.rows.parts.size(),
+       adds = plan.columns.parts.size() == 1 || (plan.columns.splitsAtPowers() && tile.columns % unit == 0);
+  int64_t exist = plan.columns.lanes();
   forSteps(tile.columns, unit, [&](Value column) {
     forSteps(tile.rows, tile.lanes, [&](Value row) {
       Value known, base;
@@ -212,8 +213,14 @@ void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Va
           places.push_back(adds ? add(base, plan.columns.sum(j, destinationStrides))
                                 : add(base, laneOffset(plan.columns, add(first, j), destinationStrides)));
         auto storeAll = [&](bool streamed) {
-          for (auto [vector, at] : llvm::zip_equal(vectors, places))
-            store(vector, at, Value(), streamed);
+          for (auto [j, vector] : llvm::enumerate(vectors)) {
+            int64_t highest = from ? unit - static_cast<int64_t>(vectors.size() - j) : static_cast<int64_t>(j);
+            if (tile.columns == exist || highest < exist)
+              store(vector, places[j], Value(), streamed);
+            else if (from)
+              choose(create<arith::CmpIOp>(arith::CmpIPredicate::slt, add(first, j), index(exist)),
+                     [&] { store(vector, places[j], Value(), streamed); });
+          }
         };
         if (aligned)
           choose(

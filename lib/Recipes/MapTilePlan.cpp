@@ -44,8 +44,9 @@ public:
       tile.network = TileNetwork::Deinterleave;
       return true;
     }
-    plan.rows = grow(plan.destination(), to, from, std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes, unit);
-    plan.columns = grow(plan.source(), from, to, std::max(lineBytes / plan.source().bytes(), unit), unit);
+    plan.rows = grow(plan.destination(), to, from, std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes, 0, unit);
+    int64_t line = std::max(lineBytes / plan.source().bytes(), unit);
+    plan.columns = grow(plan.source(), from, to, line, 4 * line, unit);
     chooseRegisters(unit, movedBytes);
     if (!chooseStages())
       return false;
@@ -106,20 +107,18 @@ private:
     return true;
   }
 
-  /// Indices of an axis that a tile takes, of `most` that would be best: a power of two, and no more tiles than a third over what the axis
-  /// has. An axis that cannot be shifted is divided.
-  int64_t countOf(unsigned axis, int64_t most, int64_t unit) {
+  /// Indices of an axis that a tile takes, of `most` that would be best: all, if they are not many more, or `most`, if the last tile may be
+  /// shifted, or a divisor.
+  int64_t countOf(unsigned axis, int64_t most, int64_t whole, int64_t unit) {
     int64_t extent = problem.axes[axis].extent;
-    if (extent <= most)
+    if (extent <= std::max(most, whole))
       return extent;
-    int64_t best = most;
-    for (int64_t count = most; count >= unit; count /= 2) {
-      bool divides = extent % count == 0, shifts = mayShift && !isLimited(axis);
-      if (divides || (shifts && static_cast<int64_t>(llvm::divideCeil(extent, count)) * count * 3 <= extent * 4))
+    if (mayShift && !isLimited(axis))
+      return most;
+    for (int64_t count = most; count >= unit; count /= 2)
+      if (extent % count == 0)
         return count;
-      best = count;
-    }
-    return mayShift && !isLimited(axis) ? best : most;
+    return most;
   }
 
   static int64_t divisorOf(int64_t extent, int64_t most) {
@@ -131,14 +130,16 @@ private:
 
   /// Lanes that are contiguous in the operand, up to `wanted`: whole axes, then a part of one. More of them where whole axes are no
   /// multiple of a square, so that the next axis makes them one.
-  Group grow(const Operand &operand, unsigned first, unsigned taken, int64_t wanted, int64_t unit) {
+  Group grow(const Operand &operand, unsigned first, unsigned taken, int64_t wanted, int64_t whole, int64_t unit) {
     constexpr int64_t largest = 160;
     Group group;
     int64_t lanes = 1;
     for (int axis = static_cast<int>(first); axis >= 0;) {
       bool isOdd = !group.parts.empty() && lanes % unit;
       int64_t extent = problem.axes[axis].extent;
-      int64_t count = isOdd ? divisorOf(extent, largest / lanes) : countOf(axis, wanted / lanes, group.parts.empty() ? unit : 1);
+      int64_t count = isOdd                 ? divisorOf(extent, largest / lanes)
+                      : group.parts.empty() ? countOf(axis, wanted, whole, unit)
+                                            : countOf(axis, wanted / lanes, 0, 1);
       if (!group.parts.empty() && isLimited(axis) && extent % count)
         break;
       group.parts.push_back({static_cast<unsigned>(axis), count});
@@ -155,14 +156,15 @@ private:
     return group;
   }
 
-  /// As few registers as hold the rows.
+  /// As few registers as hold the rows, the last of them shifted where they hold more. Less than a register, or a square, is filled up.
   void chooseRegisters(int64_t unit, int64_t movedBytes) {
-    int64_t rows = plan.rows.lanes();
+    int64_t rows = plan.rows.lanes(), columns = plan.columns.lanes();
     tile.lanes = plan.strategy.vectorBytes / movedBytes;
-    while (tile.lanes > unit && llvm::divideCeil(rows, tile.lanes / 2) == llvm::divideCeil(rows, tile.lanes))
+    auto registers = [&](int64_t lanes) { return llvm::divideCeil(rows, lanes); };
+    while (tile.lanes > unit && (registers(tile.lanes / 2) == registers(tile.lanes) || tile.lanes > rows))
       tile.lanes /= 2;
-    tile.rows = llvm::alignTo(rows, tile.lanes);
-    tile.columns = llvm::alignTo(plan.columns.lanes(), unit);
+    tile.rows = rows < tile.lanes || (rows % tile.lanes && plan.rows.parts.size() > 1) ? llvm::alignTo(rows, tile.lanes) : rows;
+    tile.columns = std::max(columns, unit);
   }
 
   enum Along { Rows = 1, Columns = 2, Outside = 4 };
@@ -190,7 +192,7 @@ private:
     bool hasBody = !problem.isCopy, hasRest = tile.columns != plan.columns.lanes();
     tile.throughRows =
         (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest || !plan.rows.splitsAtPowers() || foldsOntoFewSets();
-    tile.throughColumns = tile.bodyInColumns || tile.rows != plan.rows.lanes() || hasRest;
+    tile.throughColumns = tile.bodyInColumns || tile.rows != plan.rows.lanes();
     auto see = [&](int where, bool read, bool write) {
       if (where == (Rows | Columns))
         return false;
@@ -227,7 +229,8 @@ private:
     tile.outside = plan.rows;
     tile.inScratch.assign(problem.axes.size(), 0);
     int64_t rest = tile.columns - plan.columns.lanes(), lanes = plan.columns.lanes(), rowsLeft = plan.rows.lanes();
-    bool goesOn = tile.throughRows && rest && tile.rows == plan.rows.lanes() && plan.rows.splitsAtPowers() && !tile.masksColumns &&
+    bool isShort = rest || lanes % (problem.isCopy || tile.bodyInColumns ? unit : plan.lanes);
+    bool goesOn = tile.throughRows && isShort && tile.rows == plan.rows.lanes() && plan.rows.splitsAtPowers() && !tile.masksColumns &&
                   llvm::all_of(plan.columns.parts, [&](const Part &part) { return part.count == problem.axes[part.axis].extent; });
     for (const Part &part : plan.columns.parts)
       goesOn &= !isLimitedAlong(part);

@@ -1,0 +1,66 @@
+// One wants to see what tiles make of blocks: channels that fill no block come as zeros in the same stores, by a condition on the row and without
+// masks; weights in blocks within blocks (4 inputs of each of 16 outputs) whose short rows are read together with what follows them; and a
+// conversion on the narrower side of the transposition.
+// REQUIRES: compiler
+// RUN: split-file %s %t
+// RUN: quern-opt %t/padded.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=PADDED --implicit-check-not=linalg. --implicit-check-not=mask
+// RUN: quern-opt %t/padded.mlir --check --target=avx512_core --tolerance=1e-30
+// RUN: quern-opt %t/padded.mlir --check --target=avx2 --tolerance=1e-30
+// RUN: quern-opt %t/padded.mlir --check --target=sse42 --tolerance=1e-30
+// RUN: quern-opt %t/weights.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=WEIGHTS --implicit-check-not=linalg. --implicit-check-not=mask
+// RUN: quern-opt %t/weights.mlir --check --target=avx512_core
+// RUN: quern-opt %t/weights.mlir --check --target=avx2
+// RUN: quern-opt %t/weights.mlir --check --target=sse42
+// RUN: quern-opt %t/widen.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=WIDEN --implicit-check-not=linalg.
+// RUN: quern-opt %t/widen.mlir --check --target=avx512_core
+// RUN: quern-opt %t/widen.mlir --check --target=sse42
+// PADDED: quern.plan = "map: tiles, {{.*}}rows through scratch, {{.*}}1 limit, writes padding
+// PADDED: scf.if
+// PADDED: } else {
+// PADDED: vector.store %cst
+// PADDED-COUNT-4: vector.store {{.*}} vector<16xf32>
+// WEIGHTS: quern.plan = "map: tiles, {{.*}} 9 x 64 of i8, body before the transposition, rows through scratch with
+// WEIGHTS: arith.fptosi {{.*}} vector<16xf32> to vector<16xi32>
+// WEIGHTS: vector.store {{.*}} vector<64xi8>
+// WIDEN: quern.plan = "map: tiles, {{.*}} of bf16, body after the transposition, columns through scratch
+// WIDEN: arith.extf {{.*}} : vector<16xbf16> to vector<16xf32>
+
+//--- padded.mlir
+#id = affine_map<(n, c, w) -> (n, c, w)>
+#blocked = affine_map<(n, c, w) -> (n, c floordiv 16, w, c mod 16)>
+func.func @padded(%src: memref<3x19x40xf32> {quern.arg = "src"}, %dst: memref<3x2x40x16xf32> {quern.arg = "dst"}) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%dst : memref<3x2x40x16xf32>)
+  linalg.generic {indexing_maps = [#id, #blocked], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%src : memref<3x19x40xf32>) outs(%dst : memref<3x2x40x16xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
+
+//--- weights.mlir
+#id = affine_map<(o, i, k) -> (o, i, k)>
+#blocked = affine_map<(o, i, k) -> (o floordiv 16, i floordiv 16, k, (i mod 16) floordiv 4, o mod 16, i mod 4)>
+func.func @weights(%src: memref<32x32x9xf32> {quern.arg = "src"}, %dst: memref<2x2x9x4x16x4xi8> {quern.arg = "dst"}) {
+  linalg.generic {indexing_maps = [#id, #blocked], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%src : memref<32x32x9xf32>) outs(%dst : memref<2x2x9x4x16x4xi8>) {
+  ^bb0(%x: f32, %old: i8):
+    %i = arith.fptosi %x : f32 to i32
+    %y = arith.trunci %i : i32 to i8
+    linalg.yield %y : i8
+  }
+  return
+}
+
+//--- widen.mlir
+#id = affine_map<(a, b) -> (a, b)>
+func.func @widen(%src: memref<70x90xbf16> {quern.arg = "src"}, %dst: memref<70x90xf32, strided<[1, 70]>> {quern.arg = "dst"}) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%src : memref<70x90xbf16>) outs(%dst : memref<70x90xf32, strided<[1, 70]>>) {
+  ^bb0(%x: bf16, %old: f32):
+    %y = arith.extf %x : bf16 to f32
+    linalg.yield %y : f32
+  }
+  return
+}

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t tinyBytes = 4096;
 constexpr double tinyExecuteNs = 250, codeKib = 16;
-/// By what the plan says: one pass along contiguous lines, tiles that nothing cuts, and the rest.
+/// By what the plan says: one kernel along contiguous lines, one of tiles that nothing cuts or converts, and the rest.
 constexpr double lineCompileMs = 2, cleanTileCompileMs = 4, hardestCompileMs = 6;
 
 const ReorderDesc &reorderOf(const Problem &problem) { return std::get<ReorderDesc>(problem.verified.desc.op); }
@@ -81,11 +81,12 @@ public:
   nlohmann::json parameters(const Problem &) const override { return nlohmann::json::object(); }
 
   Bounds bounds(const Problem &problem, const std::string &plan) const override {
-    bool isLine = plan.find("line") != std::string::npos, isTile = plan.find("tile") != std::string::npos;
+    auto says = [&](const char *word) { return plan.find(word) != std::string::npos; };
     const ReorderDesc &reorder = reorderOf(problem);
-    bool isClean = reorder.src.dataType == reorder.dst.dataType && !reorder.src.hasPadding() && !reorder.dst.hasPadding() &&
-                   problem.verified.desc.attr == Attributes();
-    double compileMs = isLine ? lineCompileMs : isTile && isClean ? cleanTileCompileMs : hardestCompileMs;
+    bool isSeveral = says(" | map:") || says(" | rows:"), isLine = says("lines") && !says("tiles") && !isSeveral;
+    bool isCleanTile = says("tiles") && !isSeveral && !says("limit") && !says("columns through scratch") &&
+                       reorder.src.dataType == reorder.dst.dataType && problem.verified.desc.attr == Attributes();
+    double compileMs = isLine ? lineCompileMs : isCleanTile ? cleanTileCompileMs : hardestCompileMs;
     return {compileMs, isTiny(reorder) ? tinyExecuteNs : 0, codeKib};
   }
 };

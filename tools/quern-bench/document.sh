@@ -2,8 +2,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Measures everything with every peer and writes the tables into docs/performance.md, after its line "<!-- measured -->". Takes about half
-# an hour; nothing else should run on the machine meanwhile.
+# Measures everything with every peer and writes the tables into docs/performance.md, after its line "<!-- measured -->". Takes about an
+# hour; nothing else should run on the machine meanwhile.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,7 +13,9 @@ cmake --build --preset release --target quern-bench quern_compiler > /dev/null
 bench=build/release/bin/quern-bench
 
 measured=$(mktemp)
-trap 'rm -f "$measured"' EXIT
+trap 'rm -f "$measured" "$measured.desc"' EXIT
+# The named problems are the first paragraph of lines.
+named=$(awk '/^reorder/ { seen = 1 } seen && /^$/ { print NR; exit }' test/problems/reorder-bench.desc)
 {
   sed '/<!-- measured -->/q' docs/performance.md
   echo
@@ -23,6 +25,15 @@ trap 'rm -f "$measured"' EXIT
   echo
   echo "## Softmax"
   echo
-  $bench --threads=1,2 --peers=onednn-3.13,onednn-3.2,onnxruntime,jax
+  $bench --problems=test/problems/softmax-bench.desc --threads=1,2 --peers=onednn-3.13,onednn-3.2,onnxruntime,jax
+  echo
+  echo "## Reorder"
+  echo
+  $bench --problems=test/problems/reorder-bench.desc --threads=1,2 --peers=onednn-3.13,onednn-3.2,onnxruntime,jax
+  echo
+  echo "## Reorder, the named problems beside torch.compile and IREE"
+  echo
+  head -n "$named" test/problems/reorder-bench.desc > "$measured.desc"
+  $bench --problems="$measured.desc" --peers=onednn-3.13,onednn-3.2,onnxruntime,torch,iree
 } > "$measured"
 cp "$measured" docs/performance.md

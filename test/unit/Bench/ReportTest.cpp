@@ -86,12 +86,14 @@ TEST(BenchProblem, TitlesOfReorders) {
 
 TEST(BenchProblem, BoundsOfReordersFollowThePlan) {
   Problem problem = Problem::parse("reorder src=f32:64x64:ab dst=f32:64x64:ba");
-  EXPECT_EQ(problem.kind().bounds(problem, "line").compileMs, 2);
-  EXPECT_EQ(problem.kind().bounds(problem, "tile").compileMs, 4);
-  EXPECT_EQ(problem.kind().bounds(problem, "tile").executeNs, 0);
+  EXPECT_EQ(problem.kind().bounds(problem, "map: lines, space 1").compileMs, 2);
+  EXPECT_EQ(problem.kind().bounds(problem, "map: tiles, space 1").compileMs, 4);
+  EXPECT_EQ(problem.kind().bounds(problem, "map: tiles, space 1, 1 limit").compileMs, 6);
+  EXPECT_EQ(problem.kind().bounds(problem, "map: lines, space 1 | map: lines, space 1").compileMs, 6);
+  EXPECT_EQ(problem.kind().bounds(problem, "map: tiles, space 1").executeNs, 0);
   Problem tiny = Problem::parse("reorder src=f32:32x32:ab dst=bf16:32x32:ba");
-  EXPECT_EQ(tiny.kind().bounds(tiny, "tile").compileMs, 6);
-  EXPECT_EQ(tiny.kind().bounds(tiny, "tile").executeNs, 250);
+  EXPECT_EQ(tiny.kind().bounds(tiny, "map: tiles, space 1").compileMs, 6);
+  EXPECT_EQ(tiny.kind().bounds(tiny, "map: tiles, space 1").executeNs, 250);
 }
 
 TEST(BenchProblem, TrafficOfAnOutputHasItsPaddingAndWhatASumReads) {

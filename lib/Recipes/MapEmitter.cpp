@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 #include <functional>
 #include <limits>
@@ -46,6 +47,7 @@ func::FuncOp MapEmitter::emit() {
     place.left.push_back(index(limit.read));
   place = startOf(std::move(place), iterations.getInductionVar());
   emitLoops(ArrayRef(plan.loops).drop_front(plan.outer), place);
+  kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
   return kernel.function;
 }
 
@@ -75,7 +77,35 @@ void MapEmitter::emitLoops(ArrayRef<Loop> nest, Place place) {
   Value end = index(loop.trip);
   if (loop.partOf % loop.trip)
     end = create<arith::MinSIOp>(end, create<arith::SubIOp>(index(loop.partOf), scaled(block, loop.trip)));
-  forRange(index(0), end, 1, [&](Value at) { emitLoops(nest.drop_front(), advance(place, loop, at)); });
+  int64_t abreast = nest.size() == 1 && plan.kind == MapKind::Line ? plan.abreast : 1;
+  forRange(index(0), end, abreast, [&](Value at) {
+    Place here = advance(place, loop, at);
+    if (nest.size() == 1 && plan.kind == MapKind::Line)
+      askAhead(here, loop);
+    for (int64_t i = 0; i < abreast; ++i)
+      emitLoops(nest.drop_front(), further(here, loop, i));
+  });
+}
+
+/// The place a known number of steps further.
+MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by) {
+  for (auto [operand, base] : llvm::zip_equal(problem.operands, place.bases))
+    base = add(base, by * loop.step * operand.strides[loop.axis]);
+  for (auto [limit, left] : llvm::zip_equal(problem.limits, place.left))
+    left = add(left, -by * loop.step * limit.weights[loop.axis]);
+  return place;
+}
+
+/// Asks for runs of the source further on. Beyond the end this names memory that is not the source's, which a prefetch may.
+void MapEmitter::askAhead(const Place &place, const Loop &loop) {
+  constexpr int64_t lineBytes = 64;
+  int64_t bytes = plan.source().bytes();
+  for (int64_t i = 0; i < plan.abreast && plan.asksAhead; ++i) {
+    int64_t next = (plan.asksAhead * plan.abreast + i) * loop.step * plan.source().strides[loop.axis];
+    for (int64_t byte = 0; byte < plan.run.lanes() * bytes; byte += lineBytes)
+      create<memref::PrefetchOp>(flat[problem.source], ValueRange{add(place.bases[problem.source], next + byte / bytes)},
+                                 /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  }
 }
 
 MapEmitter::Place MapEmitter::advance(const Place &place, const Loop &loop, Value by) {

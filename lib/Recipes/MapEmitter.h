@@ -113,6 +113,8 @@ public:
 private:
   Place startOf(Place place, Value iteration);
   void emitLoops(llvm::ArrayRef<Loop> nest, Place place);
+  Place further(Place place, const Loop &loop, int64_t by);
+  void askAhead(const Place &place, const Loop &loop);
   // One for each kind.
   void emitLine(const Place &place);  // MapLine.cpp
   void emitPoint(const Place &place); // MapLine.cpp

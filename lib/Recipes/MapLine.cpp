@@ -56,6 +56,7 @@ private:
   void emitPartial(const Place &at, Value readMask, Value writeMask);
   void emitElements(Value from, const Count &reads);
   void emitPadding(const Count &reads, const Count &writes);
+  void emitShort(const Count &reads, const Count &writes);
 
   MapEmitter &e;
   MapPlan &plan;
@@ -262,7 +263,40 @@ void LineEmitter::emitReads(const Count &reads, const Count &writes) {
   emitRest(from, reads, writes);
 }
 
+/// A run that no vector is too short for: one, masked where something ends it.
+void LineEmitter::emitShort(const Count &reads, const Count &writes) {
+  auto maskOf = [&](const Count &count, bool write) {
+    Value repeated = inner.parts.empty() ? Value() : e.laneMask(place, inner, 0, lanes, write);
+    if (!count.isKnown())
+      return e.both(e.prefixMask(count.value, lanes), repeated);
+    return count.number < lanes ? e.both(e.prefixMask(count.number, lanes), repeated) : repeated;
+  };
+  Value writeMask = problem.writesPadding() ? maskOf(writes, true) : Value();
+  auto move = [&] {
+    readInvariants();
+    aligned = isAligned();
+    Value readMask = maskOf(reads, false);
+    if (readMask || writeMask)
+      emitPartial(place, readMask, writeMask);
+    else
+      emitStep(e.index(0), 1);
+  };
+  bool needsAny = false; // what is the same for all lanes is read whatever the mask
+  for (unsigned i = 0; i < problem.operands.size(); ++i)
+    needsAny |= isRead(i) && isInvariant(i);
+  Value any = reads.isKnown() || !needsAny ? Value() : e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, reads.value, e.index(0));
+  auto clear = [&] { e.store(e.paddingValue(lanes), place.bases.back(), writeMask, false); };
+  if (any && problem.writesPadding())
+    e.choose(any, move, clear);
+  else
+    e.choose(any, move);
+}
+
 void LineEmitter::emit() {
+  if (plan.run.lanes() <= lanes && masksAll()) {
+    Count reads = elementsLeft(false);
+    return emitShort(reads, problem.writesPadding() ? elementsLeft(true) : reads);
+  }
   Count reads = elementsLeft(false);
   if (reads.isKnown())
     return emitReads(reads, reads);

@@ -170,9 +170,14 @@ void keepSourceLines(MapPlan &plan) {
     }
 }
 
-/// Cuts a loop in two: blocks of `count` indices, and the indices within one.
+/// Cuts a loop in two: blocks of about `count` indices, and the indices within one, as even as those of the whole.
 void splitLoop(MapPlan &plan, unsigned at, int64_t count) {
   Loop &loop = plan.loops[at], inner = loop;
+  for (int64_t even : {8, 4, 2, 3})
+    if (loop.trip % even == 0 && count > even) {
+      count -= count % even;
+      break;
+    }
   inner.trip = count;
   inner.partOf = loop.trip;
   loop.step *= count;
@@ -226,6 +231,25 @@ void chooseSpace(MapPlan &plan) {
   plan.nsPerIteration = left;
 }
 
+/// Short runs: several in one iteration of the innermost loop, and, where the source's lie apart, the next ones are asked for ahead, since
+/// no hardware follows them.
+void pairRuns(MapPlan &plan) {
+  constexpr int64_t followed = 2048, ahead = 1024, lineBytes = 64;
+  if (plan.loops.size() == plan.outer)
+    return;
+  const Loop &loop = plan.loops.back();
+  int64_t vectors = llvm::divideCeil(plan.run.lanes(), plan.lanes),
+          ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
+  int64_t most = std::min(2 * plan.strategy.unroll / vectors, 2 * plan.strategy.stepOps / (vectors * ops));
+  bool isSimple = plan.problem.limits.empty() || vectors == 1;
+  for (int64_t count = most; isSimple && count > 1 && plan.abreast == 1; --count)
+    if (loop.trip % count == 0 && loop.partOf % count == 0 && !plan.problem.axes[loop.axis].isCurved)
+      plan.abreast = count;
+  int64_t bytes = plan.run.lanes() * plan.source().bytes(), apart = plan.source().strides[loop.axis] * loop.step * plan.source().bytes();
+  if (bytes >= lineBytes && bytes < followed && apart != bytes && apart)
+    plan.asksAhead = std::max<int64_t>(1, ahead / (bytes * plan.abreast));
+}
+
 /// Lines: where the source is contiguous as the destination is, or nowhere.
 bool planLine(MapPlan &plan) {
   plan.lanes = plan.strategy.vectorBytes * 8 / widestBits(plan);
@@ -264,6 +288,8 @@ void quern::maps::planMap(MapPlan &plan) {
   else if (plan.kind == MapKind::Line)
     keepSourceLines(plan);
   chooseSpace(plan);
+  if (plan.kind == MapKind::Line)
+    pairRuns(plan);
   plan.streams = footprint(plan.problem, plan.destination()) >= plan.strategy.streamBytes;
 }
 
@@ -274,6 +300,10 @@ std::string MapPlan::text() const {
   os << "map: " << kinds[static_cast<int>(kind)] << ", space " << space;
   if (kind == MapKind::Line) {
     os << ", runs of " << run.lanes() << ", " << lanes << " lanes, unroll " << unroll;
+    if (abreast > 1)
+      os << ", " << abreast << " abreast";
+    if (asksAhead)
+      os << ", asks " << asksAhead << " ahead";
     if (!isContiguousAlong(source(), run.parts[0].axis))
       os << ", lanes of the source are collected";
   } else if (kind == MapKind::Tile) {

@@ -171,6 +171,8 @@ void Unpacking::unpack(func::FuncOp problem) {
   for (const Packed &packed : arguments) {
     BlockArgument argument = problem.getArgument(packed.argument);
     auto type = cast<MemRefType>(argument.getType());
+    if (!isPacked(type)) // taken in pairs, where another function does not read it
+      continue;
     if (!argument.use_empty()) {
       unsigned last = problem.getNumArguments();
       DictionaryAttr where = builder.getDictionaryAttr(builder.getNamedAttr("quern.shared", builder.getIndexAttr(packed.offset)));

@@ -47,11 +47,14 @@ struct Rule {
     return threshold * (std::fabs(exact) < 1e-5 ? 1.0 : std::fabs(exact));
   }
 
+  /// What a NaN of either sign becomes: integers have 0 for it, f4_e2m1 its limits.
+  bool isOfNan(double got) const { return std::isnan(got) || got == roundTo(type, NAN) || got == roundTo(type, -NAN); }
+
   /// Where scales or post-ops follow: any value of the interval that they make of values near the exact one is right. Errors are in units
   /// of the distance from the exact value to the end of the interval.
   double errorIn(const Interval &possible, double exact, double got) const {
     double rounded = roundTo(type, exact);
-    if (got == rounded || (std::isnan(got) && possible.mayBeNan) || (possible.mayBeNan && got == roundTo(type, NAN)))
+    if (got == rounded || (possible.mayBeNan && isOfNan(got)))
       return 0;
     if (std::isnan(got) || possible.isEmpty())
       return infinity;

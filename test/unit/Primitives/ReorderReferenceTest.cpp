@@ -193,3 +193,14 @@ TEST(ReorderJudge, TakesNothingButTheExactResult) {
   EXPECT_EQ(verdict.threshold, 0);
   EXPECT_EQ(verdict.describe(ofScaled.desc).substr(0, 16), "not exact at [0]");
 }
+
+TEST(ReorderJudge, TakesWhatANanBecomes) {
+  // exp(inf) * sigmoid(-inf) is inf * 0 to arithmetic, and 0 to mathematics.
+  PrimitiveDesc desc = parsed("reorder src=f32:2:a dst=f4_e2m1:2:a attr.post_ops=eltwise(alg=exp),eltwise(alg=swish,alpha=-0.25)");
+  std::vector<float> x = {infinity, infinity};
+  ReferenceOutput expected = computeReference(desc, {{src, x.data()}})->front();
+  uint8_t zeros = 0x00, limits = 0xf7, minusOnes = 0xaa; // the limits: 6 and -6
+  EXPECT_TRUE(judge(desc, expected, &zeros, DataKind::Dense).isRight);
+  EXPECT_TRUE(judge(desc, expected, &limits, DataKind::Dense).isRight);
+  EXPECT_FALSE(judge(desc, expected, &minusOnes, DataKind::Dense).isRight);
+}

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Creation, and the checks before a launch. Descriptors are compared byte by byte first, which decides nearly every call.
+// Creation, and the checks before a launch.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitive.h"
@@ -12,14 +12,25 @@
 #include "Verbose.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace quern {
 namespace {
 
 const std::string scratchpadName = "scratchpad";
 
-bool sameDesc(const TensorDesc &a, const TensorDesc &b) { return std::memcmp(&a, &b, sizeof(TensorDesc)) == 0 || a == b; }
+/// a == b, for descriptors that are valid: what the rank leaves unused of them, most of their 768 bytes, is not looked at.
+bool sameDesc(const TensorDesc &a, const TensorDesc &b) {
+  if (a.ndims != b.ndims || a.dataType != b.dataType || a.formatKind != b.formatKind || a.offset0 != b.offset0 ||
+      a.innerBlockCount != b.innerBlockCount || (a.extras.flags | b.extras.flags))
+    return a == b;
+  int64_t difference = 0;
+  for (int d = 0; d < a.ndims; ++d)
+    difference |= (a.dims[d] ^ b.dims[d]) | (a.paddedDims[d] ^ b.paddedDims[d]) | (a.paddedOffsets[d] ^ b.paddedOffsets[d]) |
+                  (a.strides[d] ^ b.strides[d]);
+  for (int i = 0; i < a.innerBlockCount; ++i)
+    difference |= (a.innerBlocks[i] ^ b.innerBlocks[i]) | (a.innerIndices[i] ^ b.innerIndices[i]);
+  return difference == 0;
+}
 
 std::string describe(const TensorDesc &desc) {
   std::string text = concat(nameOf(desc.dataType), ":");

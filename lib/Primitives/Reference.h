@@ -54,6 +54,9 @@ struct ReferenceOutput {
   std::function<Interval(int64_t position, const Interval &start)> range{};
   Criterion criterion = Criterion::Threshold; ///< with `range`: of what it starts from
   std::vector<uint64_t> bits{};               ///< with Criterion::Bits
+  /// Of what is made of other results (compensation): the exact values, from the buffer that holds both. Where those results may differ,
+  /// they differ from `exact`. Otherwise empty.
+  std::function<std::vector<double>(const void *buffer)> exactOf{};
 };
 
 /// `unimplemented` where the references do not reach, `invalid_arguments` for a missing input or a layout that is not resolved.

@@ -197,26 +197,33 @@ Result<void> compute(const PrimitiveDesc &desc, const Parameters &parameters, co
   return {};
 }
 
-/// One output for each buffer of sums, of the elements that are expected.
-std::vector<ReferenceOutput> sumsOf(const TensorDesc &dst, const std::vector<double> &stored) {
+/// The sums of elements that have been stored.
+std::vector<double> sumsOf(const TensorDesc &dst, const reorder::Compensation &compensation, const std::vector<double> &stored) {
+  std::vector<uint32_t> sums(static_cast<size_t>(compensation.elements));
+  for (size_t i = 0; i < stored.size(); ++i) {
+    int64_t index = 0, step = 1, rest = static_cast<int64_t>(i);
+    for (int d = dst.ndims - 1; d >= 0; rest /= dst.dims[d--])
+      if (compensation.mask >> d & 1) {
+        index += rest % dst.dims[d] * step;
+        step *= dst.paddedDims[d];
+      }
+    sums[static_cast<size_t>(index)] += static_cast<uint32_t>(compensation.factor * static_cast<int32_t>(stored[i]));
+  }
+  std::vector<double> values;
+  for (uint32_t sum : sums)
+    values.push_back(roundTo(compensation.type, static_cast<int32_t>(sum)));
+  return values;
+}
+
+/// One output for each buffer of sums.
+std::vector<ReferenceOutput> compensationOf(const TensorDesc &dst, const std::vector<double> &expected) {
   std::vector<ReferenceOutput> outputs;
   for (const reorder::Compensation &compensation : reorder::compensationsOf(dst)) {
     TensorDesc desc = *TensorDesc::dense(std::array{compensation.elements}, compensation.type);
     desc.offset0 = compensation.byteOffset / 4;
-    std::vector<uint32_t> sums(static_cast<size_t>(compensation.elements));
-    for (size_t i = 0; i < stored.size(); ++i) {
-      int64_t index = 0, step = 1, rest = static_cast<int64_t>(i);
-      for (int d = dst.ndims - 1; d >= 0; rest /= dst.dims[d--])
-        if (compensation.mask >> d & 1) {
-          index += rest % dst.dims[d] * step;
-          step *= dst.paddedDims[d];
-        }
-      sums[static_cast<size_t>(index)] += static_cast<uint32_t>(compensation.factor * static_cast<int32_t>(stored[i]));
-    }
-    ReferenceOutput output{arg::dst, desc, {}};
+    ReferenceOutput output{arg::dst, desc, sumsOf(dst, compensation, expected)};
     output.criterion = Criterion::Value;
-    for (uint32_t sum : sums)
-      output.exact.push_back(roundTo(compensation.type, static_cast<int32_t>(sum)));
+    output.exactOf = [dst, compensation](const void *buffer) { return sumsOf(dst, compensation, gather(dst, buffer)); };
     outputs.push_back(std::move(output));
   }
   return outputs;
@@ -245,7 +252,7 @@ Result<std::vector<ReferenceOutput>> computeReorderReference(const PrimitiveDesc
     done = isWide ? compute<double>(desc, *parameters, inputs, out) : compute<float>(desc, *parameters, inputs, out);
   if (!done)
     return done.takeError();
-  std::vector<ReferenceOutput> outputs = sumsOf(op.dst, out.exact);
+  std::vector<ReferenceOutput> outputs = compensationOf(op.dst, out.exact);
   outputs.insert(outputs.begin(), std::move(out));
   return outputs;
 }

@@ -205,7 +205,8 @@ Value MapEmitter::laneMask(const Place &place, const Group &group, int64_t first
     SmallVector<int32_t> at;
     for (int64_t lane = first; lane < first + count; ++lane)
       at.push_back(static_cast<int32_t>(group.sum(lane, limit.weights)));
-    if (llvm::all_equal(at) && at[0] == 0)
+    bool mayBeginBeyond = !write && problem.writesPadding();
+    if (llvm::all_equal(at) && at[0] == 0 && !mayBeginBeyond)
       continue;
     Value lanes = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(at)));
     Value splatRoom = create<vector::BroadcastOp>(type, narrowed(room(place, i, write)));

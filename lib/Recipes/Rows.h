@@ -49,6 +49,7 @@ struct RowsStrategy {
 /// `quern.plan` (one line), `quern.ns_per_iteration` (i64, an estimate on one core), if it takes scratch, `quern.scratch_bytes` (aligned to
 /// 64 by the caller, one per thread), and if it takes shared scratch, `quern.shared_bytes` (aligned likewise, one for all calls of all
 /// kernels of an execution). `problem` stays.
+/// A fill of an argument that a later op overwrites is a kernel of its own, `@<name>_fill_kernel`, in front.
 /// Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.
 /// Fails without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleRows(mlir::func::FuncOp problem, const RowsStrategy &strategy,

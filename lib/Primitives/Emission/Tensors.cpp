@@ -74,6 +74,16 @@ int64_t reachedSize(const Digit &digit, int64_t dim) {
   return std::min(needed, digit.size);
 }
 
+/// In memory that reaches into the padding every digit is written with all of its values: a dim by itself would state the extent of the
+/// loop, which ends before.
+AffineExpr paddedDigitExpr(const Digit &digit, int64_t padded, MLIRContext *context) {
+  if (digit.size == 1)
+    return getAffineConstantExpr(0, context);
+  AffineExpr shifted = getAffineDimExpr(digit.dim, context).floorDiv(digit.weight);
+  bool isOutermost = digit.weight > 1 && digit.weight * digit.size == padded;
+  return isOutermost ? shifted : shifted % digit.size;
+}
+
 AffineExpr digitExpr(const Digit &digit, int64_t dim, MLIRContext *context) {
   AffineExpr index = getAffineDimExpr(digit.dim, context);
   if (dim == runtimeDim)
@@ -88,12 +98,12 @@ bool broadcasts(const TensorDesc &desc, int dim, ArrayRef<int64_t> space) { retu
 
 } // namespace
 
-MemRefType emission::memrefOf(const TensorDesc &desc, MLIRContext *context) {
+MemRefType emission::memrefOf(const TensorDesc &desc, MLIRContext *context, Reach reach) {
   Builder builder(context);
   Type element = elementType(desc.dataType, builder);
   SmallVector<int64_t> shape, strides;
   for (const Digit &digit : digitsOf(desc)) {
-    shape.push_back(reachedSize(digit, desc.dims[digit.dim]));
+    shape.push_back(reach == Reach::Padding ? digit.size : reachedSize(digit, desc.dims[digit.dim]));
     strides.push_back(digit.stride);
   }
   auto dense = MemRefType::get(shape, element);
@@ -104,11 +114,16 @@ MemRefType emission::memrefOf(const TensorDesc &desc, MLIRContext *context) {
   return MemRefType::get(shape, element, StridedLayoutAttr::get(context, desc.offset0, strides));
 }
 
-AffineMap emission::mapOf(const TensorDesc &desc, ArrayRef<int64_t> space, MLIRContext *context) {
+AffineMap emission::mapOf(const TensorDesc &desc, ArrayRef<int64_t> space, MLIRContext *context, Reach reach) {
   SmallVector<AffineExpr> results;
   for (const Digit &digit : digitsOf(desc)) {
-    bool isZero = broadcasts(desc, digit.dim, space);
-    results.push_back(isZero ? getAffineConstantExpr(0, context) : digitExpr(digit, desc.dims[digit.dim], context));
+    int64_t dim = desc.dims[digit.dim], padded = desc.paddedDims[digit.dim];
+    if (broadcasts(desc, digit.dim, space))
+      results.push_back(getAffineConstantExpr(0, context));
+    else if (reach == Reach::Padding && dim < padded)
+      results.push_back(paddedDigitExpr(digit, padded, context));
+    else
+      results.push_back(digitExpr(digit, dim, context));
   }
   return AffineMap::get(space.size(), 0, results, context);
 }

@@ -34,12 +34,17 @@ struct Digit {
 /// ShapedType::kDynamic (which is runtimeDim) where it is given at execution; only plain tensors have such.
 llvm::SmallVector<Digit> digitsOf(const TensorDesc &desc);
 
-/// The elements of `desc`, without the padding that no map reaches: dim 3 of aBcd16b with 5 channels is 5 long. Dense row-major memrefs
-/// carry no layout.
-mlir::MemRefType memrefOf(const TensorDesc &desc, mlir::MLIRContext *context);
+/// How much of its buffer the memref of a tensor has.
+enum class Reach {
+  Elements, ///< not the padding that no map reaches: dim 3 of aBcd16b with 5 channels is 5 long
+  Padding,  ///< all of it
+};
+
+/// The elements of `desc`, or its padding, too. Dense row-major memrefs carry no layout.
+mlir::MemRefType memrefOf(const TensorDesc &desc, mlir::MLIRContext *context, Reach reach = Reach::Elements);
 
 /// From the iteration space's dims to those of memrefOf(desc). A dim of size 1 over a longer one of `space` broadcasts: constant 0.
-mlir::AffineMap mapOf(const TensorDesc &desc, llvm::ArrayRef<int64_t> space, mlir::MLIRContext *context);
+mlir::AffineMap mapOf(const TensorDesc &desc, llvm::ArrayRef<int64_t> space, mlir::MLIRContext *context, Reach reach = Reach::Elements);
 
 /// Scales or zero points of `of`: dense row-major over the masked dims, or their groups; one element for mask 0.
 mlir::MemRefType quantMemrefOf(const QuantParams &params, const TensorDesc &of, mlir::MLIRContext *context);

@@ -50,9 +50,10 @@ static FailureOr<SmallVector<func::FuncOp>> scheduleBehindFill(func::FuncOp prob
   IRMapping toFirst, toSecond;
   auto first = cast<func::FuncOp>(builder.clone(*problem, toFirst)), second = cast<func::FuncOp>(builder.clone(*problem, toSecond));
   first.setName((problem.getName() + "_fill").str());
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(first.getBody().front().without_terminator())))
-    if (&op != toFirst.lookup(fill.getOperation()) && op.use_empty())
-      op.erase();
+  auto ops = llvm::to_vector(llvm::make_pointer_range(first.getBody().front().without_terminator()));
+  for (Operation *op : llvm::reverse(ops))
+    if (op != toFirst.lookup(fill.getOperation()) && op->use_empty())
+      op->erase();
   toSecond.lookup(fill.getOperation())->erase();
   SmallVector<func::FuncOp> kernels;
   bool isScheduled = true;

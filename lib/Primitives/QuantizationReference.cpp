@@ -38,6 +38,8 @@ Result<QuantValues> QuantValues::read(const std::map<int32_t, QuantParams> &all,
 }
 
 double QuantValues::at(int64_t position) const {
+  if (!params.mask) // of an empty tensor, too
+    return values[0];
   int64_t index = 0, step = 1;
   for (int dim = tensor.ndims - 1; dim >= 0; --dim) {
     if (params.mask >> dim & 1) {

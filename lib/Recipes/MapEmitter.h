@@ -121,6 +121,7 @@ private:
   void emitTile(const Place &place);  // MapTile.cpp
 
   // Tiles.
+  void emitSquares(const Place &place);
   Place shiftedBack(const Place &start);
   void prefetchRow(const Place &here);
   void forVectors(const Place &place, const Group &group, int64_t most, llvm::function_ref<void(const Place &, Value, int64_t, int64_t)> f);

@@ -26,6 +26,10 @@ void MapEmitter::emitTile(const Place &start) {
   Place place = shiftedBack(start);
   if (plan.tile.network != TileNetwork::Squares)
     return emitInterleaving(place);
+  choose(isInside(place, Group(), /*write=*/problem.writesPadding()), [&] { emitSquares(place); });
+}
+
+void MapEmitter::emitSquares(const Place &place) {
   Value rows, columns;
   if (plan.tile.throughRows)
     rows = scratch(plan.tile.scratchRows, plan.tile.moved);

@@ -1,6 +1,6 @@
 // One wants to see what tiles make of blocks: channels that fill no block come as zeros in the same stores, by a condition on the row and without
 // masks; weights in blocks within blocks (4 inputs of each of 16 outputs) whose short rows are read together with what follows them; and a
-// conversion on the narrower side of the transposition.
+// conversion on the narrower side of the transposition. A tile that is beyond a limit with all of its lanes writes nothing.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/padded.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=PADDED --implicit-check-not=linalg. --implicit-check-not=mask
@@ -14,6 +14,8 @@
 // RUN: quern-opt %t/widen.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=WIDEN --implicit-check-not=linalg.
 // RUN: quern-opt %t/widen.mlir --check --target=avx512_core
 // RUN: quern-opt %t/widen.mlir --check --target=sse42
+// RUN: quern-opt %t/beyond.mlir --check --target=avx512_core
+// RUN: quern-opt %t/beyond.mlir --check --target=avx2
 // PADDED: quern.plan = "map: tiles, {{.*}}rows through scratch, {{.*}}1 limit, writes padding
 // PADDED: scf.if
 // PADDED: } else {
@@ -61,6 +63,19 @@ func.func @widen(%src: memref<70x90xbf16> {quern.arg = "src"}, %dst: memref<70x9
   ^bb0(%x: bf16, %old: f32):
     %y = arith.extf %x : bf16 to f32
     linalg.yield %y : f32
+  }
+  return
+}
+
+//--- beyond.mlir
+#blocked = affine_map<(a, b, c, d) -> (a, b floordiv 4, c floordiv 48, d, c mod 48, b mod 4)>
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+func.func @beyond(%src: memref<2x2x2x4x48x4xf64, strided<[3072, 192, 1536, 384, 4, 1]>> {quern.arg = "src"},
+                  %dst: memref<2x7x49x4xf64, strided<[196, 392, 4, 1]>> {quern.arg = "dst"}) {
+  linalg.generic {indexing_maps = [#blocked, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%src : memref<2x2x2x4x48x4xf64, strided<[3072, 192, 1536, 384, 4, 1]>>) outs(%dst : memref<2x7x49x4xf64, strided<[196, 392, 4, 1]>>) {
+  ^bb0(%x: f64, %old: f64):
+    linalg.yield %x : f64
   }
   return
 }

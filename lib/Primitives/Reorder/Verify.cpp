@@ -195,7 +195,9 @@ Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &t
   if (Result<void> ok = reorder::checkAttributes(reorder, problem.desc.attr); !ok)
     return ok.takeError();
   listArguments(problem);
-  problem.implementation.append("jit:map:").append(nameOfIsa(target.isa));
+  // The map recipe takes no open sizes; rows does.
+  bool isOpen = reorder.src.hasRuntimeDims() || reorder.dst.hasRuntimeDims();
+  problem.implementation.append(isOpen ? "jit:rows:" : "jit:map:").append(nameOfIsa(target.isa));
   problem.isNoop = reorder.dst.hasZeroDim();
   problem.citations = {" (reorder C13)", " (reorder C14)", " (reorder C15)"};
   return problem;

@@ -63,6 +63,35 @@ TEST_F(ReorderExecution, FromMemoriesToMemories) {
   EXPECT_EQ(desc.get_dst_engine().get(), device.get());
 }
 
+TEST_F(ReorderExecution, ScratchpadsAreTheLibrarysOrTheCallers) {
+  // Half bytes that trade places are unpacked in between.
+  memory::desc halves({6, 8}, dt::s4, "ab"), bytes({6, 8}, dt::s8, "ba");
+  std::vector<uint8_t> from(halves.get_size());
+  for (size_t i = 0; i < from.size(); ++i)
+    from[i] = static_cast<uint8_t>(i * 37 + 11);
+  std::vector<int8_t> byLibrary(48), byCaller(48);
+  reorder::primitive_desc library(device, halves, device, bytes);
+  EXPECT_TRUE(library.scratchpad_desc().is_zero());
+  EXPECT_GT(library.memory_consumption(), 0);
+  run(halves, from.data(), bytes, byLibrary.data());
+  for (int a = 0; a < 6; ++a)
+    for (int b = 0; b < 8; ++b) {
+      int half = from[(a * 8 + b) / 2] >> (b % 2 * 4) & 15;
+      EXPECT_EQ(byLibrary[b * 6 + a], half < 8 ? half : half - 16) << a << ", " << b;
+    }
+
+  primitive_attr attr;
+  attr.set_scratchpad_mode(scratchpad_mode::user);
+  reorder::primitive_desc desc(device, halves, device, bytes, attr);
+  EXPECT_EQ(desc.memory_consumption(), 0);
+  ASSERT_EQ(static_cast<int64_t>(desc.scratchpad_desc().get_size()), library.memory_consumption());
+  memory src(halves, device, from.data()), dst(bytes, device, byCaller.data()), scratchpad(desc.scratchpad_desc(), device);
+  reorder kernel(desc);
+  EXPECT_NE(refusal([&] { kernel.execute(order, src, dst); }).find("scratchpad"), std::string::npos);
+  static_cast<primitive &>(kernel).execute(order, {{QUERN_ARG_FROM, src}, {QUERN_ARG_TO, dst}, {QUERN_ARG_SCRATCHPAD, scratchpad}});
+  EXPECT_EQ(byCaller, byLibrary);
+}
+
 TEST_F(ReorderExecution, AHandleMayBeSetLaterAndChanged) {
   memory::desc f32({10}, dt::f32, "a"), s8({10}, dt::s8, "a");
   std::vector<float> first = pattern<float>(10), second(10, 300.0f);

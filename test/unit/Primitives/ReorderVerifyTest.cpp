@@ -53,6 +53,11 @@ constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimp
 
 } // namespace
 
+TEST(ReorderVerify, NamesTheRecipeAndTheInstructionSet) {
+  EXPECT_EQ(verified("reorder src=f32:8x9:ab dst=f32:8x9:ba").implementation, "jit:map:avx2");
+  EXPECT_EQ(verified("reorder src=f32:8x9:s?x1 dst=f32:8x9:ba").implementation, "jit:rows:avx2");
+}
+
 TEST(ReorderVerify, AcceptsEveryLayout) {
   for (std::string_view line : {
            "reorder src=f32:8x9:ab dst=f32:8x9:ba",

@@ -47,6 +47,13 @@ int64_t footprint(const MapProblem &problem, const Operand &operand) {
   return bytes;
 }
 
+int64_t bytesMoved(const MapProblem &problem) {
+  int64_t bytes = 0;
+  for (const Operand &operand : problem.operands)
+    bytes += footprint(problem, operand);
+  return bytes;
+}
+
 /// Bits of the widest type that the lanes of a vector take.
 int64_t widestBits(const MapPlan &plan) {
   int64_t bits = 8;
@@ -170,6 +177,25 @@ void keepSourceLines(MapPlan &plan) {
     }
 }
 
+/// Every run of the destination is whole cache lines if its buffer begins with one.
+bool streamsWholeLines(const MapPlan &plan) {
+  constexpr int64_t lineBytes = 64;
+  const Operand &destination = plan.destination();
+  auto isWhole = [&](int64_t elements) { return elements * destination.bytes() % lineBytes == 0; };
+  return plan.streams && plan.problem.limits.empty() && isWhole(destination.offset) && isWhole(plan.run.lanes()) &&
+         llvm::all_of(plan.loops, [&](const Loop &loop) { return isWhole(destination.strides[loop.axis] * loop.step); });
+}
+
+/// Stores past the caches need no order of their own, but the source is read best as it lies: the hardware follows it then.
+void orderBySource(MapPlan &plan) {
+  constexpr int64_t pageBytes = 4096;
+  bool isCurved = llvm::any_of(plan.loops, [&](const Loop &loop) { return plan.problem.axes[loop.axis].isCurved; });
+  if (isCurved || plan.run.lanes() * plan.source().bytes() >= pageBytes)
+    return;
+  auto lead = [&](const Loop &loop) { return plan.source().strides[loop.axis]; };
+  llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) { return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis); });
+}
+
 /// Cuts a loop in two: blocks of about `count` indices, and the indices within one, as even as those of the whole.
 void splitLoop(MapPlan &plan, unsigned at, int64_t count) {
   Loop &loop = plan.loops[at], inner = loop;
@@ -188,9 +214,7 @@ void splitLoop(MapPlan &plan, unsigned at, int64_t count) {
 constexpr double nsWorthAThread = 8000;
 
 void estimate(MapPlan &plan) {
-  double bytes = 0, points = pointsOf(plan.problem);
-  for (const Operand &operand : plan.problem.operands)
-    bytes += footprint(plan.problem, operand);
+  double bytes = static_cast<double>(bytesMoved(plan.problem)), points = static_cast<double>(pointsOf(plan.problem));
   const MapStrategy &strategy = plan.strategy;
   double perPoint = plan.kind == MapKind::Scalar ? strategy.nsPerScalar : plan.bodyOps() * strategy.nsPerOperation / plan.lanes;
   plan.ns = std::max(1.0, bytes * strategy.nsPerByte + points * perPoint);
@@ -220,7 +244,9 @@ void chooseSpace(MapPlan &plan) {
     Loop &loop = plan.loops[plan.outer];
     double each = left / loop.trip;
     int64_t together = each < wanted ? static_cast<int64_t>(wanted / each) : 1;
-    if (together > 1 && together * 2 <= loop.trip && !plan.problem.axes[loop.axis].isCurved) {
+    if (together > 1 && together * 2 > loop.trip)
+      break; // what is left is less than two iterations should take
+    if (together > 1 && !plan.problem.axes[loop.axis].isCurved) {
       splitLoop(plan, plan.outer, together);
       each *= together;
     }
@@ -277,6 +303,7 @@ void chooseKind(MapPlan &plan) {
 
 void quern::maps::planMap(MapPlan &plan) {
   chooseKind(plan);
+  plan.streams = bytesMoved(plan.problem) >= plan.strategy.streamBytes;
   if (plan.kind == MapKind::Line)
     chooseUnroll(plan);
   estimate(plan);
@@ -285,12 +312,13 @@ void quern::maps::planMap(MapPlan &plan) {
   makeLoops(plan);
   if (plan.kind == MapKind::Tile)
     orderTileLoops(plan);
+  else if (plan.kind == MapKind::Line && streamsWholeLines(plan))
+    orderBySource(plan);
   else if (plan.kind == MapKind::Line)
     keepSourceLines(plan);
   chooseSpace(plan);
   if (plan.kind == MapKind::Line)
     pairRuns(plan);
-  plan.streams = footprint(plan.problem, plan.destination()) >= plan.strategy.streamBytes;
 }
 
 std::string MapPlan::text() const {

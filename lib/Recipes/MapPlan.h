@@ -114,7 +114,7 @@ struct MapPlan {
   int64_t space = 1;                ///< product of their trips
   double ns = 1;                    ///< estimate for the whole map, on one core
   double nsPerIteration = 1;
-  bool streams = false; ///< the destination is large enough to be written past the caches
+  bool streams = false; ///< so much is moved that it is written past the caches
 
   const Operand &source() const { return problem.operands[problem.source]; }
   const Operand &destination() const { return problem.operands.back(); }

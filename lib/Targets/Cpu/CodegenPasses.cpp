@@ -16,6 +16,7 @@
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCContext.h"
 #include "llvm/PassRegistry.h"
@@ -36,6 +37,89 @@ struct PassSteps : TargetPassConfig {
     (config.*static_cast<void (TargetPassConfig::*)(Pass *)>(&PassSteps::addPass))(pass);
   }
 };
+
+/// Splits a block in front of each stage of a network of shuffles. Selection works on one block at a time, and on its way it follows every
+/// operand of every shuffle through the shuffles below, to find elements that nobody wants: half of its time for a transposed tile, where
+/// every element is wanted. What crosses the border is in a register anyway; the blocks follow one another without a branch.
+class SplitShuffleStages : public FunctionPass {
+public:
+  static char ID;
+  SplitShuffleStages() : FunctionPass(ID) {}
+
+  bool runOnFunction(Function &function) override {
+    bool changed = false;
+    for (BasicBlock *block = &function.front(); block; block = block->getNextNode()) {
+      Instruction *border = firstOfNextStage(*block);
+      if (!border)
+        continue;
+      border = sinkScalars(*border);
+      changed = true;
+      if (crossesInRegisters(*border))
+        block->splitBasicBlock(border);
+    }
+    return changed;
+  }
+
+private:
+  /// A shuffle of two vectors of its own type.
+  static bool mixes(const Instruction &instruction) {
+    auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
+    return shuffle && shuffle->getType() == shuffle->getOperand(0)->getType() && !isa<UndefValue>(shuffle->getOperand(1)) &&
+           shuffle->getType()->getPrimitiveSizeInBits() >= 128;
+  }
+
+  /// The first shuffle whose operand is one of the same block; null if there is none.
+  static Instruction *firstOfNextStage(BasicBlock &block) {
+    for (Instruction &instruction : block) {
+      if (!mixes(instruction))
+        continue;
+      auto isShuffledHere = [&](Value *operand) {
+        auto *shuffle = dyn_cast<ShuffleVectorInst>(operand);
+        return shuffle && shuffle->getParent() == &block;
+      };
+      if (any_of(instruction.operands(), isShuffledHere))
+        return &instruction;
+    }
+    return nullptr;
+  }
+
+  static bool isUsedBehind(const Instruction &value, const Instruction &border) {
+    return any_of(value.users(), [&](const User *user) {
+      auto *instruction = cast<Instruction>(user);
+      return instruction->getParent() == border.getParent() && !instruction->comesBefore(&border);
+    });
+  }
+
+  /// Puts addresses and conditions that are used behind the border alone there too, and returns the new border.
+  static Instruction *sinkScalars(Instruction &border) {
+    Instruction *at = &border;
+    for (Instruction &before : make_early_inc_range(reverse(make_range(border.getParent()->begin(), border.getIterator())))) {
+      auto isBehind = [&](const User *user) {
+        auto *instruction = cast<Instruction>(user);
+        return !isa<PHINode>(instruction) && instruction->getParent() == border.getParent() && !instruction->comesBefore(at);
+      };
+      if (before.getType()->isVectorTy() || before.mayReadOrWriteMemory() || isa<PHINode>(before) || before.use_empty() ||
+          !all_of(before.users(), isBehind))
+        continue;
+      before.moveBefore(at->getIterator());
+      at = &before;
+    }
+    return at;
+  }
+
+  /// Whether what is used behind the border fits registers as it is: addresses, numbers and vectors of at least 128 bits, but no masks.
+  static bool crossesInRegisters(Instruction &border) {
+    for (Instruction &before : make_range(border.getParent()->begin(), border.getIterator())) {
+      Type *type = before.getType();
+      bool fits = type->isVectorTy() ? type->getPrimitiveSizeInBits() >= 128 && !type->getScalarType()->isIntegerTy(1)
+                                     : type->isPointerTy() || type->isIntegerTy(64) || type->isFloatTy();
+      if (!fits && isUsedBehind(before, border))
+        return false;
+    }
+    return true;
+  }
+};
+char SplitShuffleStages::ID = 0;
 
 /// From selected instructions to final ones, by the names of LLVM's registry, which has those of the target too.
 constexpr StringLiteral machinePasses[] = {
@@ -82,6 +166,7 @@ bool addPasses(TargetMachine &machine, legacy::PassManager &passes, raw_pwrite_s
   PassSteps::add(*config, createExpandReductionsPass());
   PassSteps::add(*config, createScalarizeMaskedMemIntrinLegacyPass());
   config->addCodeGenPrepare();
+  PassSteps::add(*config, new SplitShuffleStages);
   if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config))
     return false;
   config->setInitialized();

@@ -53,6 +53,8 @@ public:
   virtual int64_t allRounds() const = 0;
   /// Case `number` of a seed: deterministic, and legal: what the library refuses of them is a failure.
   virtual Case draw(uint64_t seed, int64_t number) const = 0;
+  /// With how many threads a case is run, one after the other.
+  virtual std::span<const int> threadCounts() const { return defaultThreadCounts; }
   /// For cases that are not run and judged as the others are: what came of this one.
   virtual std::optional<Result<void>> runInstead(const Device &, const Case &) const { return std::nullopt; }
   virtual std::span<const Mistake> mistakes() const = 0;
@@ -71,6 +73,9 @@ public:
   virtual bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const = 0;
   /// What the peer is known to do differently; empty for anything else.
   virtual std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const = 0;
+
+private:
+  static constexpr int defaultThreadCounts[] = {1, 2, 3, 7};
 };
 
 std::unique_ptr<PrimitiveCases> makeSoftmaxCases();

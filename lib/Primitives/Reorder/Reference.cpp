@@ -123,30 +123,33 @@ public:
     return x;
   }
   /// Behind the post-ops; the result is a value of the destination's type.
-  double after(int64_t position, Real x) const {
+  double after(int64_t position, Real x) const { return roundTo(dstType, static_cast<double>(beforeRounding(position, x))); }
+  /// Not rounded yet: a NaN is still one, whatever the destination's type makes of it. beforeRounding() is monotone but where it divides
+  /// by 0.
+  Interval after(int64_t position, const Interval &x) const {
+    Interval image;
+    if (x.mayBeNan)
+      image.include(std::numeric_limits<long double>::quiet_NaN());
+    if (x.isEmpty())
+      return image;
+    for (long double end : {x.low, x.high})
+      image.include(beforeRounding(position, static_cast<Real>(end)));
+    if (x.low <= 0 && x.high >= 0)
+      image.include(beforeRounding(position, Real(0)));
+    return image;
+  }
+
+private:
+  Real beforeRounding(int64_t position, Real x) const {
     if (!parameters.dstScales.empty())
       x /= static_cast<Real>(parameters.dstScales.at(position));
     if (!parameters.dstZeroPoints.empty())
       x += static_cast<Real>(parameters.dstZeroPoints.at(position));
     if (dstType == DataType::S32 && sizeof(Real) == sizeof(float)) // the largest float that an s32 holds
       x = std::min(x, static_cast<Real>(0x1p31 - 128));
-    return roundTo(dstType, static_cast<double>(x));
-  }
-  /// after() is monotone but where it divides by 0.
-  Interval after(int64_t position, const Interval &x) const {
-    Interval image;
-    if (x.mayBeNan)
-      image.include(after(position, std::numeric_limits<Real>::quiet_NaN()));
-    if (x.isEmpty())
-      return image;
-    for (long double end : {x.low, x.high})
-      image.include(after(position, static_cast<Real>(end)));
-    if (x.low <= 0 && x.high >= 0)
-      image.include(after(position, Real(0)));
-    return image;
+    return x;
   }
 
-private:
   const Parameters &parameters;
   DataType dstType;
 };

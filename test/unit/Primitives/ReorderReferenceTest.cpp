@@ -203,4 +203,11 @@ TEST(ReorderJudge, TakesWhatANanBecomes) {
   EXPECT_TRUE(judge(desc, expected, &zeros, DataKind::Dense).isRight);
   EXPECT_TRUE(judge(desc, expected, &limits, DataKind::Dense).isRight);
   EXPECT_FALSE(judge(desc, expected, &minusOnes, DataKind::Dense).isRight);
+
+  // log(-1) is NaN and nothing else.
+  desc = parsed("reorder src=f32:2:a dst=f4_e2m1:2:a attr.post_ops=eltwise(alg=log)");
+  x = {-1, -1};
+  expected = computeReference(desc, {{src, x.data()}})->front();
+  EXPECT_FALSE(judge(desc, expected, &zeros, DataKind::Dense).isRight);
+  EXPECT_TRUE(judge(desc, expected, &limits, DataKind::Dense).isRight);
 }

@@ -46,10 +46,11 @@ private:
   bool masksAll() const;
   void readInvariants();
   Value isAligned();
+  void emitHead(Count &reads, Count &writes);
   Place placeAt(Value at);
   Place further(Place from, int64_t by);
   Value valueAt(const Place &at, Value mask);
-  void emitReads(const Count &reads, const Count &writes);
+  void emitReads(Count reads, Count writes);
   Value emitSteps(const Count &reads);
   void emitStep(Value at, int64_t vectors);
   void emitRest(Value from, const Count &reads, const Count &writes);
@@ -61,7 +62,7 @@ private:
   MapEmitter &e;
   MapPlan &plan;
   MapProblem &problem;
-  const Place &place;
+  Place place;         ///< of the line's first element that is not written yet
   Group inner, vector; ///< the run without its last part; the lanes of a vector
   int64_t lanes;
   MapEmitter::Values invariants;       ///< by operand: what every vector reads alike, or null
@@ -131,6 +132,18 @@ Value LineEmitter::isAligned() {
   Value address = e.add(start, e.scaled(place.bases.back(), plan.destination().bytes()));
   Value rest = e.create<arith::AndIOp>(address, e.index(bytes - 1));
   return e.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, e.index(0));
+}
+
+/// Elements in front of the first whole vector of memory, so that the others may pass the caches.
+void LineEmitter::emitHead(Count &reads, Count &writes) {
+  int64_t bytes = plan.destination().bytes();
+  Value start = e.create<memref::ExtractAlignedPointerAsIndexOp>(e.flat.back());
+  Value address = e.add(start, e.scaled(place.bases.back(), bytes));
+  Value beyond = e.create<arith::AndIOp>(e.create<arith::SubIOp>(e.index(0), address), e.index(lanes * bytes - 1));
+  Value head = e.create<arith::MinSIOp>(e.create<arith::DivUIOp>(beyond, e.index(bytes)), asValue(reads));
+  emitPartial(place, e.prefixMask(head, lanes), Value());
+  place = placeAt(head);
+  writes = reads = {0, e.create<arith::SubIOp>(asValue(reads), head)};
 }
 
 LineEmitter::Place LineEmitter::placeAt(Value at) {
@@ -254,11 +267,13 @@ void LineEmitter::emitPadding(const Count &reads, const Count &writes) {
   });
 }
 
-void LineEmitter::emitReads(const Count &reads, const Count &writes) {
+void LineEmitter::emitReads(Count reads, Count writes) {
   repeatedReads = inner.parts.empty() ? Value() : e.laneMask(place, inner, 0, lanes, false);
   repeatedWrites = inner.parts.empty() || !problem.writesPadding() ? Value() : e.laneMask(place, inner, 0, lanes, true);
-  aligned = isAligned();
   readInvariants();
+  if (plan.peels)
+    emitHead(reads, writes);
+  aligned = isAligned();
   Value from = emitSteps(reads);
   emitRest(from, reads, writes);
 }

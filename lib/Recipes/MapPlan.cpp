@@ -186,6 +186,14 @@ bool streamsWholeLines(const MapPlan &plan) {
          llvm::all_of(plan.loops, [&](const Loop &loop) { return isWhole(destination.strides[loop.axis] * loop.step); });
 }
 
+/// Whether a line is worth a store of its own in front, so that all others are aligned wherever it begins.
+bool peelsLines(const MapPlan &plan) {
+  constexpr int64_t vectors = 16, leastStreamed = 16;
+  return plan.streams && plan.run.parts.size() == 1 && plan.run.lanes() >= vectors * plan.lanes && !plan.problem.writesPadding() &&
+         plan.lanes * plan.destination().bytes() >= leastStreamed &&
+         llvm::all_of(plan.problem.operands, [&](const Operand &operand) { return plan.takesMask(operand.element()); });
+}
+
 /// Stores past the caches need no order of their own, but the source is read best as it lies: the hardware follows it then.
 void orderBySource(MapPlan &plan) {
   constexpr int64_t pageBytes = 4096;
@@ -317,8 +325,10 @@ void quern::maps::planMap(MapPlan &plan) {
   else if (plan.kind == MapKind::Line)
     keepSourceLines(plan);
   chooseSpace(plan);
-  if (plan.kind == MapKind::Line)
+  if (plan.kind == MapKind::Line) {
+    plan.peels = peelsLines(plan);
     pairRuns(plan);
+  }
 }
 
 std::string MapPlan::text() const {
@@ -367,6 +377,6 @@ std::string MapPlan::text() const {
   if (problem.writesPadding())
     os << ", writes padding";
   if (streams)
-    os << ", streams where aligned";
+    os << (peels ? ", streams from a boundary on" : ", streams where aligned");
   return line;
 }

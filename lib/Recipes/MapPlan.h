@@ -115,6 +115,7 @@ struct MapPlan {
   double ns = 1;                    ///< estimate for the whole map, on one core
   double nsPerIteration = 1;
   bool streams = false; ///< so much is moved that it is written past the caches
+  bool peels = false;   ///< lines are long enough for a store of their own up to the first whole vector of memory
 
   const Operand &source() const { return problem.operands[problem.source]; }
   const Operand &destination() const { return problem.operands.back(); }

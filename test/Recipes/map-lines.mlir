@@ -10,6 +10,8 @@
 // RUN: quern-opt %t/whole.mlir --check --target=sse42
 // RUN: quern-opt %t/scale.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=SCALE --implicit-check-not=linalg.
 // RUN: quern-opt %t/scale.mlir --check --target=avx2
+// RUN: quern-opt %t/apart.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=APART
+// RUN: quern-opt %t/heads.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=HEADS
 // BOX: quern.plan = "map: lines, space 1, runs of 12, 16 lanes
 // BOX: scf.for
 // BOX: scf.for
@@ -19,6 +21,11 @@
 // SCALE: quern.plan = "map: lines, space {{[0-9]+}}, runs of 100, 8 lanes
 // SCALE: vector.load {{.*}} vector<8xf32>
 // SCALE: vector.store {{.*}} vector<8xbf16>
+// Large ones pass the caches: rows that begin anywhere behind a store up to the next boundary, short runs in the order of the source.
+// APART: quern.plan = "map: lines, space {{[0-9]+}}, runs of 3000, {{.*}}, streams from a boundary on"
+// APART: vector.maskedstore {{.*}} vector<16xf32>
+// APART: vector.store {{.*}}nontemporal = true{{.*}} vector<16xf32>
+// HEADS: quern.plan = "map: lines, space {{[0-9]+}}, runs of 64, {{.*}} | 48 12, streams where aligned"
 
 //--- box.mlir
 func.func @box(%dst: memref<32x49x12xf32, strided<[1568, 16, 1], offset: 788>> {quern.arg = "dst"}) {
@@ -48,5 +55,17 @@ func.func @scale(%src: memref<32x100xf32>, %other: memref<100xf32>, %factor: mem
     %y = arith.truncf %s : f32 to bf16
     linalg.yield %y : bf16
   }
+  return
+}
+
+//--- apart.mlir
+func.func @apart(%src: memref<4000x3000xf32, strided<[4096, 1]>>, %dst: memref<4000x3000xf32>) {
+  linalg.copy ins(%src : memref<4000x3000xf32, strided<[4096, 1]>>) outs(%dst : memref<4000x3000xf32>)
+  return
+}
+
+//--- heads.mlir
+func.func @heads(%src: memref<64x384x12x64xf32>, %dst: memref<64x12x384x64xf32>) {
+  linalg.transpose ins(%src : memref<64x384x12x64xf32>) outs(%dst : memref<64x12x384x64xf32>) permutation = [0, 2, 1, 3]
   return
 }

@@ -65,7 +65,7 @@ TEST(RandomMaps, RecipeEqualsNaiveLoops) {
       SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
       for (bool aliased : {false, true})
         checkKernel(kernel, map.arguments, /*tolerance=*/0, start, want, aliased);
-      for (const char *feature : {"lines", "tiles", "points", "collected", "scratch", "curved", "limit", "padding", "streams"})
+      for (const char *feature : {"lines", "tiles", "points", "collected", "scratch", "curved", "limit", "padding", "streams", "boundary"})
         seen[feature] += kernel.plan.find(feature) != std::string::npos;
     }
   }

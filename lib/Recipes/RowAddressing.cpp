@@ -44,14 +44,19 @@ Value RowEmitter::scaled(Value v, int64_t by) {
   return by == 1 ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
 }
 
-/// Where index `at` of a loop lies, from the loop's start.
-Value RowEmitter::walk(Value at, const Walk &way) {
+/// Where index `at` of a loop lies, from the loop's start. It is a multiple of `align`.
+Value RowEmitter::walk(Value at, const Walk &way, int64_t align) {
   Value sum;
   for (const Digit &digit : way.digits()) {
-    Value term = digit.unit == 1 ? at : create<arith::DivUIOp>(at, index(digit.unit)).getResult();
+    if (digit.modulus && align % digit.end() == 0)
+      continue;
+    int64_t unit = digit.unit, stride = digit.stride;
+    if (!digit.modulus && align % unit == 0 && stride % unit == 0)
+      stride /= std::exchange(unit, 1);
+    Value term = unit == 1 ? at : create<arith::DivUIOp>(at, index(unit)).getResult();
     if (digit.modulus)
       term = create<arith::RemUIOp>(term, index(digit.modulus));
-    term = scaled(term, digit.stride);
+    term = scaled(term, stride);
     sum = sum ? add(sum, term) : term;
   }
   return sum ? sum : index(0);
@@ -86,7 +91,8 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
   Value &known = places[{nullptr, access.offset, access.strides, access.curves, access.row, slot}];
   if (known)
     return known;
-  int64_t indices = slot * plan.lanes, step = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
+  int64_t indices = slot * plan.lanes * (plan.alongRow() ? depth : 1),
+          step = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
   std::optional<int64_t> apart = acrossBlocks ? access.row.advance(indices, plan.lanes) : std::optional(indices * step);
   if (slot && apart) {
     Value first = place(access, 0);
@@ -95,8 +101,8 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
   Value base = rowBase(access);
   if (access.row.isStill())
     return known = base;
-  Value at = slot ? add(position, index(slot * plan.lanes)) : position;
-  return known = add(base, walk(at, access.row));
+  Value at = slot ? add(position, index(indices)) : position;
+  return known = add(base, walk(at, access.row, depth * plan.runs));
 }
 
 /// A read at the outermost level at which it is invariant.

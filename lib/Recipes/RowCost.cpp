@@ -17,6 +17,7 @@ using namespace quern::rows;
 namespace {
 
 constexpr int64_t laneLoopOps = 12; ///< emitted for an access whose lanes are moved one by one
+constexpr int64_t neighbourOps = 3; ///< to add four bytes to each lane
 
 } // namespace
 
@@ -30,6 +31,8 @@ LaneKind RowPlan::lanesOf(const Access &access) const {
   }
   int64_t stride = alongRow() ? access.row.step() : access.strides[vectorDim];
   int64_t run = alongRow() ? access.row.run() : 0;
+  if (depth > 1 && !alongRow() && stride == depth && access.row.step() == 1)
+    return LaneKind::Neighbours;
   if (run % lanes) // a vector crosses the border of a block
     return stride == 1 && run > 1 && lanes % run == 0 ? LaneKind::Pieces : LaneKind::Strided;
   return stride == 0 ? LaneKind::Same : stride == 1 ? LaneKind::Unit : LaneKind::Strided;
@@ -71,13 +74,17 @@ int64_t RowPlan::opsIn(int sweep) const {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
     if (!((own.usedIn >> sweep) & 1) || (stage.perRow && alongRow())) // a per-row op runs once per row there
       continue;
-    ops += opsOf(stage.op);
+    ops += stage.reduces && depth > 1 ? neighbourOps : opsOf(stage.op);
     for (const Access &access : stage.ins)
       ops += access.isMemoryRead() ? opsToMove(access) : 0;
     for (const Access &access : stage.outs)
       ops += own.keptIn == sweep && stage.writesArgument ? opsToMove(access) : 0;
   }
   return ops;
+}
+
+int64_t RowPlan::vectorsFor(int64_t positions) const {
+  return alongRow() ? llvm::divideCeil(positions, lanes * depth) : llvm::divideCeil(positions, depth) * columns;
 }
 
 int64_t RowPlan::opsPerIteration() const {
@@ -94,8 +101,7 @@ int64_t RowPlan::opsPerIteration() const {
   }
   for (int sweep = 0; sweep < sweeps; ++sweep)
     perVector += opsIn(sweep);
-  int64_t extent = typical(chain.rowExtent), vectors = alongRow() ? llvm::divideCeil(extent, lanes) : extent * columns;
-  return perVector * vectors + perRow * columns;
+  return perVector * vectorsFor(typical(chain.rowExtent)) + perRow * columns;
 }
 
 int64_t RowPlan::columnsIn(int sweep) const {
@@ -111,7 +117,7 @@ int64_t RowPlan::columnsIn(int sweep) const {
   limit -= limit % unit;
   if (isOpen(chain.rowExtent))
     return limit;
-  int64_t vectors = chain.rowExtent / lanes, best = limit; // the remainder is straight-line code
+  int64_t vectors = chain.rowExtent / (lanes * depth), best = limit; // the remainder is straight-line code
   for (int64_t count = limit; count * 4 >= limit * 3; count -= unit)
     if (vectors >= count && count + vectors % count < best + vectors % best)
       best = count;
@@ -144,6 +150,8 @@ std::string RowPlan::text() const {
     os << "across rows, " << columns << (columns == 1 ? " vector" : " vectors") << " wide";
   }
   os << ", " << lanes << " lanes";
+  if (depth > 1)
+    os << " of " << depth << " neighbours";
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
     if (own.keptIn >= 0 && !stage.writesArgument)
       os << ", sweep " << own.keptIn << " keeps a value in " << (own.storage ? "the destination" : "scratch");

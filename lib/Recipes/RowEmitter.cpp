@@ -111,20 +111,29 @@ RowEmitter::Values RowEmitter::emitBlockedLoop(Value first, Value last, bool isW
   return accumulators;
 }
 
-/// What the main loop leaves of a contiguous row: straight-line, the last vector partial.
+/// What the main loop leaves of a contiguous row: straight-line, the last vector partial. Steps take several neighbours to a lane as long
+/// as they can.
 void RowEmitter::emitTail(int64_t main, Values &accumulators) {
-  int64_t rest = chain.rowExtent - main, slots = llvm::divideCeil(rest, plan.lanes);
-  partial.assign(slots, Lanes());
-  if (rest % plan.lanes)
-    partial.back().fixed = rest % plan.lanes;
-  emitStep(index(main), slots, accumulators);
-  partial.clear();
+  if (int64_t vectors = (chain.rowExtent - main) / (plan.lanes * depth); depth > 1 && vectors) {
+    emitStep(index(main), vectors, accumulators);
+    main += vectors * plan.lanes * depth;
+  }
+  depth = 1;
+  for (; main < chain.rowExtent; main += columns * plan.lanes) {
+    int64_t rest = std::min(chain.rowExtent - main, columns * plan.lanes), slots = llvm::divideCeil(rest, plan.lanes);
+    partial.assign(slots, Lanes());
+    if (rest % plan.lanes)
+      partial.back().fixed = rest % plan.lanes;
+    emitStep(index(main), slots, accumulators);
+    partial.clear();
+  }
 }
 
 /// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across: one loop over the row.
 void RowEmitter::emitSweep() {
   columns = plan.columnsIn(currentSweep);
-  int64_t stepLength = plan.alongRow() ? columns * plan.lanes : 1;
+  depth = plan.depth;
+  int64_t stepLength = plan.alongRow() ? columns * plan.lanes * depth : depth * plan.runs;
   if (plan.isSplit())
     return emitChunk(stepLength);
   int64_t steps = chain.rowExtent / stepLength, main = steps * stepLength;
@@ -193,6 +202,11 @@ void RowEmitter::emitSlot(int64_t slot, Values &accumulators, KeptValues &kept) 
       kept.push_back({static_cast<int>(i), slot, values(i, slot)});
     if (!stage.reduces || plan.stages[i].sweep != currentSweep)
       continue;
+    if (depth > 1) {
+      accumulators[at] = addNeighbours(stage, slot, accumulators[at]);
+      at += columns;
+      continue;
+    }
     Values blockArguments;
     for (const Access &in : stage.ins)
       blockArguments.push_back(operand(in, slot));

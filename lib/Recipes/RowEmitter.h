@@ -7,8 +7,8 @@
 // and found in that level's cache afterwards. Row-level code goes before the loop of the current sweep, so that nested regions (lane
 // loops, blocks of a sum) may only use addresses that were asked for outside of them.
 // RowEmitter.cpp writes the kernel and its loops, RowSpace.cpp what an iteration is, RowSplit.cpp what the chunks of a row have in common,
-// RowValues.cpp the stages, RowAddressing.cpp everything that touches memory but vectors over several blocks (RowPieces.cpp) and vectors
-// that hold whole rows (RowSegments.cpp).
+// RowValues.cpp the stages, RowNeighbours.cpp sums of bytes, RowAddressing.cpp everything that touches memory but vectors over several
+// blocks (RowPieces.cpp) and vectors that hold whole rows (RowSegments.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RECIPES_ROWEMITTER_H
@@ -102,6 +102,7 @@ private:
   Values emitStage(int stage, int64_t slot);
   Values emitBody(Stage &stage, llvm::ArrayRef<Value> blockArguments);
   Value operand(const Access &access, int64_t slot);
+  Value addNeighbours(Stage &stage, int64_t slot, Value accumulator);
   Value captured(Value scalar);
   Value combine(mlir::Operation *like, Value term, Value accumulator);
   Value combineAll(mlir::Operation *like, Values parts);
@@ -133,7 +134,7 @@ private:
   Value splat(mlir::TypedAttr scalar);
   Value add(Value a, Value c);
   Value scaled(Value v, int64_t by);
-  Value walk(Value at, const Walk &way);
+  Value walk(Value at, const Walk &way, int64_t align = 1);
   Value rowBase(const Access &access);
   Value place(const Access &access, int64_t slot);
   Value read(const Access &access, int64_t slot);
@@ -178,6 +179,7 @@ private:
   int currentSweep = 0;
   bool streaming = false;              ///< full vectors go past the caches to streamed destinations
   int64_t columns = 1;                 ///< vectors side by side in this sweep
+  int64_t depth = 1;                   ///< row positions that a lane of the current step takes
   Value position;                      ///< along the row, of the current step
   llvm::SmallVector<Lanes, 8> partial; ///< by slot; a slot beyond has all lanes
   const Lanes everyLane;

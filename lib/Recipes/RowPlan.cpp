@@ -138,7 +138,7 @@ void Planner::chooseVectorDim() {
     }
   }
   plan.vectorDim = best;
-  chooseWholeRows(plan, least);
+  chooseWholeRows(plan, chooseNeighbours(plan, least));
 }
 
 /// In which sweeps each stage is computed, consumers first. A value needed in several is kept from the first on, unless it is cheap or has
@@ -284,7 +284,7 @@ void Planner::chooseColumns() {
       plan.columns = count;
   }
   // Without a partial group there are no masks, and every store is of whole lines.
-  for (int64_t count = limit; !plan.isVectorDimOpen() && extent % plan.lanes == 0 && count * 2 > plan.columns; --count)
+  for (int64_t count = limit; !plan.isVectorDimOpen() && extent % plan.lanes == 0 && (count * 2 > plan.columns || plan.depth > 1); --count)
     if (vectors % count == 0) {
       plan.columns = count;
       break;
@@ -342,6 +342,8 @@ void Planner::planSweeps() {
   keepDearReads();
   if (!plan.alongRow())
     chooseColumns();
+  if (plan.depth > 1)
+    chooseRuns(plan);
   layOutScratch();
   planStreaming();
 }

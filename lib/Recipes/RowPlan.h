@@ -17,8 +17,8 @@
 namespace quern::rows {
 
 /// How the lanes of a vector lie in an operand's memory: in one place, side by side, side by side within blocks that are shorter than a
-/// vector, or apart.
-enum class LaneKind { Same, Unit, Pieces, Strided };
+/// vector, several neighbours along the row to a lane, or apart.
+enum class LaneKind { Same, Unit, Pieces, Neighbours, Strided };
 
 struct StagePlan {
   int sweep = 0;                   ///< the first one in which its inputs are complete; for an elementwise output, the one that writes it
@@ -44,6 +44,8 @@ struct RowPlan {
   int64_t registerLanes = 0; ///< of a register; a vector is several where it holds whole rows
   int64_t wholeRows = 0;     ///< rows that a vector holds one after the other, each whole; 0: it holds a part of a row, or of several
   bool compactsRows = false; ///< per-row stages are computed in one register, then spread over the lanes of the rows
+  int64_t depth = 1;         ///< row positions that a lane of a step takes: several where bytes are summed (RowNeighbours.cpp)
+  int64_t runs = 1;          ///< of so many positions that a step across rows adds up before they go to the sums
   int vectorDim = -1;        ///< the parallel dim that vectors run along; -1: the row itself
   int64_t columns = 1;       ///< vectors side by side, when they run across rows
   int64_t groups = 1;        ///< iterations along the vector dim; of an open one, as many as are typical
@@ -99,6 +101,8 @@ struct RowPlan {
   bool isVectorDimOpen() const { return isOpen(alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent); }
   /// Some vectors are not full.
   bool hasPartialVectors() const;
+  /// Full vectors for so many row positions of an iteration.
+  int64_t vectorsFor(int64_t positions) const;
   /// Operations per vector of one sweep.
   int64_t opsIn(int sweep) const;
   /// Vectors side by side in one iteration of a sweep.
@@ -115,6 +119,13 @@ struct RowPlan {
 };
 
 inline constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector
+
+/// Lets lanes take several row positions (depth, lanes, vectorDim) where the chain sums bytes that lie so and that costs less than `least`,
+/// in operations per element; returns the lesser.
+double chooseNeighbours(RowPlan &plan, double least);
+
+/// Gives a plan of bytes across rows, whose columns are known, its runs.
+void chooseRuns(RowPlan &plan);
 
 /// Operations of one iteration, if a vector of `registers` registers holds `plan.wholeRows` rows.
 double opsOfWholeRows(const RowPlan &plan, int64_t registers);

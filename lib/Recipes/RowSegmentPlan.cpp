@@ -145,6 +145,7 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
   if (!best.wholeRows)
     return;
   plan.lanes = best.lanes;
+  plan.depth = 1;
   plan.wholeRows = best.wholeRows;
   plan.vectorDim = best.vectorDim;
   plan.compactsRows = best.compactsRows;

@@ -77,10 +77,10 @@ bool quern::rows::shouldSplit(const RowPlan &plan) {
 
 void quern::rows::layOutSplit(RowPlan &plan) {
   const RowsStrategy &strategy = plan.strategy;
-  int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes, unit = 1;
+  int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes, unit = plan.depth * plan.runs;
   if (plan.alongRow())
     for (int sweep = 0; sweep < plan.sweeps; ++sweep) // every sweep starts a step where a chunk starts
-      unit = std::lcm(unit, plan.columnsIn(sweep) * plan.lanes);
+      unit = std::lcm(unit, plan.columnsIn(sweep) * plan.lanes * plan.depth);
   int64_t length = std::max(llvm::divideCeil(strategy.splitElements, width), llvm::divideCeil(plan.chain.rowExtent, strategy.maxChunks));
   plan.split.chunkLength = llvm::alignTo(length, unit);
   plan.split.chunks = llvm::divideCeil(plan.chain.rowExtent, plan.split.chunkLength);
@@ -100,9 +100,9 @@ double quern::rows::nsOfChunk(const RowPlan &plan, int sweep) {
       perVector += in.isMemoryRead() && !in.row.isStill() && (own.usedIn >> sweep & 1);
     perVector += own.keptIn == sweep;
   }
-  int64_t vectors = plan.alongRow() ? plan.split.chunkLength / plan.lanes : plan.split.chunkLength * plan.columns;
   double bytes = static_cast<double>(plan.split.chunkLength * bytesPerPosition(plan, sweep));
-  return std::max(static_cast<double>(perVector * vectors) * plan.strategy.nsPerOperation, bytes * plan.strategy.nsPerFarByte);
+  return std::max(static_cast<double>(perVector * plan.vectorsFor(plan.split.chunkLength)) * plan.strategy.nsPerOperation,
+                  bytes * plan.strategy.nsPerFarByte);
 }
 
 /// Takes the chunk off an iteration and returns the rest, the row's.

@@ -57,6 +57,10 @@ mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa is
 /// vectors of whole registers. The result is the same.
 void expandSaturation(mlir::func::FuncOp function, VectorIsa isa);
 
+/// Replaces sums of four neighbouring bytes (an add-reduction along dim 1 of Nx4 words that a vector of bytes was extended and cast to) by
+/// instructions on the bytes, where these fill a register. The result is the same.
+void expandByteSums(mlir::func::FuncOp function, VectorIsa isa);
+
 /// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel `@<name>_kernel` that upstream's
 /// linalg-to-loops gives, one scalar at a time. Its iteration space is 1; intermediates lie in scratch at problem size. With `widen`, what
 /// the problem computes in f32 is computed and kept in f64, and only what it writes is rounded.

@@ -60,6 +60,7 @@ private:
     return Quantization(function, params, tensor, vector, space, compute, inputs);
   }
   bool hasArithmetic() const;
+  bool isAdjusted() const { return (desc.dst.extras.flags & ExtraScaleAdjust) && desc.dst.extras.scaleAdjust != 1; }
   /// Of RNN weights: one factor for all elements or an operand. Integers come quantized.
   void addWeightsScales();
   Value rnnQuantized(OpBuilder &b, Location at, Value x, ValueRange in) const;
@@ -108,8 +109,7 @@ void ReorderEmitter::addWeightsScales() {
 
 bool ReorderEmitter::hasArithmetic() const {
   bool forRnn = rnn == reorder::RnnRole::Data || weightsScale || weightsScales;
-  bool isAdjusted = desc.dst.extras.flags & ExtraScaleAdjust;
-  return srcZeroPoint || srcScale || forRnn || isAdjusted || !postOps.empty() || dstScale || dstZeroPoint;
+  return srcZeroPoint || srcScale || forRnn || isAdjusted() || !postOps.empty() || dstScale || dstZeroPoint;
 }
 
 Value ReorderEmitter::rnnQuantized(OpBuilder &b, Location at, Value x, ValueRange in) const {
@@ -132,7 +132,7 @@ Value ReorderEmitter::element(OpBuilder &b, Location at, ValueRange in, Value ol
     x = arith::SubFOp::create(b, at, x, zeroPoint);
   if (Value scale = srcScale.read(b, at, in))
     x = arith::MulFOp::create(b, at, x, scale);
-  if (desc.dst.extras.flags & ExtraScaleAdjust)
+  if (isAdjusted())
     x = arith::MulFOp::create(b, at, x, arith::ConstantOp::create(b, at, b.getFloatAttr(compute, desc.dst.extras.scaleAdjust)));
   x = rnnQuantized(b, at, x, in);
   x = postOps.apply(b, at, x, in.drop_front(inputs.size()), old, desc.dst.dataType);

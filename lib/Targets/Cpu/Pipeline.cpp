@@ -265,6 +265,7 @@ void eraseUnusedSums(LLVM::LLVMFuncOp function) {
 LogicalResult expandForTarget(ModuleOp module, const Target &target) {
   for (auto function : module.getOps<func::FuncOp>()) {
     expandSaturation(function, vectorIsaFor(target));
+    expandByteSums(function, vectorIsaFor(target));
     if (failed(expandNarrowFloats(function, vectorIsaFor(target))) || failed(expandMath(function, mathOptionsFor(target))))
       return failure();
   }

@@ -117,6 +117,18 @@ private:
   ArrayRef<Axis> axes;
 };
 
+bool takesMasks(const MapPlan &plan) {
+  return llvm::all_of(plan.problem.operands, [&](const Operand &operand) { return plan.takesMask(operand.element()); });
+}
+
+/// A run that is shorter than a register takes as much of one as it needs, without masks if that is a power of two.
+void narrowLanes(MapPlan &plan) {
+  constexpr int64_t fewest = 4;
+  uint64_t length = plan.run.lanes();
+  int64_t enough = static_cast<int64_t>(takesMasks(plan) ? llvm::PowerOf2Ceil(length) : llvm::bit_floor(length));
+  plan.lanes = std::min(plan.lanes, std::max(enough, fewest));
+}
+
 /// Vectors in a step: as many as hide latency, fewer if the body is long; a count that leaves few vectors over is better.
 void chooseUnroll(MapPlan &plan) {
   int64_t vectors = plan.run.lanes() / plan.lanes, ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
@@ -190,8 +202,7 @@ bool streamsWholeLines(const MapPlan &plan) {
 bool peelsLines(const MapPlan &plan) {
   constexpr int64_t vectors = 16, leastStreamed = 16;
   return plan.streams && plan.run.parts.size() == 1 && plan.run.lanes() >= vectors * plan.lanes && !plan.problem.writesPadding() &&
-         plan.lanes * plan.destination().bytes() >= leastStreamed &&
-         llvm::all_of(plan.problem.operands, [&](const Operand &operand) { return plan.takesMask(operand.element()); });
+         plan.lanes * plan.destination().bytes() >= leastStreamed && takesMasks(plan);
 }
 
 /// Stores past the caches need no order of their own, but the source is read best as it lies: the hardware follows it then.
@@ -312,8 +323,10 @@ void chooseKind(MapPlan &plan) {
 void quern::maps::planMap(MapPlan &plan) {
   chooseKind(plan);
   plan.streams = bytesMoved(plan.problem) >= plan.strategy.streamBytes;
-  if (plan.kind == MapKind::Line)
+  if (plan.kind == MapKind::Line) {
+    narrowLanes(plan);
     chooseUnroll(plan);
+  }
   estimate(plan);
   if (plan.kind == MapKind::Line)
     cutRun(plan);

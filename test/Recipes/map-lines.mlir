@@ -12,6 +12,8 @@
 // RUN: quern-opt %t/scale.mlir --check --target=avx2
 // RUN: quern-opt %t/apart.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=APART
 // RUN: quern-opt %t/heads.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=HEADS
+// RUN: quern-opt %t/short.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=SHORT --implicit-check-not=memref.store
+// RUN: quern-opt %t/short.mlir --check --target=avx2
 // BOX: quern.plan = "map: lines, space 1, runs of 12, 16 lanes
 // BOX: scf.for
 // BOX: scf.for
@@ -26,6 +28,9 @@
 // APART: vector.maskedstore {{.*}} vector<16xf32>
 // APART: vector.store {{.*}}nontemporal = true{{.*}} vector<16xf32>
 // HEADS: quern.plan = "map: lines, space {{[0-9]+}}, runs of 64, {{.*}} | 48 12, streams where aligned"
+// Runs of 8 narrow elements take a quarter of a register, without masks, which AVX2 has none of.
+// SHORT: quern.plan = "map: lines, space {{[0-9]+}}, runs of 8, 8 lanes
+// SHORT: vector.store {{.*}} vector<8xbf16>
 
 //--- box.mlir
 func.func @box(%dst: memref<32x49x12xf32, strided<[1568, 16, 1], offset: 788>> {quern.arg = "dst"}) {
@@ -67,5 +72,11 @@ func.func @apart(%src: memref<4000x3000xf32, strided<[4096, 1]>>, %dst: memref<4
 //--- heads.mlir
 func.func @heads(%src: memref<64x384x12x64xf32>, %dst: memref<64x12x384x64xf32>) {
   linalg.transpose ins(%src : memref<64x384x12x64xf32>) outs(%dst : memref<64x12x384x64xf32>) permutation = [0, 2, 1, 3]
+  return
+}
+
+//--- short.mlir
+func.func @short(%src: memref<16x5x8xbf16>, %dst: memref<5x16x8xbf16>) {
+  linalg.transpose ins(%src : memref<16x5x8xbf16>) outs(%dst : memref<5x16x8xbf16>) permutation = [1, 0, 2]
   return
 }

@@ -87,11 +87,13 @@ std::unique_ptr<PrimitiveCases> makeReorderTagCases();
 struct CaseSet {
   std::string_view name;
   std::unique_ptr<PrimitiveCases> (*make)();
+  /// Each case is of a kind of its own, so that a part of them tells as much as it would among the others.
+  bool isDivisible = false;
 };
 inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                        {"reorder", makeReorderCases},
                                        {"reorder-round-trips", makeReorderRoundTripCases},
-                                       {"reorder-tags", makeReorderTagCases}};
+                                       {"reorder-tags", makeReorderTagCases, /*isDivisible=*/true}};
 
 /// A mistake with its numbers drawn: mistakes 0 to their number less 1 have each once.
 std::string drawMistake(const PrimitiveCases &cases, uint64_t seed, int64_t number);

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Random problems, executed and judged. An instruction set is fixed for the life of a process, so with --isa the program runs itself once
-// for each.
+// for each; so it does with --jobs.
 //
 //===----------------------------------------------------------------------===//
 #include "Suite.h"
@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <iostream>
 #include <unistd.h>
@@ -42,30 +43,69 @@ std::string quoted(const std::string &text) {
   return result + "'";
 }
 
-/// Runs this program once for each instruction set and set of cases and adds up what they say last.
-int runForEach(const std::vector<std::string> &isas, const std::vector<std::string> &sets, const SuiteOptions &options,
-               const std::string &linker) {
-  std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  int64_t passed = 0, failed = 0;
-  for (size_t run = 0; run < isas.size() * sets.size(); ++run) {
-    std::string command =
-        concat("QUERN_MAX_CPU_ISA=", isas[run / sets.size()], " ", quoted(self), " --cases=", sets[run % sets.size()],
-               " --seed=", options.seed, " --first=", options.first, options.all ? " --all" : concat(" --count=", options.count),
-               " --seconds=", options.seconds, " --linker=", linker, options.peer.empty() ? "" : " --peer=" + quoted(options.peer));
-    FILE *output = popen(command.c_str(), "r");
-    long long good = 0, bad = 0;
-    bool hasCounts = false;
-    for (char line[4096]; output && std::fgets(line, sizeof(line), output);) {
-      std::cout << line << std::flush;
-      hasCounts = std::sscanf(line, "%lld passed, %lld failed", &good, &bad) == 2;
+const CaseSet &setOf(std::string_view name) {
+  return *std::find_if(std::begin(caseSets), std::end(caseSets), [&](const CaseSet &set) { return set.name == name; });
+}
+
+/// This program, run for one instruction set and a part of one set of cases.
+struct Part {
+  std::string isa, set;
+  int64_t first = 0, count = 0;
+};
+
+/// One for each instruction set and set of cases, of a divisible set `jobs` of equal length.
+std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vector<std::string> &sets, const SuiteOptions &options,
+                          int64_t jobs) {
+  std::vector<Part> parts;
+  for (const std::string &isa : isas)
+    for (const std::string &set : sets) {
+      std::unique_ptr<PrimitiveCases> cases = setOf(set).make();
+      int64_t count = options.all ? cases->allRounds() : options.count ? options.count : cases->firstRound();
+      int64_t slices = setOf(set).isDivisible ? std::min(jobs, count) : 1;
+      for (int64_t slice = 0; slice < slices; ++slice)
+        parts.push_back({isa, set, options.first + count * slice / slices, count * (slice + 1) / slices - count * slice / slices});
     }
-    bool isClean = output && pclose(output) == 0;
-    passed += hasCounts ? good : 0;
-    failed += hasCounts ? bad + (bad == 0 && !isClean) : 1;
+  return parts;
+}
+
+FILE *start(const Part &part, const SuiteOptions &options, const std::string &linker) {
+  std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::string command = concat("QUERN_MAX_CPU_ISA=", part.isa, " ", quoted(self), " --cases=", part.set, " --seed=", options.seed,
+                               " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds, " --linker=", linker,
+                               options.peer.empty() ? "" : " --peer=" + quoted(options.peer), options.listOnly ? " --list" : "");
+  return popen(command.c_str(), "r");
+}
+
+struct Totals {
+  int64_t passed = 0, failed = 0;
+};
+
+/// Passes on what a part prints, to its end, and adds up what it says last; a list says nothing.
+void finish(FILE *output, bool isList, Totals &totals) {
+  long long good = 0, bad = 0;
+  bool hasCounts = false;
+  for (char line[4096]; output && std::fgets(line, sizeof(line), output);) {
+    std::cout << line << std::flush;
+    hasCounts = std::sscanf(line, "%lld passed, %lld failed", &good, &bad) == 2;
   }
-  std::cout << isas.size() << " instruction sets, " << sets.size() << " sets of cases\n"
-            << passed << " passed, " << failed << " failed" << std::endl;
-  return failed ? 1 : 0;
+  bool isClean = output && pclose(output) == 0;
+  totals.passed += hasCounts ? good : 0;
+  totals.failed += hasCounts ? bad + (bad == 0 && !isClean) : !isClean || !isList;
+}
+
+/// Parts are started in order, `jobs` at a time, and their output is printed in that order.
+int runParts(const std::vector<Part> &parts, const SuiteOptions &options, const std::string &linker, int64_t jobs) {
+  Totals totals;
+  std::deque<FILE *> running;
+  for (size_t next = 0; next < parts.size() || !running.empty();) {
+    while (next < parts.size() && static_cast<int64_t>(running.size()) < jobs)
+      running.push_back(start(parts[next++], options, linker));
+    finish(running.front(), options.listOnly, totals);
+    running.pop_front();
+  }
+  if (!options.listOnly)
+    std::cout << parts.size() << " runs\n" << totals.passed << " passed, " << totals.failed << " failed" << std::endl;
+  return totals.failed ? 1 : 0;
 }
 
 /// The SYCL build of oneDNN finds its neighbours only through these; the dynamic linker reads them when a process starts.
@@ -80,8 +120,7 @@ void restartWithPeerEnvironment(const std::string &peer, char **argv) {
 }
 
 int runSuite(const SuiteOptions &options, std::string_view set) {
-  const CaseSet *found = std::find_if(std::begin(caseSets), std::end(caseSets), [&](const CaseSet &s) { return s.name == set; });
-  std::unique_ptr<PrimitiveCases> cases = found->make();
+  std::unique_ptr<PrimitiveCases> cases = setOf(set).make();
   Suite suite(options, *cases);
   if (Result<void> opened = suite.open(); !opened) {
     std::cerr << "quern-conformance: " << opened.error().message << '\n';
@@ -121,6 +160,10 @@ int main(int argc, char **argv) {
   app.add_option("--first", options.first, "Number of the first problem, to run a part of them")->capture_default_str();
   app.add_option("--seconds", options.seconds, "Stop after this long; 0: no limit")->capture_default_str();
   app.add_option("--isa", isas, "Instruction sets, or all; default: this machine's, or QUERN_MAX_CPU_ISA")->delimiter(',');
+  int64_t jobs = 1;
+  app.add_option("--jobs", jobs, "Processes at a time: of instruction sets, sets of cases, and parts of reorder-tags")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--linker", linker, "orc, loader (compiled, then loaded from disk) or both")
       ->check(CLI::IsMember({"orc", "loader", "both"}))
       ->capture_default_str();
@@ -132,10 +175,10 @@ int main(int argc, char **argv) {
     options.useOrc = linker != "loader" || !options.peer.empty();
     if (isas == std::vector<std::string>{"all"})
       isas = availableIsas();
-    if (isas.empty() && sets.size() > 1)
+    if (isas.empty() && (sets.size() > 1 || jobs > 1))
       isas = {std::string(nameOfIsa(Target::host().isa))};
     if (!isas.empty())
-      return runForEach(isas, sets, options, linker);
+      return runParts(partsOf(isas, sets, options, jobs), options, linker, jobs);
     if (!options.peer.empty())
       restartWithPeerEnvironment(options.peer, argv);
     return runSuite(options, sets.front());

@@ -65,7 +65,9 @@ Dims drawDims(Random &random, const TagPair &pair) {
     if (d >= rank)
       break;
     int64_t block = std::max(src.paddedDims[d], dst.paddedDims[d]);
-    int64_t extent = block == 1 ? random.between(1, rank > 4 ? 3 : 5) : random.pick({block, block + 3, block / 2 + 1, 2 * block, block + 1});
+    int64_t extent = random.between(1, rank > 4 ? 3 : 5);
+    if (block > 1)
+      extent = random.pick({block, block, 2 * block, block + 3, block / 2 + 1, block + 1});
     ones[d] = std::clamp<int64_t>(extent, 1, budget);
     budget = std::max<int64_t>(budget / ones[d], 2);
   }

@@ -124,18 +124,21 @@ public:
   }
   /// Behind the post-ops; the result is a value of the destination's type.
   double after(int64_t position, Real x) const { return roundTo(dstType, static_cast<double>(beforeRounding(position, x))); }
-  /// Not rounded yet: a NaN is still one, whatever the destination's type makes of it. beforeRounding() is monotone but where it divides
-  /// by 0.
+  /// after() is monotone but where it divides by 0, and but for the sign, which e8m0 drops. A NaN is one here even where the type has none.
   Interval after(int64_t position, const Interval &x) const {
     Interval image;
+    auto include = [&](Real end) {
+      Real value = beforeRounding(position, end);
+      image.include(std::isnan(value) ? static_cast<double>(value) : roundTo(dstType, static_cast<double>(value)));
+    };
     if (x.mayBeNan)
-      image.include(std::numeric_limits<long double>::quiet_NaN());
+      include(std::numeric_limits<Real>::quiet_NaN());
     if (x.isEmpty())
       return image;
-    for (long double end : {x.low, x.high})
-      image.include(beforeRounding(position, static_cast<Real>(end)));
+    include(static_cast<Real>(x.low));
+    include(static_cast<Real>(x.high));
     if (x.low <= 0 && x.high >= 0)
-      image.include(beforeRounding(position, Real(0)));
+      include(Real(0));
     return image;
   }
 

@@ -210,4 +210,12 @@ TEST(ReorderJudge, TakesWhatANanBecomes) {
   expected = computeReference(desc, {{src, x.data()}})->front();
   EXPECT_FALSE(judge(desc, expected, &zeros, DataKind::Dense).isRight);
   EXPECT_TRUE(judge(desc, expected, &limits, DataKind::Dense).isRight);
+
+  // Nor has e8m0 anything else for an infinity.
+  x = {infinity, -infinity};
+  desc = parsed("reorder src=f32:2:a dst=e8m0:2:a attr.post_ops=eltwise(alg=linear,alpha=1)");
+  expected = computeReference(desc, {{src, x.data()}})->front();
+  std::vector<uint8_t> nans = {0xff, 0xff}, ones = {127, 127};
+  EXPECT_TRUE(judge(desc, expected, nans.data(), DataKind::Dense).isRight);
+  EXPECT_FALSE(judge(desc, expected, ones.data(), DataKind::Dense).isRight);
 }

@@ -102,25 +102,29 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
     op->getResult(0).replaceAllUsesWith(by);
     op->erase();
   };
-  auto pairs = [&](size_t i) {
-    return conversions[i] && origins[i] == NarrowConverter::Origin::Unknown && NarrowConverter::narrowsPairs(conversions[i], isa);
+  auto goesTogether = [&](size_t i) {
+    return conversions[i] && origins[i] == NarrowConverter::Origin::Unknown && NarrowConverter::narrowsTogether(conversions[i], isa);
   };
+  constexpr size_t mostTogether = 4;
   for (size_t i = 0; i < conversions.size(); ++i) {
     Operation *op = conversions[i];
     if (!op)
       continue; // done with an earlier one
-    size_t j = i + 1;
-    while (pairs(i) && j < conversions.size() && !pairs(j))
-      ++j;
-    if (pairs(i) && j < conversions.size() && canSinkTo(op, conversions[j])) {
-      Operation *second = std::exchange(conversions[j], nullptr);
-      NarrowConverter converter(second, isa);
-      Value pair = converter.narrowPairToBf16(op->getOperand(0), second->getOperand(0));
-      replace(op, converter.half(pair, 0));
-      replace(second, converter.half(pair, 1));
+    SmallVector<Operation *> group{op};
+    for (size_t j = i + 1; goesTogether(i) && j < conversions.size() && group.size() < mostTogether; ++j) {
+      if (!goesTogether(j))
+        continue;
+      if (!llvm::all_of(group, [&](Operation *earlier) { return canSinkTo(earlier, conversions[j]); }))
+        break;
+      group.push_back(std::exchange(conversions[j], nullptr));
+    }
+    if (!goesTogether(i)) {
+      replace(op, NarrowConverter(op, isa, origins[i]).convert(op->getOperand(0), types[i].first, types[i].second));
       continue;
     }
-    replace(op, NarrowConverter(op, isa, origins[i]).convert(op->getOperand(0), types[i].first, types[i].second));
+    auto wide = llvm::map_to_vector(group, [](Operation *conversion) { return conversion->getOperand(0); });
+    for (auto [conversion, narrow] : llvm::zip_equal(group, NarrowConverter(group.back(), isa).narrowTogetherToBf16(wide)))
+      replace(conversion, narrow);
   }
   auto mapTypes = [](TypeRange range) { return llvm::map_to_vector(range, storageType); };
   FunctionType type = function.getFunctionType();

@@ -142,64 +142,82 @@ Value NarrowConverter::widenBf16(Value narrow) {
                                   vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), select(mask, spread, zero)));
 }
 
-Value NarrowConverter::anyDenormal(ValueRange wide) {
-  constexpr int32_t denormalClass = 0x20;
-  Value classes = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(denormalClass)), found;
-  for (Value v : wide) {
-    Value is = intrinsic(shaped(builder.getI1Type()), "llvm.x86.avx512.fpclass.ps.512", {v, classes});
-    found = found ? make<arith::OrIOp>(found, is) : is;
-  }
-  return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, found);
-}
-
 Value NarrowConverter::narrowToBf16(Value wide) {
   auto type = dyn_cast<VectorType>(wide.getType());
   bool hasInstruction = isa >= VectorIsa::Avx512Bf16 && type && type.getNumElements() == 16;
   if (!hasInstruction || origin == Origin::ShortDenormals)
     return origin >= Origin::Short ? truncate(shiftRight(asWord(wide), 16), 16) : narrowToBf16ByIntegers(wide);
-  auto convert = [&]() -> Value {
-    Value bf16 = arith::TruncFOp::create(builder, loc, shaped(builder.getBF16Type()), wide);
-    return arith::BitcastOp::create(builder, loc, i16(), bf16);
-  };
-  if (origin != Origin::Unknown)
-    return convert();
-  auto branch = scf::IfOp::create(builder, loc, i16(), anyDenormal(wide), /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(builder, loc, narrowToBf16ByIntegers(wide));
-  builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, convert());
-  return branch.getResult(0);
+  return origin == Origin::Unknown ? narrowTogetherToBf16(wide).front() : convertToBf16(wide);
 }
 
-bool NarrowConverter::narrowsPairs(Operation *op, VectorIsa isa) {
+bool NarrowConverter::narrowsTogether(Operation *op, VectorIsa isa) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   auto type = dyn_cast<VectorType>(from);
   return isa >= VectorIsa::Avx512Bf16 && type && type.getShape() == ArrayRef<int64_t>{16} && type.getElementType().isF32() &&
          getElementTypeOrSelf(to).isBF16();
 }
 
-/// One test, one conversion and, where the halves are neighbours in memory, one store for two vectors.
-Value NarrowConverter::narrowPairToBf16(Value first, Value second) {
-  VectorType words = VectorType::get({32}, builder.getI16Type()), bf16 = words.clone(builder.getBF16Type());
-  auto branch = scf::IfOp::create(builder, loc, words, anyDenormal({first, second}), /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<int64_t, 32> lanes = llvm::to_vector<32>(llvm::seq<int64_t>(0, 32));
-  Value low = narrowToBf16ByIntegers(first), high = narrowToBf16ByIntegers(second);
-  scf::YieldOp::create(builder, loc, vector::ShuffleOp::create(builder, loc, low, high, lanes).getResult());
-  builder.setInsertionPointToStart(branch.elseBlock());
-  Value pair = intrinsic(bf16, "llvm.x86.avx512bf16.cvtne2ps2bf16.512", {second, first});
-  scf::YieldOp::create(builder, loc, arith::BitcastOp::create(builder, loc, words, pair).getResult());
-  return branch.getResult(0);
+Value NarrowConverter::convertToBf16(ValueRange wide) {
+  bool isPair = wide.size() == 2;
+  Type words = isPair ? Type(VectorType::get({32}, builder.getI16Type())) : i16();
+  Type bf16 = cast<VectorType>(words).clone(builder.getBF16Type());
+  Value converted = isPair ? intrinsic(bf16, "llvm.x86.avx512bf16.cvtne2ps2bf16.512", {wide[1], wide[0]})
+                           : arith::TruncFOp::create(builder, loc, bf16, wide[0]).getResult();
+  return arith::BitcastOp::create(builder, loc, words, converted);
 }
 
-/// Nearest even by adding half of the last place, less one if the place is even. A NaN keeps its upper half and becomes quiet, as
+/// Lanes that are denormal, which the instruction makes zero, rounded by integers; for a pair one permutation takes the upper halves.
+Value NarrowConverter::patchDenormals(ValueRange wide, ValueRange denormal, Value converted) {
+  auto rounded = [&](Value v) { return make<arith::AddIOp>(asWord(v), halfOfLastPlace(asWord(v))); };
+  if (wide.size() == 1)
+    return select(denormal[0], truncate(shiftRight(rounded(wide[0]), 16), 16), converted);
+  auto words = cast<VectorType>(converted.getType());
+  auto asWords = [&](Value v) -> Value { return vector::BitCastOp::create(builder, loc, words, v); };
+  SmallVector<int16_t, 32> upper = llvm::map_to_vector<32>(llvm::seq<int16_t>(0, 32), [](int16_t i) { return int16_t(2 * i + 1); });
+  Value index = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(words, ArrayRef<int16_t>(upper)));
+  Value patch = intrinsic(words, "llvm.x86.avx512.vpermi2var.hi.512", {asWords(rounded(wide[0])), index, asWords(rounded(wide[1]))});
+  SmallVector<int64_t, 32> lanes = llvm::to_vector<32>(llvm::seq<int64_t>(0, 32));
+  return select(vector::ShuffleOp::create(builder, loc, denormal[0], denormal[1], lanes), patch, converted);
+}
+
+/// One test for all, one conversion for two and, where they are neighbours in memory, one store.
+SmallVector<Value> NarrowConverter::narrowTogetherToBf16(ValueRange wide) {
+  constexpr int32_t denormalClass = 0x20;
+  Value classes = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(denormalClass)), any;
+  SmallVector<Value> denormal, converted, patched, narrow;
+  for (Value v : wide) {
+    denormal.push_back(intrinsic(shaped(builder.getI1Type()), "llvm.x86.avx512.fpclass.ps.512", {v, classes}));
+    any = any ? make<arith::OrIOp>(any, denormal.back()) : denormal.back();
+  }
+  any = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, any);
+  auto widthAt = [&](size_t i) { return std::min<size_t>(2, wide.size() - i); };
+  for (size_t i = 0; i < wide.size(); i += 2)
+    converted.push_back(convertToBf16(wide.slice(i, widthAt(i))));
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(converted)), any, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    for (size_t i = 0; i < wide.size(); i += 2)
+      patched.push_back(patchDenormals(wide.slice(i, widthAt(i)), ArrayRef(denormal).slice(i, widthAt(i)), converted[i / 2]));
+    scf::YieldOp::create(builder, loc, patched);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(builder, loc, converted);
+  }
+  for (size_t i = 0; i < wide.size(); ++i)
+    narrow.push_back(widthAt(i & ~size_t(1)) == 2 ? half(branch.getResult(i / 2), i % 2) : branch.getResult(i / 2));
+  return narrow;
+}
+
+/// What rounds to nearest even when added: half of the last place, less one if the place is even.
+Value NarrowConverter::halfOfLastPlace(Value bits) {
+  return make<arith::AddIOp>(make<arith::AndIOp>(shiftRight(bits, 16), word(1)), word(0x7fff));
+}
+
+/// A NaN keeps its upper half and becomes quiet, as
 /// vcvtneps2bf16 has it: which of the two a vector takes depends on its other lanes.
 Value NarrowConverter::narrowToBf16ByIntegers(Value wide) {
   Value bits = asWord(wide);
-  Value odd = make<arith::AndIOp>(shiftRight(bits, 16), word(1));
-  Value rounded = make<arith::AddIOp>(bits, make<arith::AddIOp>(odd, word(0x7fff)));
+  Value rounded = make<arith::AddIOp>(bits, halfOfLastPlace(bits));
   rounded = select(compare(CmpFPredicate::UNO, wide, wide), make<arith::OrIOp>(bits, word(0x00400000)), rounded);
   return truncate(shiftRight(rounded, 16), 16);
 }

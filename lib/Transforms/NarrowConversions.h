@@ -44,10 +44,9 @@ public:
   /// What `op`, an extension or a truncation of floats or integers, makes of `x`, given the types that it had.
   mlir::Value convert(mlir::Value x, mlir::Type from, mlir::Type to);
 
-  /// Whether two vectors like the one of `op` become one of bf16 in one instruction.
-  static bool narrowsPairs(mlir::Operation *op, VectorIsa isa);
-  mlir::Value narrowPairToBf16(mlir::Value first, mlir::Value second);
-  mlir::Value half(mlir::Value pair, int64_t which);
+  /// Whether vectors like the one of `op` are better made bf16 together than one by one.
+  static bool narrowsTogether(mlir::Operation *op, VectorIsa isa);
+  llvm::SmallVector<mlir::Value> narrowTogetherToBf16(mlir::ValueRange wide);
 
 private:
   mlir::Type shaped(mlir::Type element) const {
@@ -78,6 +77,7 @@ private:
     return mlir::arith::CmpIOp::create(builder, loc, predicate, x, y);
   }
   mlir::Value extend(mlir::Value half) { return mlir::arith::ExtUIOp::create(builder, loc, i32(), half); }
+  mlir::Value half(mlir::Value pair, int64_t which);
   mlir::Value truncate(mlir::Value x, unsigned bits);
   mlir::Value intrinsic(mlir::Type result, llvm::StringRef name, mlir::ValueRange operands);
 
@@ -91,7 +91,9 @@ private:
   mlir::Value widenF8E4M3(mlir::Value narrow);
   mlir::Value widenE8M0(mlir::Value narrow);
   mlir::Value widenF4E2M1(mlir::Value narrow);
-  mlir::Value anyDenormal(mlir::ValueRange wide);
+  mlir::Value convertToBf16(mlir::ValueRange wide);
+  mlir::Value patchDenormals(mlir::ValueRange wide, mlir::ValueRange denormal, mlir::Value converted);
+  mlir::Value halfOfLastPlace(mlir::Value bits);
   mlir::Value narrowToBf16(mlir::Value wide);
   mlir::Value narrowToBf16ByIntegers(mlir::Value wide);
   mlir::Value narrowByF16c(mlir::Value wide);

@@ -1,5 +1,5 @@
 // One wants to see whole bf16 vectors extended by one masked permutation, and narrowed by vcvtneps2bf16 unless a lane is denormal, which that
-// instruction would flush: then by integers. Neighbours share the test and the instruction, unless something uses the first before the second.
+// instruction would flush: such lanes by integers. Neighbours share the test and the instruction, unless something uses the first before the second.
 // REQUIRES: compiler
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{isa=avx512_bf16}))' | FileCheck %s
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{isa=avx512}))' | FileCheck %s --check-prefix=INT --implicit-check-not=scf.if --implicit-check-not=xbf16
@@ -7,10 +7,10 @@ func.func @narrow(%x: vector<16xf32>) -> vector<16xbf16> {
   // CHECK-LABEL: @narrow
   // CHECK: %[[DENORMAL:.*]] = llvm.call_intrinsic "llvm.x86.avx512.fpclass.ps.512"
   // CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[DENORMAL]]
+  // CHECK: arith.truncf %{{.*}} : vector<16xf32> to vector<16xbf16>
   // CHECK: scf.if %[[ANY]] -> (vector<16xi16>)
   // CHECK: arith.shrui
-  // CHECK: else
-  // CHECK: arith.truncf %{{.*}} : vector<16xf32> to vector<16xbf16>
+  // CHECK: arith.select %[[DENORMAL]]
   // INT-LABEL: @narrow
   // INT: arith.trunci
   %y = arith.truncf %x : vector<16xf32> to vector<16xbf16>
@@ -21,8 +21,9 @@ func.func @narrow_pair(%x: vector<16xf32>, %z: vector<16xbf16>, %to: memref<32xb
   // CHECK-SAME: %[[X:.*]]: vector<16xf32>,
   // CHECK: %[[Y:.*]] = arith.bitcast
   // CHECK: vector.reduction <or>
-  // CHECK: %[[PAIR:.*]] = scf.if {{.*}} -> (vector<32xi16>)
   // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"(%[[Y]], %[[X]])
+  // CHECK: scf.if {{.*}} -> (vector<32xi16>)
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.hi.512"
   // CHECK-NOT: scf.if
   // CHECK: vector.store
   %c0 = arith.constant 0 : index
@@ -33,6 +34,17 @@ func.func @narrow_pair(%x: vector<16xf32>, %z: vector<16xbf16>, %to: memref<32xb
   vector.store %a, %to[%c0] : memref<32xbf16>, vector<16xbf16>
   vector.store %b, %to[%c16] : memref<32xbf16>, vector<16xbf16>
   return
+}
+// One test for three, a pair and one that is left.
+func.func @narrow_three(%x: vector<16xf32>, %y: vector<16xf32>, %z: vector<16xf32>) -> (vector<16xbf16>, vector<16xbf16>, vector<16xbf16>) {
+  // CHECK-LABEL: @narrow_three
+  // CHECK: scf.if {{.*}} -> (vector<32xi16>, vector<16xi16>)
+  // CHECK-NOT: scf.if
+  // CHECK: return
+  %a = arith.truncf %x : vector<16xf32> to vector<16xbf16>
+  %b = arith.truncf %y : vector<16xf32> to vector<16xbf16>
+  %c = arith.truncf %z : vector<16xf32> to vector<16xbf16>
+  return %a, %b, %c : vector<16xbf16>, vector<16xbf16>, vector<16xbf16>
 }
 func.func @narrow_one_by_one(%x: vector<16xf32>, %y: vector<16xf32>, %to: memref<32xbf16>) {
   // CHECK-LABEL: @narrow_one_by_one

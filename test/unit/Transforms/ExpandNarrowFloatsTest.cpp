@@ -138,14 +138,15 @@ TEST(ExpandNarrowFloats, narrowsF32WithOneRounding) {
 
 TEST(ExpandNarrowFloats, narrowsPairsWithOneRounding) {
   if (canRun("avx512_core_bf16"))
-    checkNarrowing<uint16_t>({"avx512_core_bf16", 32}, "f32", "bf16", narrowingInputs<float>(bf16Format, uint32_t(4099), 1u << 20));
+    for (int lanes : {32, 48, 64})
+      checkNarrowing<uint16_t>({"avx512_core_bf16", lanes}, "f32", "bf16", narrowingInputs<float>(bf16Format, uint32_t(4099), 1u << 20));
 }
 
 /// What a lane becomes must not depend on its neighbours, which may be lanes that do not exist: a denormal sends a vector another way.
 TEST(ExpandNarrowFloats, narrowsNanToTheSameBitsBesideADenormal) {
   if (!canRun("avx512_core_bf16"))
     return;
-  for (int lanes : {16, 32}) {
+  for (int lanes : {16, 32, 48, 64}) {
     VectorKernel kernel({"avx512_core_bf16", "", narrowing(lanes, "f32", "bf16"), "f32", "bf16", lanes});
     ASSERT_TRUE(kernel.ok());
     std::vector<float> x(VectorKernel::chunk);

@@ -78,19 +78,26 @@ void MapEmitter::emitLoops(ArrayRef<Loop> nest, Place place) {
   if (loop.partOf % loop.trip)
     end = create<arith::MinSIOp>(end, create<arith::SubIOp>(index(loop.partOf), scaled(block, loop.trip)));
   int64_t abreast = nest.size() == 1 && plan.kind == MapKind::Line ? plan.abreast : 1;
-  forRange(index(0), end, abreast, [&](Value at) {
+  auto body = [&](Value at) {
     Place here = advance(place, loop, at);
     if (nest.size() == 1 && plan.kind == MapKind::Line)
       askAhead(here, loop);
     for (int64_t i = 0; i < abreast; ++i)
       emitLoops(nest.drop_front(), further(here, loop, i));
-  });
+  };
+  if (abreast == loop.trip && !loop.partOf)
+    return body(index(0));
+  forRange(index(0), end, abreast, body);
 }
 
 /// The place a known number of steps further.
 MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by) {
-  for (auto [operand, base] : llvm::zip_equal(problem.operands, place.bases))
+  for (auto [operand, base] : llvm::zip_equal(problem.operands, place.bases)) {
     base = add(base, by * loop.step * operand.strides[loop.axis]);
+    for (auto &[axis, way] : operand.curves)
+      if (axis == loop.axis && by)
+        base = add(base, *way.advance(by, plan.abreast == loop.trip ? 0 : plan.abreast)); // the plan has seen that it can
+  }
   for (auto [limit, left] : llvm::zip_equal(problem.limits, place.left))
     left = add(left, -by * loop.step * limit.weights[loop.axis]);
   return place;
@@ -276,6 +283,8 @@ Value MapEmitter::scaled(Value v, int64_t by) {
 /// Where index `at` of a curved axis lies, from the axis' start.
 Value MapEmitter::walk(Value at, const Walk &way) {
   Value sum = index(0);
+  if (isZero(at))
+    return sum;
   for (const Digit &digit : way.digits()) {
     Value term = digit.unit == 1 ? at : create<arith::DivUIOp>(at, index(digit.unit)).getResult();
     if (digit.modulus)

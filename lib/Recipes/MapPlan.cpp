@@ -175,18 +175,28 @@ void makeLoops(MapPlan &plan) {
   llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) { return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis); });
 }
 
+/// Whether the operand's next run follows the last one along the axis, be it up to the next block only.
+bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
+  int64_t stride = operand.strides[loop.axis] * loop.step;
+  for (auto &[axis, way] : operand.curves)
+    if (axis == loop.axis)
+      stride = way.step();
+  return stride == plan.run.lanes();
+}
+
 /// What the destination's lines are short of, the source's may have: the axis that goes on from the run in the source comes innermost, so
-/// that a cache line of the source is read at one go.
-void keepSourceLines(MapPlan &plan) {
-  constexpr int64_t lineBytes = 64;
-  int64_t length = plan.run.lanes();
-  if (length * plan.source().bytes() >= lineBytes)
-    return;
-  for (auto [i, loop] : llvm::enumerate(plan.loops))
-    if (plan.source().strides[loop.axis] * loop.step == length && loop.trip <= lineBytes) {
+/// that a cache line of the source is read at one go. A curved axis does too, along which the blocks of both end.
+void keepLines(MapPlan &plan) {
+  constexpr int64_t lineBytes = 64, followed = 2048;
+  int64_t bytes = plan.run.lanes() * plan.source().bytes();
+  for (auto [i, loop] : llvm::enumerate(plan.loops)) {
+    bool isCurved = plan.problem.axes[loop.axis].isCurved;
+    bool follows = followsRun(plan, plan.source(), loop) || (isCurved && followsRun(plan, plan.destination(), loop));
+    if (follows && bytes < (isCurved ? followed : lineBytes) && loop.trip <= lineBytes) {
       std::rotate(plan.loops.begin() + i, plan.loops.begin() + i + 1, plan.loops.end());
       return;
     }
+  }
 }
 
 /// Every run of the destination is whole cache lines if its buffer begins with one.
@@ -208,8 +218,7 @@ bool peelsLines(const MapPlan &plan) {
 /// Stores past the caches need no order of their own, but the source is read best as it lies: the hardware follows it then.
 void orderBySource(MapPlan &plan) {
   constexpr int64_t pageBytes = 4096;
-  bool isCurved = llvm::any_of(plan.loops, [&](const Loop &loop) { return plan.problem.axes[loop.axis].isCurved; });
-  if (isCurved || plan.run.lanes() * plan.source().bytes() >= pageBytes)
+  if (plan.run.lanes() * plan.source().bytes() >= pageBytes)
     return;
   auto lead = [&](const Loop &loop) { return plan.source().strides[loop.axis]; };
   llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) { return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis); });
@@ -276,6 +285,16 @@ void chooseSpace(MapPlan &plan) {
   plan.nsPerIteration = left;
 }
 
+/// Whether the addresses of `count` runs lie equally far from that of the first in every iteration.
+bool repeats(const MapPlan &plan, const Loop &loop, int64_t count) {
+  for (const Operand &operand : plan.problem.operands)
+    for (auto &[axis, way] : operand.curves)
+      for (int64_t i = 1; axis == loop.axis && i < count; ++i)
+        if (!way.advance(i, count == loop.trip ? 0 : count))
+          return false;
+  return true;
+}
+
 /// Short runs: several in one iteration of the innermost loop, and, where the source's lie apart, the next ones are asked for ahead, since
 /// no hardware follows them.
 void pairRuns(MapPlan &plan) {
@@ -286,9 +305,11 @@ void pairRuns(MapPlan &plan) {
   int64_t vectors = llvm::divideCeil(plan.run.lanes(), plan.lanes),
           ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
   int64_t most = std::min(2 * plan.strategy.unroll / vectors, 2 * plan.strategy.stepOps / (vectors * ops));
+  if (plan.problem.axes[loop.axis].isCurved)
+    most *= 2; // else every run divides
   bool isSimple = plan.problem.limits.empty() || vectors == 1;
   for (int64_t count = most; isSimple && count > 1 && plan.abreast == 1; --count)
-    if (loop.trip % count == 0 && loop.partOf % count == 0 && !plan.problem.axes[loop.axis].isCurved)
+    if (loop.trip % count == 0 && loop.partOf % count == 0 && repeats(plan, loop, count))
       plan.abreast = count;
   int64_t bytes = plan.run.lanes() * plan.source().bytes(), apart = plan.source().strides[loop.axis] * loop.step * plan.source().bytes();
   if (bytes >= lineBytes && bytes < followed && apart != bytes && apart)
@@ -333,10 +354,10 @@ void quern::maps::planMap(MapPlan &plan) {
   makeLoops(plan);
   if (plan.kind == MapKind::Tile)
     orderTileLoops(plan);
-  else if (plan.kind == MapKind::Line && streamsWholeLines(plan))
+  else if (plan.kind == MapKind::Line && plan.source().curves.empty() && streamsWholeLines(plan))
     orderBySource(plan);
   else if (plan.kind == MapKind::Line)
-    keepSourceLines(plan);
+    keepLines(plan);
   chooseSpace(plan);
   if (plan.kind == MapKind::Line) {
     plan.peels = peelsLines(plan);

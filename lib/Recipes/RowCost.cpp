@@ -152,6 +152,8 @@ std::string RowPlan::text() const {
   os << ", " << lanes << " lanes";
   if (depth > 1)
     os << " of " << depth << " neighbours";
+  if (inHalves)
+    os << ", bytes summed in 16 bits";
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
     if (own.keptIn >= 0 && !stage.writesArgument)
       os << ", sweep " << own.keptIn << " keeps a value in " << (own.storage ? "the destination" : "scratch");

@@ -37,14 +37,15 @@ void RowEmitter::makeKernel(Operation *after) {
 
 RowEmitter::Values RowEmitter::freshAccumulators() {
   Values accumulators;
-  forEachReduction([&](int, Stage &stage, unsigned k) { accumulators.append(columns, splat(stage.inits[k])); });
+  forEachReduction(
+      [&](int, Stage &stage, unsigned k) { accumulators.append(columns, splat(plan.inHalves ? b.getI16IntegerAttr(0) : stage.inits[k])); });
   return accumulators;
 }
 
 bool RowEmitter::hasLongSum(int64_t steps) {
   bool sums = false;
   forEachReduction([&](int, Stage &stage, unsigned k) { sums |= isa<arith::AddFOp>(stage.combiner(k)); });
-  return sums && steps * 2 > plan.strategy.blockSteps * 3;
+  return plan.inHalves || (sums && steps * 2 > plan.blockSteps() * 3);
 }
 
 /// One loop over [begin, end) of the row.
@@ -70,12 +71,12 @@ RowEmitter::Values RowEmitter::emitLoop(Value begin, Value end, int64_t stepLeng
 /// The loop in blocks: an outer loop carries sums in a wider format, and everything else as it is.
 /// `isWhole`: the length is surely a multiple of a block.
 RowEmitter::Values RowEmitter::emitBlockedLoop(Value first, Value last, bool isWhole, int64_t stepLength) {
-  int64_t block = plan.strategy.blockSteps * stepLength;
+  int64_t block = plan.blockSteps() * stepLength;
   SmallVector<WideSum> sums; // one for each accumulator
   forEachReduction([&](int, Stage &stage, unsigned k) { sums.append(columns, wideSumOf(stage, k)); });
   Values carried;
   for (auto [sum, start] : llvm::zip_equal(sums, freshAccumulators()))
-    carried.append(sum.parts, sum.isWide ? splat(b.getFloatAttr(sum.type, 0)) : start);
+    carried.append(sum.parts, sum.isWide ? splat(b.getZeroAttr(sum.type)) : start);
   auto outer = create<scf::ForOp>(first, last, index(block), carried);
   sweepLoop = outer;
   {
@@ -143,7 +144,7 @@ void RowEmitter::emitSweep() {
     return finishReductions(accumulators);
   }
   if (steps > 1 && hasLongSum(steps))
-    accumulators = emitBlockedLoop(index(0), index(main), steps % plan.strategy.blockSteps == 0, stepLength);
+    accumulators = emitBlockedLoop(index(0), index(main), steps % plan.blockSteps() == 0, stepLength);
   else if (steps > 1)
     accumulators = emitLoop(index(0), index(main), stepLength, columns, accumulators);
   else if (steps == 1)
@@ -202,8 +203,8 @@ void RowEmitter::emitSlot(int64_t slot, Values &accumulators, KeptValues &kept) 
       kept.push_back({static_cast<int>(i), slot, values(i, slot)});
     if (!stage.reduces || plan.stages[i].sweep != currentSweep)
       continue;
-    if (depth > 1) {
-      accumulators[at] = addNeighbours(stage, slot, accumulators[at]);
+    if (depth > 1 || plan.inHalves) {
+      accumulators[at] = depth > 1 ? addNeighbours(stage, slot, accumulators[at]) : addHalves(stage, slot, accumulators[at]);
       at += columns;
       continue;
     }

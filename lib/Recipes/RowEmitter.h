@@ -7,7 +7,7 @@
 // and found in that level's cache afterwards. Row-level code goes before the loop of the current sweep, so that nested regions (lane
 // loops, blocks of a sum) may only use addresses that were asked for outside of them.
 // RowEmitter.cpp writes the kernel and its loops, RowSpace.cpp what an iteration is, RowSplit.cpp what the chunks of a row have in common,
-// RowValues.cpp the stages, RowNeighbours.cpp sums of bytes, RowAddressing.cpp everything that touches memory but vectors over several
+// RowValues.cpp the stages, RowByteSums.cpp sums of bytes, RowAddressing.cpp everything that touches memory but vectors over several
 // blocks (RowPieces.cpp) and vectors that hold whole rows (RowSegments.cpp).
 //
 //===----------------------------------------------------------------------===//
@@ -51,11 +51,13 @@ private:
     bool isScalar() const { return fixed == 1; }
   };
 
-  /// How an accumulator is carried from block to block: a sum of f32 in f64, one of f64 as sum and error, anything else as it is.
+  /// How an accumulator is carried from block to block: a sum of f32 in f64, one of f64 as sum and error, one of bytes that is taken in 16
+  /// bits in 32, anything else as it is.
   struct WideSum {
     bool isWide = false;
     mlir::Type type; ///< element of the parts
     unsigned parts = 1;
+    bool isSigned = false; ///< of bytes
   };
 
   // The kernel and its loops.
@@ -102,6 +104,8 @@ private:
   Values emitStage(int stage, int64_t slot);
   Values emitBody(Stage &stage, llvm::ArrayRef<Value> blockArguments);
   Value operand(const Access &access, int64_t slot);
+  Value addHalves(Stage &stage, int64_t slot, Value accumulator);
+  Value widenHalves(bool isSigned, Value halves);
   Value addNeighbours(Stage &stage, int64_t slot, Value accumulator);
   Value captured(Value scalar);
   Value combine(mlir::Operation *like, Value term, Value accumulator);

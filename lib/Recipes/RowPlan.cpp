@@ -138,7 +138,7 @@ void Planner::chooseVectorDim() {
     }
   }
   plan.vectorDim = best;
-  chooseWholeRows(plan, chooseNeighbours(plan, least));
+  chooseWholeRows(plan, chooseByteSums(plan, least));
 }
 
 /// In which sweeps each stage is computed, consumers first. A value needed in several is kept from the first on, unless it is cheap or has
@@ -284,7 +284,7 @@ void Planner::chooseColumns() {
       plan.columns = count;
   }
   // Without a partial group there are no masks, and every store is of whole lines.
-  for (int64_t count = limit; !plan.isVectorDimOpen() && extent % plan.lanes == 0 && (count * 2 > plan.columns || plan.depth > 1); --count)
+  for (int64_t count = limit; !plan.isVectorDimOpen() && extent % plan.lanes == 0 && count * 2 > plan.columns; --count)
     if (vectors % count == 0) {
       plan.columns = count;
       break;
@@ -340,10 +340,10 @@ void Planner::planSweeps() {
     markUses();
   while (!placeKept());
   keepDearReads();
-  if (!plan.alongRow())
+  if (!plan.alongRow() && (plan.depth > 1 || plan.inHalves))
+    chooseColumnsOfBytes(plan);
+  else if (!plan.alongRow())
     chooseColumns();
-  if (plan.depth > 1)
-    chooseRuns(plan);
   layOutScratch();
   planStreaming();
 }

@@ -44,8 +44,9 @@ struct RowPlan {
   int64_t registerLanes = 0; ///< of a register; a vector is several where it holds whole rows
   int64_t wholeRows = 0;     ///< rows that a vector holds one after the other, each whole; 0: it holds a part of a row, or of several
   bool compactsRows = false; ///< per-row stages are computed in one register, then spread over the lanes of the rows
-  int64_t depth = 1;         ///< row positions that a lane of a step takes: several where bytes are summed (RowNeighbours.cpp)
+  int64_t depth = 1;         ///< row positions that a lane of a step takes: several where bytes are summed (RowByteSums.cpp)
   int64_t runs = 1;          ///< of so many positions that a step across rows adds up before they go to the sums
+  bool inHalves = false;     ///< bytes are summed in 16 bits within a block
   int vectorDim = -1;        ///< the parallel dim that vectors run along; -1: the row itself
   int64_t columns = 1;       ///< vectors side by side, when they run across rows
   int64_t groups = 1;        ///< iterations along the vector dim; of an open one, as many as are typical
@@ -101,6 +102,8 @@ struct RowPlan {
   bool isVectorDimOpen() const { return isOpen(alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent); }
   /// Some vectors are not full.
   bool hasPartialVectors() const;
+  /// Steps after which sums go to wider accumulators.
+  int64_t blockSteps() const;
   /// Full vectors for so many row positions of an iteration.
   int64_t vectorsFor(int64_t positions) const;
   /// Operations per vector of one sweep.
@@ -120,12 +123,12 @@ struct RowPlan {
 
 inline constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector
 
-/// Lets lanes take several row positions (depth, lanes, vectorDim) where the chain sums bytes that lie so and that costs less than `least`,
-/// in operations per element; returns the lesser.
-double chooseNeighbours(RowPlan &plan, double least);
+/// Where the chain only sums bytes: takes them several to a lane or in 16 bits (depth, inHalves, lanes, vectorDim) if they lie so and that
+/// costs less than `least`, in operations per element; returns the lesser.
+double chooseByteSums(RowPlan &plan, double least);
 
-/// Gives a plan of bytes across rows, whose columns are known, its runs.
-void chooseRuns(RowPlan &plan);
+/// Gives such a plan, if across rows, its columns, groups and runs.
+void chooseColumnsOfBytes(RowPlan &plan);
 
 /// Operations of one iteration, if a vector of `registers` registers holds `plan.wholeRows` rows.
 double opsOfWholeRows(const RowPlan &plan, int64_t registers);

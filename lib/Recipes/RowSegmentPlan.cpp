@@ -146,6 +146,7 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
     return;
   plan.lanes = best.lanes;
   plan.depth = 1;
+  plan.inHalves = false;
   plan.wholeRows = best.wholeRows;
   plan.vectorDim = best.vectorDim;
   plan.compactsRows = best.compactsRows;

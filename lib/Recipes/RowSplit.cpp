@@ -77,10 +77,10 @@ bool quern::rows::shouldSplit(const RowPlan &plan) {
 
 void quern::rows::layOutSplit(RowPlan &plan) {
   const RowsStrategy &strategy = plan.strategy;
-  int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes, unit = plan.depth * plan.runs;
+  int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes, unit = 1;
   if (plan.alongRow())
     for (int sweep = 0; sweep < plan.sweeps; ++sweep) // every sweep starts a step where a chunk starts
-      unit = std::lcm(unit, plan.columnsIn(sweep) * plan.lanes * plan.depth);
+      unit = std::lcm(unit, plan.columnsIn(sweep) * plan.lanes);
   int64_t length = std::max(llvm::divideCeil(strategy.splitElements, width), llvm::divideCeil(plan.chain.rowExtent, strategy.maxChunks));
   plan.split.chunkLength = llvm::alignTo(length, unit);
   plan.split.chunks = llvm::divideCeil(plan.chain.rowExtent, plan.split.chunkLength);
@@ -119,7 +119,7 @@ void RowEmitter::emitChunk(int64_t stepLength) {
   bool isEven = main == length * plan.split.chunks;
   if (!isEven)
     end = create<arith::MinUIOp>(end, index(main));
-  Values accumulators = hasLongSum(steps) ? emitBlockedLoop(begin, end, isEven && steps % plan.strategy.blockSteps == 0, stepLength)
+  Values accumulators = hasLongSum(steps) ? emitBlockedLoop(begin, end, isEven && steps % plan.blockSteps() == 0, stepLength)
                                           : emitLoop(begin, end, stepLength, columns, freshAccumulators());
   if (main < chain.rowExtent)
     emitLastTail(main, accumulators);

@@ -130,6 +130,8 @@ Value RowEmitter::reduceLanes(Operation *like, Value accumulator) {
 
 RowEmitter::WideSum RowEmitter::wideSumOf(Stage &stage, unsigned k) {
   Type type = stage.inits[k].getType();
+  if (plan.inHalves)
+    return {true, type, 1, isa<arith::ExtSIOp>(stage.op.getBlock()->front())};
   if (!isa<arith::AddFOp>(stage.combiner(k)))
     return {false, type, 1};
   return {true, b.getF64Type(), type.isF64() ? 2u : 1u};
@@ -139,6 +141,10 @@ RowEmitter::WideSum RowEmitter::wideSumOf(Stage &stage, unsigned k) {
 void RowEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, Value term) {
   if (!sum.isWide) {
     parts[0] = term;
+    return;
+  }
+  if (plan.inHalves) {
+    parts[0] = create<arith::AddIOp>(parts[0], widenHalves(sum.isSigned, term));
     return;
   }
   if (sum.parts == 1) {
@@ -155,7 +161,7 @@ void RowEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, Val
 
 /// Back to the accumulator's type. An infinite sum has a NaN for its error, which then does not count.
 Value RowEmitter::narrowed(const WideSum &sum, ArrayRef<Value> parts) {
-  if (!sum.isWide)
+  if (!sum.isWide || plan.inHalves)
     return parts[0];
   if (sum.parts == 1)
     return create<arith::TruncFOp>(vec(b.getF32Type()), parts[0]);

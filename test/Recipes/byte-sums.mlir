@@ -1,6 +1,7 @@
 // One wants to see bytes that are only summed taken four to a lane: across rows in a layout whose innermost block is one of four row positions
 // (whole registers, four of them added up before they go to the sum), along the row where it is contiguous, with what is left of it taken as
-// usual. On each level the neighbours are added by instructions on bytes; where something else is done along the row they are not.
+// usual. Where lanes lie side by side instead, two registers of them are summed in 16 bits, 256 steps at a time. On each level the neighbours are
+// added by instructions on bytes; where something else is done along the row nothing of this happens.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=quern.scratch
 // RUN: quern-opt %s --expand-math --target=avx512_core | FileCheck %s --check-prefix=AVX512 --implicit-check-not=multi_reduction
@@ -11,7 +12,7 @@
 // RUN: quern-opt %s --check --target=sse42 --tolerance=1e-30
 
 // CHECK-LABEL: func.func @blocks_kernel(
-// CHECK-SAME: space 2, across rows, 2 vectors wide, 16 lanes of 4 neighbours
+// CHECK-SAME: space 4, across rows, 1 vector wide, 16 lanes of 4 neighbours
 // CHECK: scf.for
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: %[[BYTES:.*]] = vector.load {{.*}} vector<64xi8>
@@ -93,8 +94,32 @@ func.func @rows(%src: memref<5x500xi8> {quern.arg = "src"}, %dst: memref<5xi32> 
   return
 }
 
+// CHECK-LABEL: func.func @columns_kernel(
+// CHECK-SAME: across rows, 2 vectors wide, 32 lanes, bytes summed in 16 bits
+// CHECK: %[[NONE:.*]] = arith.constant dense<0> : vector<32xi16>
+// CHECK: scf.for {{.*}} step %c256 iter_args({{.*}}) -> (vector<32xi32>, vector<32xi32>)
+// CHECK: scf.for {{.*}} step %c1 iter_args(%[[SUM:.*]] = %[[NONE]], %{{.*}} = %[[NONE]]) -> (vector<32xi16>, vector<32xi16>)
+// CHECK: %[[HALVES:.*]] = arith.extsi %{{.*}} : vector<32xi8> to vector<32xi16>
+// CHECK: arith.addi %[[SUM]], %[[HALVES]] : vector<32xi16>
+// CHECK: scf.yield
+// CHECK: arith.extsi {{.*}} : vector<32xi16> to vector<32xi32>
+#columns = affine_map<(o, k) -> (k, o)>
+func.func @columns(%src: memref<600x64xi8> {quern.arg = "src"}, %dst: memref<64xi32> {quern.arg = "dst"}) {
+  %zero = arith.constant 0 : i32
+  linalg.fill ins(%zero : i32) outs(%dst : memref<64xi32>)
+  linalg.generic {indexing_maps = [#columns, #kept], iterator_types = ["parallel", "reduction"]}
+      ins(%src : memref<600x64xi8>) outs(%dst : memref<64xi32>) {
+  ^bb0(%x: i8, %s: i32):
+    %w = arith.extsi %x : i8 to i32
+    %r = arith.addi %w, %s : i32
+    linalg.yield %r : i32
+  }
+  return
+}
+
 // CHECK-LABEL: func.func @squares_kernel(
 // CHECK-NOT: neighbours
+// CHECK-NOT: 16 bits
 // CHECK-NOT: multi_reduction
 func.func @squares(%src: memref<5x512xi8> {quern.arg = "src"}, %dst: memref<5xi32> {quern.arg = "dst"}) {
   %zero = arith.constant 0 : i32

@@ -129,6 +129,15 @@ struct MapPlan {
 /// Decides everything. Cannot fail: points are the fallback.
 void planMap(MapPlan &plan);
 
+/// Sets the run and the lanes of a line: contiguous in the destination. False if there is none (MapLinePlan.cpp).
+bool planLine(MapPlan &plan);
+/// Fits vectors and steps to the run.
+void fitLine(MapPlan &plan);
+/// Puts the loops around a line in order.
+void orderLineLoops(MapPlan &plan);
+/// Decides what depends on all loops: runs abreast, what is asked for ahead, where streaming begins.
+void finishLine(MapPlan &plan);
+
 /// Sets the fields of tiles, or returns false if the map suits none. Loops are chosen afterwards (MapTilePlan.cpp).
 bool planTile(MapPlan &plan);
 /// Puts the loops of a tile in order and decides what is asked for ahead.

@@ -6,47 +6,21 @@
 // Each test cites constraints of Primitives/Reorder/Verify.cpp.
 //
 //===----------------------------------------------------------------------===//
+#include "VerifySupport.h"
+
 #include "Desc/TextForm.h"
-#include "Primitives/Registry.h"
 #include "Primitives/Reorder/Compensation.h"
 
-#include <gtest/gtest.h>
-
 using namespace quern;
+using namespace quern::test;
 
 namespace {
-
-struct Refusal {
-  std::string_view constraint, line;
-  Status status;
-  std::string_view fragment;
-};
-
-PrimitiveDesc parsed(std::string_view line) {
-  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
-  EXPECT_TRUE(desc) << desc.error().message;
-  return desc ? *desc : PrimitiveDesc();
-}
-
-void expectRefused(const PrimitiveDesc &desc, Status status, std::string_view fragment, std::string_view what) {
-  Result<VerifiedProblem> problem = verify(desc, Target());
-  ASSERT_FALSE(problem) << what;
-  EXPECT_EQ(problem.error().status, status) << what << ": " << problem.error().message;
-  EXPECT_NE(problem.error().message.find(fragment), std::string::npos) << what << ": " << problem.error().message;
-  EXPECT_EQ(problem.error().message.find('\n'), std::string::npos);
-}
 
 void expectAllRefused(std::span<const Refusal> refusals) {
   for (const Refusal &one : refusals) {
     expectRefused(parsed(one.line), one.status, one.fragment, one.line);
     expectRefused(parsed(one.line), one.status, "(reorder " + std::string(one.constraint) + ")", one.line);
   }
-}
-
-VerifiedProblem verified(std::string_view line) {
-  Result<VerifiedProblem> problem = verify(parsed(line), Target{CpuIsa::Avx2});
-  EXPECT_TRUE(problem) << line << ": " << problem.error().message;
-  return problem ? *problem : VerifiedProblem();
 }
 
 constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimplemented;

@@ -6,40 +6,14 @@
 // Each test cites constraints of Primitives/Softmax/Verify.cpp.
 //
 //===----------------------------------------------------------------------===//
-#include "Desc/TextForm.h"
-#include "Primitives/Registry.h"
+#include "VerifySupport.h"
 
-#include <gtest/gtest.h>
+#include "Desc/TextForm.h"
 
 using namespace quern;
+using namespace quern::test;
 
 namespace {
-
-struct Refusal {
-  std::string_view constraint, line;
-  Status status;
-  std::string_view fragment;
-};
-
-PrimitiveDesc parsed(std::string_view line) {
-  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
-  EXPECT_TRUE(desc) << desc.error().message;
-  return desc ? *desc : PrimitiveDesc();
-}
-
-void expectRefused(const PrimitiveDesc &desc, Status status, std::string_view fragment, std::string_view what) {
-  Result<VerifiedProblem> problem = verify(desc, Target());
-  ASSERT_FALSE(problem) << what;
-  EXPECT_EQ(problem.error().status, status) << what << ": " << problem.error().message;
-  EXPECT_NE(problem.error().message.find(fragment), std::string::npos) << what << ": " << problem.error().message;
-  EXPECT_EQ(problem.error().message.find('\n'), std::string::npos);
-}
-
-VerifiedProblem verified(std::string_view line) {
-  Result<VerifiedProblem> problem = verify(parsed(line), Target{CpuIsa::Avx2});
-  EXPECT_TRUE(problem) << line << ": " << problem.error().message;
-  return problem ? *problem : VerifiedProblem();
-}
 
 const SoftmaxDesc &softmaxOf(const VerifiedProblem &problem) { return std::get<SoftmaxDesc>(problem.desc.op); }
 

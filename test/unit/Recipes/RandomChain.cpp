@@ -22,18 +22,6 @@ using namespace quern::test;
 
 namespace {
 
-const char *nameOf(Element element) {
-  const char *names[] = {"f32", "f64", "bf16", "f16", "i8", "i8"};
-  return names[static_cast<int>(element)];
-}
-
-std::string join(const std::vector<std::string> &parts) {
-  std::string text;
-  for (const std::string &part : parts)
-    text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 /// What an op can read. `loops` are those that it varies along, in the order of its map.
 struct ChainValue {
   std::string name, memref;
@@ -44,15 +32,12 @@ struct ChainValue {
   bool has(int loop) const { return std::find(loops.begin(), loops.end(), loop) != loops.end(); }
 };
 
-class Generator {
+class Generator : Dice {
 public:
-  explicit Generator(uint64_t seed) : random(seed) {}
+  explicit Generator(uint64_t seed) : Dice(seed) {}
   RandomChain run();
 
 private:
-  int64_t pick(int64_t from, int64_t to) { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1)); }
-  bool chance(int percent) { return pick(1, 100) <= percent; }
-  template <typename T> const T &oneOf(const std::vector<T> &values) { return values[random() % values.size()]; }
   std::string fresh(const char *stem) { return "%" + std::string(stem) + std::to_string(counter++); }
 
   void chooseSpace();
@@ -81,7 +66,6 @@ private:
   std::string widened(const std::string &name, Element from);
   std::string narrowed(const std::string &name, Element to);
 
-  std::mt19937_64 random;
   RandomChain chain;
   int counter = 0;
   std::vector<int64_t> extents;
@@ -135,51 +119,15 @@ std::vector<int64_t> Generator::randomCuts() {
   return {1, block, block * pick(2, 4)};
 }
 
-/// A random permutation, sometimes with gaps, an offset, a broadcast dim or blocks. Fills in the map; returns the memref type.
+/// Fills in the map; returns the memref type.
 std::string Generator::layOut(ChainValue &value, bool isOutput, int64_t &count) {
-  struct Dim {
-    int64_t extent = 0, stride = 0;
-    std::string result;
-  };
-  std::vector<Dim> dims;
-  for (int loop : value.loops) {
-    std::string d = "d" + std::to_string(loop);
-    std::vector<int64_t> cuts = chance(15) ? randomCuts() : std::vector<int64_t>();
-    usesPin |= !cuts.empty();
-    if (cuts.empty())
-      dims.push_back({extents[loop], 0, d});
-    for (size_t i = cuts.size(); i > 0; --i) {
-      std::string digit = cuts[i - 1] == 1 ? d : d + " floordiv " + std::to_string(cuts[i - 1]);
-      if (i == cuts.size()) {
-        dims.push_back({(extents[loop] + cuts[i - 1] - 1) / cuts[i - 1], 0, digit});
-        continue;
-      }
-      int64_t size = cuts[i] / cuts[i - 1];
-      dims.push_back({size, 0, (cuts[i - 1] == 1 ? d : "(" + digit + ")") + " mod " + std::to_string(size)});
-    }
-  }
-  std::vector<size_t> order(dims.size());
-  std::iota(order.begin(), order.end(), size_t(0));
-  if (chance(50))
-    std::shuffle(order.begin(), order.end(), random);
-  bool gaps = chance(25);
-  int64_t stride = gaps && chance(30) ? pick(2, 3) : 1, offset = chance(25) ? pick(1, 20) : 0;
-  for (size_t at = order.size(); at-- > 0;) {
-    Dim &dim = dims[order[at]];
-    bool broadcast = !isOutput && chance(5);
-    value.broadcast |= broadcast;
-    dim.stride = broadcast ? 0 : stride;
-    stride = broadcast ? stride : stride * dim.extent + (gaps ? pick(0, 4) : 0);
-  }
-  std::string shape, strides;
-  count = offset + 1;
-  for (const Dim &dim : dims) {
-    shape += std::to_string(dim.extent) + "x";
-    strides += (strides.empty() ? "" : ", ") + std::to_string(dim.stride);
-    count += (dim.extent - 1) * dim.stride;
-    value.results.push_back(dim.result);
-  }
-  return "memref<" + shape + nameOf(value.element) + ", strided<[" + strides + "], offset: " + std::to_string(offset) + ">>";
+  RandomLayout layout = drawLayout(*this, {50, 25, 5}, value.element, value.loops, extents, isOutput,
+                                   [&] { return chance(15) ? randomCuts() : std::vector<int64_t>(); });
+  usesPin |= layout.isBlocked;
+  value.broadcast |= layout.isBroadcast;
+  value.results = layout.results;
+  count = layout.count;
+  return layout.memref;
 }
 
 ChainValue Generator::addArgument(std::vector<int> loops, bool isOutput) {

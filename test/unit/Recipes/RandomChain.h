@@ -11,13 +11,9 @@
 #ifndef QUERN_TEST_RECIPES_RANDOMCHAIN_H
 #define QUERN_TEST_RECIPES_RANDOMCHAIN_H
 
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "RandomLayout.h"
 
 namespace quern::test {
-
-enum class Element { F32, F64, BF16, F16, S8, U8 }; // integers count 64ths
 
 int64_t bytesOf(Element element);
 double loadElement(const char *buffer, int64_t index, Element element);

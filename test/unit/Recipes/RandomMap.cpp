@@ -17,18 +17,6 @@ using namespace quern::test;
 
 namespace {
 
-const char *nameOf(Element element) {
-  const char *names[] = {"f32", "f64", "bf16", "f16", "i8", "i8"};
-  return names[static_cast<int>(element)];
-}
-
-std::string join(const std::vector<std::string> &parts) {
-  std::string text;
-  for (const std::string &part : parts)
-    text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 struct Operand {
   std::string memref;
   Element element = Element::F32;
@@ -37,16 +25,12 @@ struct Operand {
   bool isBlocked = false, isBroadcast = false;
 };
 
-class Generator {
+class Generator : Dice {
 public:
-  explicit Generator(uint64_t seed) : random(seed) {}
+  explicit Generator(uint64_t seed) : Dice(seed) {}
   RandomMap run();
 
 private:
-  int64_t pick(int64_t from, int64_t to) { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1)); }
-  bool chance(int percent) { return pick(1, 100) <= percent; }
-  template <typename T> const T &oneOf(const std::vector<T> &values) { return values[random() % values.size()]; }
-
   void chooseSpace();
   Element chooseElement() { return oneOf<Element>({Element::F32, Element::F32, Element::F64, Element::BF16, Element::F16, Element::S8}); }
   std::vector<int64_t> randomCuts();
@@ -58,7 +42,6 @@ private:
   std::string narrowed(const std::string &name, Element to);
   std::string bodyOf(bool isCopy, bool readsOld);
 
-  std::mt19937_64 random;
   RandomMap map;
   std::vector<int64_t> extents;
   std::vector<Operand> operands;
@@ -85,55 +68,12 @@ std::vector<int64_t> Generator::randomCuts() {
   return {1, block, block * pick(2, 4)};
 }
 
-/// A random permutation of the loops' digits, sometimes with gaps, an offset, or a broadcast dim.
 Operand Generator::layOut(Element element, std::vector<int> loops, bool isOutput, ChainArgument &argument) {
-  struct Dim {
-    int64_t extent = 0, stride = 0;
-    std::string result;
-  };
-  Operand operand{"", element, std::move(loops), {}, false, false};
-  std::vector<Dim> dims;
   bool mayBlock = chance(60);
-  for (int loop : operand.loops) {
-    std::string d = "d" + std::to_string(loop);
-    std::vector<int64_t> cuts = mayBlock && chance(50) ? randomCuts() : std::vector<int64_t>();
-    operand.isBlocked |= !cuts.empty();
-    if (cuts.empty())
-      dims.push_back({extents[loop], 0, d});
-    for (size_t i = cuts.size(); i > 0; --i) {
-      std::string digit = cuts[i - 1] == 1 ? d : d + " floordiv " + std::to_string(cuts[i - 1]);
-      if (i == cuts.size()) {
-        dims.push_back({(extents[loop] + cuts[i - 1] - 1) / cuts[i - 1], 0, digit});
-        continue;
-      }
-      int64_t size = cuts[i] / cuts[i - 1];
-      dims.push_back({size, 0, (cuts[i - 1] == 1 ? d : "(" + digit + ")") + " mod " + std::to_string(size)});
-    }
-  }
-  std::vector<size_t> order(dims.size());
-  std::iota(order.begin(), order.end(), size_t(0));
-  if (chance(60))
-    std::shuffle(order.begin(), order.end(), random);
-  bool gaps = chance(20);
-  int64_t stride = gaps && chance(30) ? pick(2, 3) : 1, offset = chance(25) ? pick(1, 20) : 0;
-  for (size_t at = order.size(); at-- > 0;) {
-    Dim &dim = dims[order[at]];
-    bool broadcast = !isOutput && chance(3);
-    operand.isBroadcast |= broadcast;
-    dim.stride = broadcast ? 0 : stride;
-    stride = broadcast ? stride : stride * dim.extent + (gaps ? pick(0, 4) : 0);
-  }
-  std::string shape, strides;
-  argument.count = offset + 1;
-  for (const Dim &dim : dims) {
-    shape += std::to_string(dim.extent) + "x";
-    strides += (strides.empty() ? "" : ", ") + std::to_string(dim.stride);
-    argument.count += (dim.extent - 1) * dim.stride;
-    operand.results.push_back(dim.result);
-  }
-  operand.memref = "memref<" + shape + nameOf(element) + (dims.empty() ? ", strided<[]" : ", strided<[" + strides + "]") +
-                   ", offset: " + std::to_string(offset) + ">>";
-  return operand;
+  RandomLayout layout = drawLayout(*this, {60, 20, 3}, element, loops, extents, isOutput,
+                                   [&] { return mayBlock && chance(50) ? randomCuts() : std::vector<int64_t>(); });
+  argument.count = layout.count;
+  return {layout.memref, element, std::move(loops), layout.results, layout.isBlocked, layout.isBroadcast};
 }
 
 void Generator::addOperand(Element element, std::vector<int> loops, bool isOutput) {

@@ -1,0 +1,43 @@
+//===- VerifySupport.h - What tests of verifiers share ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TEST_PRIMITIVES_VERIFYSUPPORT_H
+#define QUERN_TEST_PRIMITIVES_VERIFYSUPPORT_H
+
+#include "Primitives/Registry.h"
+
+#include <gtest/gtest.h>
+
+namespace quern::test {
+
+/// A line that is refused for this constraint, with this status and words.
+struct Refusal {
+  std::string_view constraint, line;
+  Status status;
+  std::string_view fragment;
+};
+
+inline PrimitiveDesc parsed(std::string_view line) {
+  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
+  EXPECT_TRUE(desc) << desc.error().message;
+  return desc ? *desc : PrimitiveDesc();
+}
+
+inline void expectRefused(const PrimitiveDesc &desc, Status status, std::string_view fragment, std::string_view what) {
+  Result<VerifiedProblem> problem = verify(desc, Target());
+  ASSERT_FALSE(problem) << what;
+  EXPECT_EQ(problem.error().status, status) << what << ": " << problem.error().message;
+  EXPECT_NE(problem.error().message.find(fragment), std::string::npos) << what << ": " << problem.error().message;
+  EXPECT_EQ(problem.error().message.find('\n'), std::string::npos);
+}
+
+inline VerifiedProblem verified(std::string_view line) {
+  Result<VerifiedProblem> problem = verify(parsed(line), Target{CpuIsa::Avx2});
+  EXPECT_TRUE(problem) << line << ": " << problem.error().message;
+  return problem ? *problem : VerifiedProblem();
+}
+
+} // namespace quern::test
+
+#endif // QUERN_TEST_PRIMITIVES_VERIFYSUPPORT_H

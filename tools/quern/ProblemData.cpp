@@ -23,19 +23,28 @@ constexpr char canary = '\xa5', prefill = '\xff';
 
 int64_t elementBytes(const TensorDesc &desc) { return std::max<int64_t>(bitsOf(desc.dataType) / 8, 1); }
 
-/// Whether all bits of element `i` are those of this byte.
-bool isFilledWith(char byte, const TensorDesc &desc, const char *data, size_t i) {
-  if (bitsOf(desc.dataType) == 4)
-    return ((data[i / 2] ^ byte) >> i % 2 * 4 & 15) == 0;
+/// Whether all bits of `count` elements, at least one, are those of this byte.
+bool areFilledWith(char byte, const TensorDesc &desc, const char *data, size_t first, size_t count) {
+  if (bitsOf(desc.dataType) == 4) {
+    size_t i = first;
+    while (i < first + count && ((data[i / 2] ^ byte) >> i % 2 * 4 & 15) == 0)
+      ++i;
+    return i == first + count;
+  }
   auto size = static_cast<size_t>(elementBytes(desc));
-  return std::all_of(data + i * size, data + (i + 1) * size, [&](char c) { return c == byte; });
+  const char *start = data + first * size;
+  return *start == byte && std::memcmp(start, start + 1, count * size - 1) == 0;
 }
 
-bool isUnchanged(const TensorDesc &desc, const char *before, const char *data, size_t i) {
-  if (bitsOf(desc.dataType) == 4)
-    return ((data[i / 2] ^ before[i / 2]) >> i % 2 * 4 & 15) == 0;
+bool areUnchanged(const TensorDesc &desc, const char *before, const char *data, size_t first, size_t count) {
+  if (bitsOf(desc.dataType) == 4) {
+    size_t i = first;
+    while (i < first + count && ((data[i / 2] ^ before[i / 2]) >> i % 2 * 4 & 15) == 0)
+      ++i;
+    return i == first + count;
+  }
   auto size = static_cast<size_t>(elementBytes(desc));
-  return std::memcmp(data + i * size, before + i * size, size) == 0;
+  return std::memcmp(data + first * size, before + first * size, count * size) == 0;
 }
 
 /// Asking for more would not fail but drive the machine into swapping.
@@ -83,7 +92,7 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
         return invalidArguments("in place needs the same type and layout on both sides; ", info.name, " differs");
       buffer = partner->buffer;
     }
-    data.slots.push_back({info, buffer, info.isOutput ? placesOf(info.desc) : std::vector<Place>()});
+    data.slots.push_back({info, buffer, info.isOutput ? straysOf(info.desc) : std::vector<Run>()});
     if (buffer == data.storage.size())
       data.storage.emplace_back(info.desc.bytes(), options.misalignment * elementBytes(info.desc));
   }
@@ -215,15 +224,35 @@ std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
   return places;
 }
 
+std::vector<ProblemData::Run> ProblemData::straysOf(const TensorDesc &desc) {
+  std::vector<Run> runs;
+  const std::vector<Place> places = placesOf(desc);
+  for (size_t first = 0, end; first < places.size(); first = end) {
+    for (end = first + 1; end < places.size() && places[end] == places[first];)
+      ++end;
+    if (places[first] == Place::Gap || places[first] == Place::Padding)
+      runs.push_back({places[first], first, end - first});
+  }
+  return runs;
+}
+
 std::string ProblemData::strayWritesInto(const Slot &slot) const {
   // In place the bytes around the elements are those of the input.
   const char *data = storage[slot.buffer].data(), *before = kept[slot.buffer].empty() ? nullptr : kept[slot.buffer].data();
   const TensorDesc &desc = slot.info.desc;
-  for (size_t i = 0; i < slot.places.size(); ++i) {
-    if (slot.places[i] == Place::Padding && !isFilledWith(0, desc, data, i))
-      return concat("the padding of ", slot.info.name, " is not zero at element ", i, " of the buffer");
-    if (slot.places[i] == Place::Gap && !(before ? isUnchanged(desc, before, data, i) : isFilledWith(prefill, desc, data, i)))
-      return concat("a gap between the elements of ", slot.info.name, " was overwritten at element ", i, " of the buffer");
+  for (const Run &run : slot.strays) {
+    bool isPadding = run.place == Place::Padding;
+    auto areRight = [&](size_t first, size_t count) {
+      return !isPadding && before ? areUnchanged(desc, before, data, first, count)
+                                  : areFilledWith(isPadding ? 0 : prefill, desc, data, first, count);
+    };
+    if (areRight(run.first, run.count))
+      continue;
+    size_t wrong = run.first;
+    while (areRight(wrong, 1))
+      ++wrong;
+    return isPadding ? concat("the padding of ", slot.info.name, " is not zero at element ", wrong, " of the buffer")
+                     : concat("a gap between the elements of ", slot.info.name, " was overwritten at element ", wrong, " of the buffer");
   }
   return {};
 }

@@ -80,13 +80,20 @@ public:
 private:
   /// What the room for one element holds.
   enum class Place : uint8_t { Gap, Element, Padding, Appended };
+  /// Room for neighbouring elements, all of one kind.
+  struct Run {
+    Place place;
+    size_t first, count;
+  };
   struct Slot {
     ArgumentInfo info;
-    size_t buffer;             ///< index into `storage`
-    std::vector<Place> places; ///< of an output, by position in its buffer
+    size_t buffer;           ///< index into `storage`
+    std::vector<Run> strays; ///< the gaps and the padding of an output, in the order of its buffer
     bool isRead() const { return !info.isOutput || info.isUpdated; }
   };
+  /// By position in the buffer.
   static std::vector<Place> placesOf(const TensorDesc &desc);
+  static std::vector<Run> straysOf(const TensorDesc &desc);
   std::string strayWritesInto(const Slot &slot) const;
   bool isOverwritten(const Slot &input) const;
 

@@ -11,6 +11,7 @@
 #include "Output.h"
 #include "ProblemData.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace quern;
@@ -58,6 +59,31 @@ TEST(ProblemData, CatchesStrayWrites) {
   data->refill();
   dst[-1] = 1;
   EXPECT_EQ(data->strayWrites(), "bytes beside the buffer of dst were overwritten");
+}
+
+TEST(ProblemData, CatchesWhatIsNotZeroInPadding) {
+  Result<Problem> problem = readProblem("reorder src=f32:10:a dst=f32:10:A8a", Target::host());
+  ASSERT_TRUE(problem) << problem.error().message;
+  Result<ProblemData> data = ProblemData::create(*problem, {});
+  ASSERT_TRUE(data);
+  float *dst = static_cast<float *>(data->buffer(17));
+  std::fill(dst + 10, dst + 16, 0.0f);
+  EXPECT_EQ(data->strayWrites(), "");
+  dst[14] = 1;
+  EXPECT_EQ(data->strayWrites(), "the padding of dst is not zero at element 14 of the buffer");
+}
+
+TEST(ProblemData, CatchesStrayHalfBytes) {
+  Result<Problem> problem = readProblem("reorder src=s8:5:a dst=s4:5:A8a", Target::host());
+  ASSERT_TRUE(problem) << problem.error().message;
+  Result<ProblemData> data = ProblemData::create(*problem, {});
+  ASSERT_TRUE(data);
+  uint8_t *dst = static_cast<uint8_t *>(data->buffer(17));
+  dst[2] &= 15;
+  dst[3] = 0;
+  EXPECT_EQ(data->strayWrites(), "");
+  dst[3] = 0x10;
+  EXPECT_EQ(data->strayWrites(), "the padding of dst is not zero at element 7 of the buffer");
 }
 
 TEST(ProblemData, InputsStayAsTheyAre) {

@@ -54,6 +54,11 @@ int64_t bytesMoved(const MapProblem &problem) {
   return bytes;
 }
 
+/// What the caches are spared by stores that pass them. A destination that is read is in them as it is.
+int64_t bytesStreamed(const MapProblem &problem) {
+  return problem.readsOld ? footprint(problem, problem.destination()) : bytesMoved(problem);
+}
+
 /// Loops over what the groups leave of the axes, in the order of the destination, and limits where groups do not divide axes.
 void makeLoops(MapPlan &plan) {
   MapProblem &problem = plan.problem;
@@ -173,7 +178,7 @@ void chooseKind(MapPlan &plan) {
 void quern::maps::planMap(MapPlan &plan) {
   chooseKind(plan);
   bool isLine = plan.kind == MapKind::Line;
-  plan.streams = bytesMoved(plan.problem) >= plan.strategy.streamBytes;
+  plan.streams = bytesStreamed(plan.problem) >= plan.strategy.streamBytes;
   if (isLine)
     fitLine(plan);
   estimate(plan);

@@ -80,6 +80,7 @@ struct TilePlan {
   Group run, outside, repeat;
   Strides inScratch;                      ///< by axis: from one index to the next in the scratch of rows
   int64_t scratchRows = 0;                ///< elements of that scratch
+  bool isLarge = false;                   ///< many lines each way: tiles side by side in either direction gain nothing from each other
   bool throughRows = false;               ///< rows go to scratch first, else their pieces are gathered from the source
   bool throughColumns = false;            ///< columns go to scratch first, else they are stored from registers
   bool masksRows = false;                 ///< some lanes of `rows` may not be written

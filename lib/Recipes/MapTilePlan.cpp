@@ -10,6 +10,7 @@
 #include "Recipes/MapPlan.h"
 #include "Recipes/MapTranspose.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -44,9 +45,7 @@ public:
       tile.network = TileNetwork::Deinterleave;
       return true;
     }
-    plan.rows = grow(plan.destination(), to, from, std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes, 0, unit);
-    int64_t line = std::max(lineBytes / plan.source().bytes(), unit);
-    plan.columns = grow(plan.source(), from, to, line, 4 * line, unit);
+    chooseGroups(from, to, unit, movedBytes);
     chooseRegisters(unit, movedBytes);
     if (!chooseStages())
       return false;
@@ -107,14 +106,18 @@ private:
     return true;
   }
 
-  /// Indices of an axis that a tile takes, of `most` that would be best: all, if they are not many more, or `most`, if the last tile may be
-  /// shifted, or a divisor.
+  /// Indices of an axis that a tile takes, of `most` that would be best: all, if they are not many more, or a divisor of whole registers,
+  /// or as even a share as registers allow, if the last tile may be shifted, or any divisor.
   int64_t countOf(unsigned axis, int64_t most, int64_t whole, int64_t unit) {
     int64_t extent = problem.axes[axis].extent;
     if (extent <= std::max(most, whole))
       return extent;
+    int64_t lanes = plan.strategy.vectorBytes / (pieceBytes / unit);
+    for (int64_t count = most / lanes * lanes; count * 2 >= most && count > 0; count -= lanes)
+      if (extent % count == 0)
+        return count;
     if (mayShift && !isLimited(axis))
-      return most;
+      return std::min<int64_t>(most, llvm::alignTo(llvm::divideCeil(extent, llvm::divideCeil(extent, most)), lanes));
     for (int64_t count = most; count >= unit; count /= 2)
       if (extent % count == 0)
         return count;
@@ -156,6 +159,29 @@ private:
     return group;
   }
 
+  /// A line of each row and whole lines of the columns; more of both where sets of the first cache are crowded. There rows are copied
+  /// while they are read, to scratch that fills the cache, and lines of the destination that stores split are done before they are driven
+  /// out. Not so if the second cache cannot keep what is asked for ahead.
+  void chooseGroups(unsigned from, unsigned to, int64_t unit, int64_t movedBytes) {
+    constexpr int64_t tall = 8, wide = 4;
+    int64_t line = std::max(lineBytes / plan.source().bytes(), unit), lanes = std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes;
+    auto choose = [&](int64_t rows, int64_t columns) {
+      tile.shifted.clear();
+      plan.rows = plan.columns = Group();
+      plan.rows = grow(plan.destination(), to, from, rows, 0, unit);
+      plan.columns = grow(plan.source(), from, to, columns, wide * line, unit);
+    };
+    choose(lanes, line);
+    bool crowdsRows = this->crowdsRows(plan.strategy.l1Bytes);
+    if (!crowdsRows && !crowdsColumns())
+      return;
+    int64_t columns = crowdsRows ? wide * line : line;
+    choose(std::min(tall * lanes, plan.strategy.l1Bytes / (columns * movedBytes)), columns);
+    tile.isLarge = !crowdsRows || !this->crowdsRows(plan.strategy.l2Bytes);
+    if (!tile.isLarge)
+      choose(lanes, line);
+  }
+
   /// As few registers as hold the rows, the last of them shifted where they hold more. Less than a register, or a square, is filled up.
   void chooseRegisters(int64_t unit, int64_t movedBytes) {
     int64_t rows = plan.rows.lanes(), columns = plan.columns.lanes();
@@ -190,8 +216,8 @@ private:
   /// no power of two, and rows that would drive each other out of the cache before all their pieces are read.
   bool chooseStages() {
     bool hasBody = !problem.isCopy, hasRest = tile.columns != plan.columns.lanes();
-    tile.throughRows =
-        (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest || !plan.rows.splitsAtPowers() || foldsOntoFewSets();
+    tile.throughRows = (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest || !plan.rows.splitsAtPowers() ||
+                       crowdsRows(plan.strategy.l1Bytes);
     tile.throughColumns = tile.bodyInColumns || tile.rows != plan.rows.lanes();
     auto see = [&](int where, bool read, bool write) {
       if (where == (Rows | Columns))
@@ -266,12 +292,24 @@ private:
     tile.scratchRows = stride + llvm::alignTo(lanes + rest, unit) * (tile.rows - plan.rows.lanes());
   }
 
-  /// Rows of a tile that lie a multiple of the cache's set period apart share its few ways.
-  bool foldsOntoFewSets() const {
-    constexpr int64_t period = 4096, ways = 8;
-    int64_t rows = plan.rows.lanes(), bytes = plan.source().strides[plan.rows.parts[0].axis] * plan.source().bytes();
-    int64_t places = period / std::gcd(period, std::abs(bytes));
-    return plan.columns.lanes() * plan.source().bytes() > pieceBytes && rows > places * ways / 2;
+  /// Lines `stride` bytes apart of which more come to lie in one set of the cache than it can keep beside others.
+  static bool crowdsSets(int64_t cacheBytes, int64_t stride, int64_t lines) {
+    constexpr int64_t ways = 8;
+    llvm::SmallDenseMap<int64_t, int64_t, 64> taken;
+    int64_t sets = std::max<int64_t>(1, cacheBytes / (ways * lineBytes)), most = 0;
+    for (int64_t i = 0; i < lines; ++i)
+      most = std::max(most, ++taken[i * std::abs(stride) / lineBytes % sets]);
+    return most > ways / 2;
+  }
+  /// Rows of a tile drive each other out before all their pieces are read.
+  bool crowdsRows(int64_t cacheBytes) const {
+    int64_t bytes = plan.source().strides[plan.rows.parts[0].axis] * plan.source().bytes();
+    return plan.columns.lanes() * plan.source().bytes() > pieceBytes && crowdsSets(cacheBytes, bytes, plan.rows.parts[0].count);
+  }
+  /// Columns drive each other out whose lines are not written whole.
+  bool crowdsColumns() const {
+    int64_t bytes = plan.destination().strides[plan.columns.parts[0].axis] * plan.destination().bytes();
+    return bytes % lineBytes && crowdsSets(plan.strategy.l1Bytes, bytes, plan.columns.parts[0].count);
   }
 
   MapPlan &plan;
@@ -339,6 +377,12 @@ void quern::maps::orderTileLoops(MapPlan &plan) {
     return;
   int64_t touched = pointsOf(plan.problem) * (plan.source().bytes() + plan.destination().bytes());
   bool isFar = touched > plan.strategy.l2Bytes;
+  if (plan.tile.isLarge) {
+    if (isFar)
+      plan.tile.prefetch = along->step * plan.source().strides[from];
+    std::rotate(along, along + 1, plan.loops.end());
+    return;
+  }
   if (sweep * across <= sweepBytes) {
     if (isFar)
       plan.tile.prefetch = std::clamp<int64_t>(together / across, 1, 4) * along->step * plan.source().strides[from];

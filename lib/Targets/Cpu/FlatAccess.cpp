@@ -15,6 +15,23 @@ using namespace mlir;
 
 namespace {
 
+/// The pointer of a descriptor; of a kernel's argument, the argument itself.
+Value pointerOf(ConversionPatternRewriter &rewriter, Location loc, Value descriptor) {
+  auto cast = descriptor.getDefiningOp<UnrealizedConversionCastOp>();
+  if (cast && cast.getNumOperands() == 1 && isa<LLVM::LLVMPointerType>(cast.getOperand(0).getType()))
+    return cast.getOperand(0);
+  return MemRefDescriptor(descriptor).alignedPtr(rewriter, loc);
+}
+
+/// The element of `base` at `index`; the same for every access of a block to it.
+Value elementAddress(ConversionPatternRewriter &rewriter, Location loc, Type element, Value base, Value index) {
+  for (Operation *user : index.getUsers())
+    if (auto known = dyn_cast<LLVM::GEPOp>(user); known && known->getBlock() == rewriter.getInsertionBlock() && known.getBase() == base &&
+                                                  known.getElemType() == element && known.getDynamicIndices().size() == 1)
+      return known;
+  return LLVM::GEPOp::create(rewriter, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{index});
+}
+
 /// Where an access to a flat buffer begins. What the index adds as a constant becomes a second step from the same place: accesses side by
 /// side then share their index arithmetic without a search for it.
 Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType type, Value descriptor, Value index) {
@@ -27,13 +44,10 @@ Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType 
     offset += constant.getSExtValue();
     index = sum.getLhs();
   }
-  auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
-  Value base = MemRefDescriptor(descriptor).alignedPtr(rewriter, loc);
-  Value address =
-      LLVM::GEPOp::create(rewriter, loc, pointer, type.getElementType(), base, ArrayRef<LLVM::GEPArg>{rewriter.getRemappedValue(index)});
+  Type element = type.getElementType();
+  Value address = elementAddress(rewriter, loc, element, pointerOf(rewriter, loc, descriptor), rewriter.getRemappedValue(index));
   if (offset)
-    address =
-        LLVM::GEPOp::create(rewriter, loc, pointer, type.getElementType(), address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+    address = LLVM::GEPOp::create(rewriter, loc, address.getType(), element, address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
   return address;
 }
 

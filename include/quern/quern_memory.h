@@ -29,6 +29,9 @@ QUERN_API quern_status_t quern_memory_desc_create_with_strides(quern_memory_desc
 QUERN_API quern_status_t quern_memory_desc_create_with_string_tag(quern_memory_desc_t *memory_desc, int ndims, const quern_dims_t dims,
         quern_data_type_t data_type, const char *tag) QUERN_NOEXCEPT;
 
+/** Gives the descriptor itself another element type; everything else stays. */
+QUERN_API quern_status_t quern_memory_desc_set_data_type(quern_memory_desc_t memory_desc, quern_data_type_t data_type) QUERN_NOEXCEPT;
+
 /** The region of `dims` elements at `offsets` of the parent; shares the parent's buffer. */
 QUERN_API quern_status_t quern_memory_desc_create_submemory(quern_memory_desc_t *memory_desc,
         const_quern_memory_desc_t parent_memory_desc, const quern_dims_t dims, const quern_dims_t offsets) QUERN_NOEXCEPT;

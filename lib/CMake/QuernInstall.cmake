@@ -10,6 +10,10 @@ install(TARGETS quern EXPORT QuernTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LI
 install(EXPORT QuernTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})
 install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
+# The drop-in for oneDNN in its own folder, under both names.
+install(TARGETS quern_dnnl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/quern-dnnl)
+install(FILES $<TARGET_FILE_DIR:quern_dnnl>/libdnnl.so.3 DESTINATION ${CMAKE_INSTALL_LIBDIR}/quern-dnnl)
+
 if(QUERN_ENABLE_COMPILER)
   # The packaged LLVM is not where the dynamic linker looks by itself.
   set_target_properties(quern_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)

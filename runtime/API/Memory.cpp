@@ -122,6 +122,21 @@ quern_status_t quern_memory_desc_create_with_string_tag(quern_memory_desc_t *des
   });
 }
 
+quern_status_t quern_memory_desc_set_data_type(quern_memory_desc_t desc, quern_data_type_t type) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("memory_desc", desc);
+    Result<DataType> element = checkedEnum<DataType>("data type", type);
+    if (!element)
+      return element.takeError();
+    TensorDesc changed = *unwrap(desc);
+    changed.dataType = *element;
+    if (Result<void> valid = changed.validate(); !valid)
+      return valid;
+    *unwrap(desc) = changed;
+    return {};
+  });
+}
+
 quern_status_t quern_memory_desc_create_submemory(quern_memory_desc_t *desc, const_quern_memory_desc_t parent, const quern_dims_t dims,
                                                   const quern_dims_t offsets) noexcept {
   return guarded([&]() -> Result<void> {

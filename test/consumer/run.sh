@@ -2,8 +2,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# run.sh install|moved|pkgconfig|readme|cmake BUILD: the stages of the consumer test. `install` installs BUILD into BUILD/test-install; the
-# others use that as a stranger would, from folders of their own.
+# run.sh install|moved|pkgconfig|readme|cmake|dnnl BUILD: the stages of the consumer test. `install` installs BUILD into BUILD/test-install;
+# the others use that as a stranger would, from folders of their own.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$2" && pwd)
@@ -53,8 +53,15 @@ case "$1" in
     cp -r "$prefix" "$work/moved"
     QUERN_CACHE_DIR=off "$work/moved/bin/quern" run 'softmax fwd_i alg=log src=f32:3x50:ab dst=f32:3x50:ab axis=1' --check
     ;;
+  dnnl)
+    # A program that needs libdnnl.so.3 finds the drop-in, which finds the rest beside itself.
+    clang-22 -std=c11 -Wall -Wextra -Werror "$here/dnnl/main.c" "$prefix/lib/quern-dnnl/libdnnl.so.3" -fuse-ld=lld \
+      "-Wl,--allow-shlib-undefined" -o "$work/dnnl"
+    [ "$(LD_LIBRARY_PATH=$prefix/lib/quern-dnnl "$work/dnnl")" = "success, 0.5 0.5" ]
+    [ "$(LD_PRELOAD=$prefix/lib/quern-dnnl/libquern_dnnl.so "$work/dnnl")" = "success, 0.5 0.5" ]
+    ;;
   *)
-    echo "usage: run.sh install|moved|pkgconfig|readme|cmake BUILD" >&2
+    echo "usage: run.sh install|moved|pkgconfig|readme|cmake|dnnl BUILD" >&2
     exit 2
     ;;
 esac

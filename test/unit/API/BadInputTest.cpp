@@ -146,6 +146,8 @@ TEST_F(BadInput, MemoryDescriptors) {
       BAD(quern_memory_desc_create_with_string_tag(&newDesc, 2, dims, quern_f32, "a?"), invalid_arguments, "a?"),
       BAD(quern_memory_desc_create_with_string_tag(&newDesc, 2, dims, quern_f32, ""), invalid_arguments, ""),
       BAD(quern_memory_desc_create_with_string_tag(&newDesc, 2, dims, unknown, "ab"), invalid_arguments, "99"),
+      BAD_NULL(quern_memory_desc_set_data_type(nullptr, quern_f32), "memory_desc"),
+      BAD(quern_memory_desc_set_data_type(d, unknown), invalid_arguments, "99"),
       BAD_NULL(quern_memory_desc_create_submemory(nullptr, d, dims, zeros), "memory_desc"),
       BAD_NULL(quern_memory_desc_create_submemory(&newDesc, nullptr, dims, zeros), "parent_memory_desc"),
       BAD_NULL(quern_memory_desc_create_submemory(&newDesc, d, nullptr, zeros), "dims"),

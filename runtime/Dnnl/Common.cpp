@@ -1,0 +1,189 @@
+//===- Common.cpp - Version, settings, environment, verbose ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What a process sets by a function or by one of oneDNN's environment variables. Each variable is read as ONEDNN_X, else as DNNL_X.
+//
+//===----------------------------------------------------------------------===//
+#include "Dnnl/Dropin.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string>
+
+using namespace quern::dropin;
+
+namespace {
+
+/// Bits of what is printed.
+enum Verbose : int { VerboseNone = 0, VerboseExecute = 1, VerboseCreate = 2, VerboseDispatch = 4, VerboseAll = 7 };
+
+std::atomic<int> verbose{VerboseNone};
+std::atomic<int> isaHints{0};
+
+std::string_view variable(const char *name) {
+  for (const char *prefix : {"ONEDNN_", "DNNL_"})
+    if (const char *text = std::getenv((std::string(prefix) + name).c_str()))
+      return text;
+  return {};
+}
+
+/// The levels of ONEDNN_VERBOSE: words with commas between them. Unknown ones are ignored.
+int verboseOf(std::string_view text) {
+  struct Level {
+    std::string_view name;
+    int bits;
+  };
+  constexpr Level levels[] = {{"1", VerboseExecute},
+                              {"2", VerboseAll},
+                              {"all", VerboseAll},
+                              {"-1", VerboseAll},
+                              {"dispatch", VerboseDispatch},
+                              {"profile", VerboseExecute | VerboseCreate},
+                              {"profile_exec", VerboseExecute},
+                              {"profile_create", VerboseCreate}};
+  int bits = VerboseNone;
+  for (size_t start = 0; start < text.size();) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    const std::string_view word = text.substr(start, end - start);
+    if (word == "0" || word == "none")
+      bits = VerboseNone;
+    for (const Level &level : levels)
+      bits |= word == level.name ? level.bits : 0;
+    start = end + 1;
+  }
+  return bits;
+}
+
+std::optional<int> fpmathModeOf(std::string_view text) {
+  constexpr std::string_view names[] = {"strict", "bf16", "f16", "any", "tf32"};
+  for (int mode = 0; mode < 5; ++mode)
+    if (std::equal(text.begin(), text.end(), names[mode].begin(), names[mode].end(),
+                   [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; }))
+      return mode;
+  return std::nullopt;
+}
+
+void applyEnvironment() {
+  verbose.store(verboseOf(variable("VERBOSE")), std::memory_order_relaxed);
+  if (const std::optional<int> mode = fpmathModeOf(variable("DEFAULT_FPMATH_MODE")))
+    quern_set_default_fpmath_mode(static_cast<quern_fpmath_mode_t>(*mode));
+  if (const int isa = cpuIsaOf(variable("MAX_CPU_ISA")); isa >= 0)
+    quern_set_max_cpu_isa(static_cast<quern_cpu_isa_t>(isa));
+  const std::string_view capacity = variable("PRIMITIVE_CACHE_CAPACITY");
+  if (int value = 0; std::from_chars(capacity.data(), capacity.data() + capacity.size(), value).ec == std::errc())
+    quern_set_primitive_cache_capacity(value);
+}
+
+/// One write, so that lines of several threads do not mix.
+void printLine(const std::string &line) {
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+}
+
+quern_status_t refuseWith(const char *event, const char *what, const char *why) noexcept {
+  readEnvironment();
+  if (verbose.load(std::memory_order_relaxed) & VerboseDispatch) {
+    try {
+      printLine(std::string("onednn_verbose,v1,") + event + what + why);
+    } catch (...) { // no memory for a line: the status says the same
+    }
+  }
+  return quern_unimplemented;
+}
+
+} // namespace
+
+void quern::dropin::readEnvironment() noexcept {
+  static std::once_flag once;
+  try {
+    std::call_once(once, applyEnvironment);
+  } catch (...) { // no memory: the variables count as unset
+  }
+}
+
+quern_status_t quern::dropin::refusePrimitive(const char *kind) noexcept {
+  return refuseWith("primitive,create:dispatch,", kind, ",the primitive is not supported by Quern\n");
+}
+
+quern_status_t quern::dropin::refuse(const char *function) noexcept {
+  return refuseWith("common,create:dispatch,", function, " is not supported by Quern\n");
+}
+
+extern "C" {
+
+/// The version whose interface this is; the hash names the build of Quern.
+QUERN_API const quern_version_t *dnnl_version(void) noexcept {
+  static const quern_version_t version{3, 13, 2, quern_version()->hash, quern_version()->cpu_runtime, quern_version()->gpu_runtime};
+  return &version;
+}
+
+QUERN_API quern_status_t dnnl_engine_create(quern_engine_t *engine, quern_engine_kind_t kind, size_t index) noexcept {
+  readEnvironment();
+  return quern_engine_create(engine, kind, index);
+}
+
+QUERN_API quern_status_t dnnl_set_verbose(int level) noexcept {
+  if (level < 0 || level > 2)
+    return quern_invalid_arguments;
+  readEnvironment();
+  constexpr int bits[] = {VerboseNone, VerboseExecute, VerboseAll};
+  verbose.store(bits[level], std::memory_order_relaxed);
+  return quern_success;
+}
+
+QUERN_API quern_status_t dnnl_verbose_profiling_enabled(int *enabled) noexcept {
+  if (!enabled)
+    return quern_invalid_arguments;
+  readEnvironment();
+  *enabled = (verbose.load(std::memory_order_relaxed) & (VerboseExecute | VerboseCreate)) != 0;
+  return quern_success;
+}
+
+QUERN_API quern_status_t dnnl_get_default_fpmath_mode(quern_fpmath_mode_t *mode) noexcept {
+  readEnvironment();
+  return quern_get_default_fpmath_mode(mode);
+}
+
+QUERN_API quern_status_t dnnl_set_default_fpmath_mode(quern_fpmath_mode_t mode) noexcept {
+  readEnvironment();
+  return quern_set_default_fpmath_mode(mode);
+}
+
+QUERN_API quern_status_t dnnl_get_primitive_cache_capacity(int *capacity) noexcept {
+  readEnvironment();
+  return quern_get_primitive_cache_capacity(capacity);
+}
+
+QUERN_API quern_status_t dnnl_set_primitive_cache_capacity(int capacity) noexcept {
+  readEnvironment();
+  return quern_set_primitive_cache_capacity(capacity);
+}
+
+QUERN_API quern_status_t dnnl_set_max_cpu_isa(quern_cpu_isa_t isa) noexcept {
+  readEnvironment();
+  return quern_set_max_cpu_isa(isa);
+}
+
+QUERN_API quern_cpu_isa_t dnnl_get_effective_cpu_isa(void) noexcept {
+  readEnvironment();
+  return quern_get_effective_cpu_isa();
+}
+
+/// A hint that changes nothing: the strategy of each problem chooses the width of its vectors.
+QUERN_API quern_status_t dnnl_set_cpu_isa_hints(int hints) noexcept {
+  if (hints != 0 && hints != 1)
+    return quern_invalid_arguments;
+  isaHints.store(hints, std::memory_order_relaxed);
+  return quern_success;
+}
+
+QUERN_API int dnnl_get_cpu_isa_hints(void) noexcept { return isaHints.load(std::memory_order_relaxed); }
+
+} // extern "C"

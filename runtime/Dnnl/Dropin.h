@@ -1,0 +1,36 @@
+//===- Dropin.h - What the parts of the drop-in share ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The drop-in is a library of its own above libquern's C interface: oneDNN's functions, enums and structs are libquern's under other names,
+// so its code speaks of quern_ types throughout. An enum of oneDNN's that libquern does not have is an int here.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_DNNL_DROPIN_H
+#define QUERN_RUNTIME_DNNL_DROPIN_H
+
+#include "quern/quern.h"
+
+#include <string_view>
+
+namespace quern::dropin {
+
+/// Hands oneDNN's environment variables on to libquern, at the first call in a process. What a program sets by a function comes later and
+/// wins, so every function that reads or sets such a value calls this first.
+void readEnvironment() noexcept;
+
+/// Fails with `unimplemented`. With verbose on there is a line for it: "primitive,create:dispatch" and the kind of a primitive, or "common"
+/// and the name of another function.
+quern_status_t refusePrimitive(const char *kind) noexcept;
+quern_status_t refuse(const char *function) noexcept;
+
+/// The value behind a name of the table of instruction sets ("avx2", any case), or -1.
+int cpuIsaOf(std::string_view name) noexcept;
+
+/// The name of a format tag, or null for a value that is none.
+const char *formatTagName(int tag) noexcept;
+
+} // namespace quern::dropin
+
+#endif // QUERN_RUNTIME_DNNL_DROPIN_H

@@ -1,0 +1,27 @@
+//===- Unimplemented.cpp - What the drop-in refuses -----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The functions of Exports.def that fail. Callers pass more arguments than are declared here; the callee of an x86-64 function neither
+// counts nor removes them, and all of these begin with the result.
+//
+//===----------------------------------------------------------------------===//
+#include "Dnnl/Dropin.h"
+
+using namespace quern::dropin;
+
+extern "C" {
+
+#define PRIMITIVE(NAME, KIND)                                                                                                              \
+  QUERN_API quern_status_t dnnl_##NAME(quern_primitive_desc_t *desc) noexcept {                                                            \
+    if (!desc)                                                                                                                             \
+      return quern_invalid_arguments;                                                                                                      \
+    *desc = nullptr;                                                                                                                       \
+    return refusePrimitive(KIND);                                                                                                          \
+  }
+#define UNIMPLEMENTED(NAME)                                                                                                                \
+  QUERN_API quern_status_t dnnl_##NAME(void) noexcept { return refuse("dnnl_" #NAME); }
+#include "Dnnl/Exports.def"
+
+} // extern "C"

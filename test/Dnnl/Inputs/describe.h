@@ -1,0 +1,58 @@
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Prints a memory descriptor through its queries, in C.
+#ifndef DESCRIBE_H
+#define DESCRIBE_H
+
+#include "oneapi/dnnl/dnnl.h"
+#include "oneapi/dnnl/dnnl_debug.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static inline void showList(const char *name, const dnnl_dims_t *values, int count) {
+  printf(" %s=", name);
+  for (int d = 0; d < count; ++d)
+    printf("%s%" PRId64, d ? "x" : "", (*values)[d]);
+}
+
+static inline void showQuery(const char *name, const_dnnl_memory_desc_t desc, dnnl_query_t what, int count) {
+  const dnnl_dims_t *values = NULL;
+  const dnnl_status_t status = dnnl_memory_desc_query(desc, what, (void *)&values);
+  if (status == dnnl_success)
+    showList(name, values, count);
+  else
+    printf(" %s:%s", name, dnnl_status2str(status));
+}
+
+/// One line: the status of what made the descriptor and all that it answers.
+static inline void describe(const char *name, dnnl_status_t status, const_dnnl_memory_desc_t desc) {
+  printf("%s: %s", name, dnnl_status2str(status));
+  if (status == dnnl_success && desc) {
+    int ndims = 0, blocks = 0;
+    dnnl_data_type_t type = dnnl_data_type_undef;
+    dnnl_format_kind_t kind = dnnl_format_kind_undef;
+    dnnl_dim_t offset = 0;
+    dnnl_memory_desc_query(desc, dnnl_query_ndims_s32, &ndims);
+    dnnl_memory_desc_query(desc, dnnl_query_data_type, &type);
+    dnnl_memory_desc_query(desc, dnnl_query_format_kind, &kind);
+    dnnl_memory_desc_query(desc, dnnl_query_submemory_offset_s64, &offset);
+    printf(" %s %s ndims=%d offset=%" PRId64, dnnl_dt2str(type), dnnl_fmt_kind2str(kind), ndims, offset);
+    // The bytes before the offset count in ours: a buffer for a region of a tensor begins where the tensor does.
+    if (offset == 0)
+      printf(" bytes=%zu", dnnl_memory_desc_get_size(desc));
+    showQuery("dims", desc, dnnl_query_dims, ndims);
+    showQuery("padded", desc, dnnl_query_padded_dims, ndims);
+    showQuery("offsets", desc, dnnl_query_padded_offsets, ndims);
+    if (kind == dnnl_blocked) {
+      dnnl_memory_desc_query(desc, dnnl_query_inner_nblks_s32, &blocks);
+      showQuery("strides", desc, dnnl_query_strides, ndims);
+      showQuery("blocks", desc, dnnl_query_inner_blks, blocks);
+      showQuery("of", desc, dnnl_query_inner_idxs, blocks);
+    }
+  }
+  printf("\n");
+}
+
+#endif // DESCRIBE_H

@@ -1,0 +1,83 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles a program against genuine headers, runs it with the genuine library and with the drop-in, and compares what it prints.
+
+  run_program.py --peer=FOLDER --dropin=FOLDER [--only-ours] [--tolerance=T] SOURCE OUT
+
+The program is linked with the genuine library, once (with the drop-in where only that runs); the second run differs by LD_LIBRARY_PATH
+alone. Lines must be equal word by word, words that are numbers with a point within T + T * |value|. Prints the drop-in's output, then a
+summary for FileCheck.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+
+
+def linkedFolder(options):
+    """No genuine build exports all that the headers declare."""
+    return options.dropin if options.only_ours else options.peer + "/lib"
+
+
+def compile(options):
+    isC = options.source.endswith(".c")
+    command = ["clang-22", "-std=c11"] if isC else ["clang++-22", "-std=c++17"]
+    command += ["-O1", "-Wall", "-Wextra", "-Werror", "-isystem", options.peer + "/include"]
+    command += ["-I", os.path.dirname(options.source) + "/Inputs", options.source, "-o", options.out]
+    command += [linkedFolder(options) + "/libdnnl.so.3", "-Wl,--allow-shlib-undefined", "-pthread", "-lm"]
+    subprocess.run(command, check=True)
+
+
+def run(options, name, environment):
+    done = subprocess.run([options.out], env=dict(os.environ, **environment), capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        sys.exit(f"{name}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout.splitlines()
+
+
+def isNear(theirs, mine, tolerance):
+    if theirs == mine:
+        return True
+    if "." not in theirs and "e" not in theirs:
+        return False
+    try:
+        return abs(float(theirs) - float(mine)) <= tolerance + tolerance * abs(float(theirs))
+    except ValueError:
+        return False
+
+
+def isSameLine(theirs, mine, tolerance):
+    a, b = theirs.split(), mine.split()
+    return len(a) == len(b) and all(isNear(x, y, tolerance) for x, y in zip(a, b))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--peer", required=True)
+    parser.add_argument("--dropin", required=True)
+    parser.add_argument("--only-ours", action="store_true")
+    parser.add_argument("--tolerance", type=float, default=2e-6)
+    parser.add_argument("source")
+    parser.add_argument("out")
+    options = parser.parse_args()
+    compile(options)
+    mine = run(options, "drop-in", {"LD_LIBRARY_PATH": options.dropin})
+    print("\n".join(mine))
+    if options.only_ours:
+        return
+    # The SYCL build finds its CPU device through the OpenCL loader, which is told where the driver is.
+    lib = options.peer + "/lib"
+    theirs = run(options, "genuine", {"LD_LIBRARY_PATH": lib, "OCL_ICD_FILENAMES": lib + "/libintelocl.so"})
+    wrong = 0
+    for number in range(max(len(theirs), len(mine))):
+        a = theirs[number] if number < len(theirs) else "(nothing)"
+        b = mine[number] if number < len(mine) else "(nothing)"
+        if not isSameLine(a, b, options.tolerance):
+            wrong += 1
+            print(f"line {number + 1}:\n  genuine: {a}\n  drop-in: {b}")
+    print(f"{len(theirs)} lines compared, {wrong} differ")
+    sys.exit(1 if wrong or not theirs else 0)
+
+
+main()

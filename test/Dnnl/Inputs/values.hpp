@@ -1,0 +1,64 @@
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Filling, reading and printing f32 memory of oneDNN's C++ interface. Memory is mapped, which every engine allows.
+#ifndef VALUES_HPP
+#define VALUES_HPP
+
+#include "oneapi/dnnl/dnnl.hpp"
+
+#include <cstdio>
+#include <vector>
+
+/// `count` values in [-4, 4), the same ones for the same seed everywhere.
+inline std::vector<float> someValues(size_t count, unsigned seed) {
+  std::vector<float> values(count);
+  for (float &value : values) {
+    seed = seed * 1664525u + 1013904223u;
+    value = static_cast<float>(seed >> 8) / static_cast<float>(1 << 21) - 4;
+  }
+  return values;
+}
+
+template <typename T> void fill(const dnnl::memory &memory, const std::vector<T> &values) {
+  T *data = memory.map_data<T>();
+  for (size_t i = 0; i < values.size(); ++i)
+    data[i] = values[i];
+  memory.unmap_data(data);
+}
+
+template <typename T> std::vector<T> read(const dnnl::memory &memory) {
+  T *data = memory.map_data<T>();
+  std::vector<T> values(data, data + memory.get_desc().get_size() / sizeof(T));
+  memory.unmap_data(data);
+  return values;
+}
+
+template <typename T> void print(const char *name, const std::vector<T> &values) {
+  std::printf("%s:", name);
+  for (T value : values)
+    if constexpr (std::is_same_v<T, float>)
+      std::printf(" %.7e", value);
+    else
+      std::printf(" %d", static_cast<int>(value));
+  std::printf("\n");
+}
+
+/// f32 memory with these values.
+inline dnnl::memory makeMemory(const dnnl::engine &engine, const dnnl::memory::desc &desc, unsigned seed) {
+  dnnl::memory memory(desc, engine);
+  fill(memory, someValues(desc.get_size() / sizeof(float), seed));
+  return memory;
+}
+
+/// What an exception says.
+template <typename Body> void attempt(const char *name, Body &&body) {
+  try {
+    body();
+    std::printf("%s: no exception\n", name);
+  } catch (const dnnl::error &error) {
+    std::printf("%s: status %d, %s\n", name, static_cast<int>(error.status), error.message);
+  }
+}
+
+#endif // VALUES_HPP

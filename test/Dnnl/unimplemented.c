@@ -1,0 +1,53 @@
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What Quern does not have is refused, with a line for it if verbose asks.
+//
+// REQUIRES: onednn-3.13
+// RUN: %ours %s %t | FileCheck %s
+// CHECK-NOT: onednn_verbose
+// CHECK: silent: unimplemented
+// CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,matmul,{{.*}}
+// CHECK-NEXT: matmul: unimplemented 1
+// CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,convolution,{{.*}}
+// CHECK-NEXT: convolution: unimplemented 1
+// CHECK-NEXT: onednn_verbose,v1,common,create:dispatch,dnnl_sgemm{{.*}}
+// CHECK-NEXT: sgemm: unimplemented
+// CHECK-NEXT: onednn_verbose,v1,common,create:dispatch,dnnl_memory_desc_create_host_scalar{{.*}}
+// CHECK-NEXT: host scalar: unimplemented
+// CHECK-NEXT: no result: invalid_arguments
+#include "oneapi/dnnl/dnnl.h"
+#include "oneapi/dnnl/dnnl_debug.h"
+
+#include <stdio.h>
+
+int main(void) {
+  dnnl_engine_t eng;
+  dnnl_memory_desc_t a, c;
+  const dnnl_dims_t dims = {8, 8}, image = {1, 8, 5, 5}, one = {1, 1}, zero = {0, 0};
+  dnnl_engine_create(&eng, dnnl_cpu, 0);
+  dnnl_memory_desc_create_with_tag(&a, 2, dims, dnnl_f32, dnnl_ab);
+  dnnl_memory_desc_create_with_tag(&c, 4, image, dnnl_f32, dnnl_nchw);
+  dnnl_primitive_desc_t desc;
+  printf("silent: %s\n", dnnl_status2str(dnnl_matmul_primitive_desc_create(&desc, eng, a, a, NULL, a, NULL)));
+  dnnl_set_verbose(2);
+  desc = (dnnl_primitive_desc_t)&desc;
+  dnnl_status_t status = dnnl_matmul_primitive_desc_create(&desc, eng, a, a, NULL, a, NULL);
+  printf("matmul: %s %d\n", dnnl_status2str(status), desc == NULL);
+  desc = (dnnl_primitive_desc_t)&desc;
+  status = dnnl_convolution_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_convolution_direct, c, c, NULL, c, one,
+                                                          zero, zero, zero, NULL);
+  printf("convolution: %s %d\n", dnnl_status2str(status), desc == NULL);
+  float x[4] = {0};
+  status = dnnl_sgemm('N', 'N', 2, 2, 2, 1, x, 2, x, 2, 0, x, 2);
+  printf("sgemm: %s\n", dnnl_status2str(status));
+  dnnl_memory_desc_t scalar;
+  status = dnnl_memory_desc_create_host_scalar(&scalar, dnnl_f32);
+  printf("host scalar: %s\n", dnnl_status2str(status));
+  status = dnnl_matmul_primitive_desc_create(NULL, eng, a, a, NULL, a, NULL);
+  printf("no result: %s\n", dnnl_status2str(status));
+  dnnl_memory_desc_destroy(a);
+  dnnl_memory_desc_destroy(c);
+  dnnl_engine_destroy(eng);
+  return 0;
+}

@@ -137,6 +137,15 @@ MapEmitter::Place MapEmitter::advance(const Place &place, const Group &group, Ar
   return next;
 }
 
+Value MapEmitter::mayStream() {
+  if (!plan.streamsAlone)
+    return Value();
+  return atEntry([&] {
+    Value count = create<arith::SubIOp>(kernel.end(), kernel.begin());
+    return create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.space)).getResult();
+  });
+}
+
 void MapEmitter::forRange(Value begin, Value end, int64_t step, function_ref<void(Value)> f) {
   auto loop = create<scf::ForOp>(begin, end, index(step));
   OpBuilder::InsertionGuard guard(b);

@@ -64,6 +64,9 @@ public:
   /// Whether some point of the kernel's loops and groups lies beyond the limit.
   bool mayExceed(unsigned limit, bool write) const;
 
+  /// Whether this call may write past the caches; null: every call may.
+  Value mayStream();
+
   // Memory and the body (MapBody.cpp).
   /// A vector from contiguous elements. Masked lanes are zero and not read.
   Value loadFrom(Value memref, Value at, int64_t lanes, Value mask);

@@ -131,7 +131,7 @@ Value LineEmitter::isAligned() {
   Value start = e.create<memref::ExtractAlignedPointerAsIndexOp>(e.flat.back());
   Value address = e.add(start, e.scaled(place.bases.back(), plan.destination().bytes()));
   Value rest = e.create<arith::AndIOp>(address, e.index(bytes - 1));
-  return e.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, e.index(0));
+  return e.both(e.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, e.index(0)), e.mayStream());
 }
 
 /// Elements in front of the first whole vector of memory, so that the others may pass the caches.

@@ -178,7 +178,9 @@ void chooseKind(MapPlan &plan) {
 void quern::maps::planMap(MapPlan &plan) {
   chooseKind(plan);
   bool isLine = plan.kind == MapKind::Line;
-  plan.streams = bytesStreamed(plan.problem) >= plan.strategy.streamBytes;
+  int64_t bytes = bytesStreamed(plan.problem);
+  plan.streams = bytes >= plan.strategy.streamBytes;
+  plan.streamsAlone = plan.streams && bytes < plan.strategy.streamAlwaysBytes;
   if (isLine)
     fitLine(plan);
   estimate(plan);
@@ -240,6 +242,6 @@ std::string MapPlan::text() const {
   if (problem.writesPadding())
     os << ", writes padding";
   if (streams)
-    os << (peels ? ", streams from a boundary on" : ", streams where aligned");
+    os << (streamsAlone ? ", alone streams" : ", streams") << (peels ? " from a boundary on" : " where aligned");
   return line;
 }

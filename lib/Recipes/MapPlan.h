@@ -115,8 +115,9 @@ struct MapPlan {
   int64_t space = 1;                ///< product of their trips
   double ns = 1;                    ///< estimate for the whole map, on one core
   double nsPerIteration = 1;
-  bool streams = false; ///< so much is moved that it is written past the caches
-  bool peels = false;   ///< lines are long enough for a store of their own up to the first whole vector of memory
+  bool streams = false;      ///< so much is moved that it is written past the caches
+  bool streamsAlone = false; ///< only by a call that computes all of the map: the caches serve several threads better than memory does
+  bool peels = false;        ///< lines are long enough for a store of their own up to the first whole vector of memory
 
   const Operand &source() const { return problem.operands[problem.source]; }
   const Operand &destination() const { return problem.operands.back(); }

@@ -289,6 +289,7 @@ void MapEmitter::storeLine(Value vector, Value at, Value aligned) {
 Value MapEmitter::isDestinationAligned() {
   return atEntry([&] {
     Value start = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());
-    return create<arith::CmpIOp>(arith::CmpIPredicate::eq, create<arith::AndIOp>(start, index(lineBytes - 1)), index(0)).getResult();
+    Value rest = create<arith::AndIOp>(start, index(lineBytes - 1));
+    return both(create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, index(0)), mayStream());
   });
 }

@@ -12,6 +12,7 @@
 // RUN: quern-opt %t/scale.mlir --check --target=avx2
 // RUN: quern-opt %t/apart.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=APART
 // RUN: quern-opt %t/heads.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=HEADS
+// RUN: quern-opt %t/heads.mlir --schedule --target=avx512_core:l3=262144 | FileCheck %s --check-prefix=ALONE
 // RUN: quern-opt %t/short.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=SHORT --implicit-check-not=memref.store
 // RUN: quern-opt %t/short.mlir --check --target=avx2
 // BOX: quern.plan = "map: lines, space 1, runs of 12, 16 lanes
@@ -28,6 +29,10 @@
 // APART: vector.maskedstore {{.*}} vector<16xf32>
 // APART: vector.store {{.*}}nontemporal = true{{.*}} vector<16xf32>
 // HEADS: quern.plan = "map: lines, space {{[0-9]+}}, runs of 64, {{.*}} | 48 12, streams where aligned"
+// Where the cache would hold it all, only a call for all of it streams: several threads are faster in the cache.
+// ALONE: quern.plan = "map: lines, {{.*}}, alone streams where aligned"
+// ALONE: %[[COUNT:.*]] = arith.subi %arg3, %arg2 : index
+// ALONE: arith.cmpi eq, %[[COUNT]], %c512 : index
 // Runs of 8 narrow elements take a quarter of a register, without masks, which AVX2 has none of.
 // SHORT: quern.plan = "map: lines, space {{[0-9]+}}, runs of 8, 8 lanes
 // SHORT: vector.store {{.*}} vector<8xbf16>

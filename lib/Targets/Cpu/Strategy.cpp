@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Register file and masking per instruction set; budgets from the caches. Half of L2 goes to scratch, since the tensors pass through it; a
-// destination of half the last level would push its source out.
+// destination of half the last level would push its source out, and so would a map that moves as much on one thread; the other half is left
+// to what several threads move between them.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Strategy.h"
@@ -37,6 +38,7 @@ MapStrategy quern::mapStrategyFor(const Target &target) {
   strategy.l1Bytes = int64_t(target.l1Kib) << 10;
   strategy.l2Bytes = int64_t(target.l2Kib) << 10;
   strategy.streamBytes = int64_t(target.l3Kib) << 9;
+  strategy.streamAlwaysBytes = int64_t(target.l3Kib) * 3 << 8;
   return strategy;
 }
 

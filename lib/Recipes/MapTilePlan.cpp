@@ -201,15 +201,22 @@ private:
     int where = (along(plan.rows) ? Rows : 0) | (along(plan.columns) ? Columns : 0);
     return where ? where : Outside;
   }
-  /// The source has memory wherever the axes lead, beyond limits too.
-  bool isSourceWhole() const {
-    auto [strides, end] = cast<MemRefType>(plan.source().base.getType()).getStridesAndOffset();
-    for (auto [stride, extent] : llvm::zip_equal(strides, cast<MemRefType>(plan.source().base.getType()).getShape()))
+  /// The operand has memory wherever the axes lead, beyond limits too.
+  bool isWhole(const Operand &operand) const {
+    if (!operand.curves.empty())
+      return false; // where a curved axis leads behind the last block is not known here
+    auto memref = cast<MemRefType>(operand.base.getType());
+    auto [strides, end] = memref.getStridesAndOffset();
+    for (auto [stride, extent] : llvm::zip_equal(strides, memref.getShape()))
       end += (extent - 1) * stride;
-    int64_t highest = plan.source().offset;
+    int64_t highest = operand.offset;
     for (auto [a, axis] : llvm::enumerate(problem.axes))
-      highest += (axis.extent - 1) * plan.source().strides[a];
+      highest += (axis.extent - 1) * operand.strides[a];
     return highest <= end;
+  }
+  /// All that the row stage reads has.
+  bool isSourceWhole() const {
+    return llvm::all_of(llvm::drop_end(problem.operands), [&](const Operand &operand) { return isWhole(operand); });
   }
 
   /// What goes through scratch on its way in or out: whatever needs a body, a condition or a mask for each row or column, lanes that are

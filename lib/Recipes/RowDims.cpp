@@ -130,9 +130,9 @@ void DimLayout::merge() {
 /// if it leaves enough iterations to share out; failing that, there is none and the row is a single point.
 void DimLayout::chooseRow() {
   constexpr int64_t enough = 16, lengthy = 64;
-  int64_t space = 1;
+  uint64_t space = 1; // a space where all operands broadcast may be larger than memory
   for (const Dim &dim : chain.dims)
-    space *= typical(dim.extent);
+    space = llvm::SaturatingMultiply<uint64_t>(space, typical(dim.extent));
   int innermost = static_cast<int>(chain.dims.size()) - 1;
   for (int d = innermost; d >= 0; --d) {
     bool isPlain = chain.dims[d].limit < 0 && space / typical(chain.dims[d].extent) >= enough &&

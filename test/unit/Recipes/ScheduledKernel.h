@@ -15,8 +15,10 @@
 #include "Targets/Cpu/Linker.h"
 #include "Targets/Cpu/Pipeline.h"
 
+#include <sys/mman.h>
+
+#include <cstdlib>
 #include <functional>
-#include <new>
 
 namespace quern::test {
 
@@ -27,12 +29,23 @@ struct ScheduledKernel {
   std::string plan;
 };
 
-/// Lines of the cache: what stores that need alignment ask for.
+/// Whole cache lines that end with the last page of a mapping, or start with the first: what a kernel reads far beyond faults.
 template <typename T> struct LineAllocator {
   using value_type = T;
-  static constexpr std::align_val_t line{64};
-  T *allocate(size_t count) { return static_cast<T *>(::operator new(count * sizeof(T), line)); }
-  void deallocate(T *memory, size_t) { ::operator delete(memory, line); }
+  static constexpr size_t line = 64, page = 4096;
+  static size_t mapped(size_t count) { return (count * sizeof(T) + page - 1) / page * page + 2 * page; }
+  T *allocate(size_t count) {
+    size_t bytes = (count * sizeof(T) + line - 1) / line * line;
+    void *start = mmap(nullptr, mapped(count), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *inside = static_cast<char *>(start) + page;
+    if (start == MAP_FAILED || mprotect(inside, mapped(count) - 2 * page, PROT_READ | PROT_WRITE) != 0)
+      std::abort();
+    return reinterpret_cast<T *>(static_cast<char *>(start) + mapped(count) - page - bytes);
+  }
+  void deallocate(T *memory, size_t count) {
+    size_t bytes = (count * sizeof(T) + line - 1) / line * line;
+    munmap(reinterpret_cast<char *>(memory) + bytes + page - mapped(count), mapped(count));
+  }
   bool operator==(const LineAllocator &) const = default;
 };
 

@@ -43,6 +43,8 @@
 #define QUERN_ARG_BIAS 41
 #define QUERN_ARG_WORKSPACE 64
 #define QUERN_ARG_SCRATCHPAD 80
+/** s32 [N]: how many steps each sequence of an RNN has. Not oneDNN's. */
+#define QUERN_ARG_SEQ_LENGTHS 96
 #define QUERN_ARG_DIFF_SRC_0 129
 #define QUERN_ARG_DIFF_SRC QUERN_ARG_DIFF_SRC_0
 #define QUERN_ARG_DIFF_SRC_LAYER QUERN_ARG_DIFF_SRC_0

@@ -153,7 +153,12 @@ typedef enum QUERN_INT {
     quern_softmax_accurate_inf_as_zero
 } quern_alg_kind_t;
 
-typedef enum QUERN_INT { quern_rnn_flags_undef = 0, quern_rnn_flags_diff_weights_overwrite = 1 } quern_rnn_flags_t;
+typedef enum QUERN_INT {
+    quern_rnn_flags_undef = 0,
+    quern_rnn_flags_diff_weights_overwrite = 1,
+    /** Each layer of a bidirectional stack reads both directions of the layer below, as in PyTorch. Not oneDNN's. */
+    quern_rnn_flags_stack_concatenated = 0x10000
+} quern_rnn_flags_t;
 
 typedef enum QUERN_INT {
     quern_rnn_direction_undef = 0,

@@ -16,8 +16,6 @@ namespace quern {
 bool SoftmaxDesc::operator==(const SoftmaxDesc &other) const { return sameFields(*this, other); }
 bool ReorderDesc::operator==(const ReorderDesc &other) const { return sameFields(*this, other); }
 bool RnnDesc::operator==(const RnnDesc &other) const { return sameFields(*this, other); }
-RnnDesc::RnnDesc(const RnnDesc &) = default;
-RnnDesc &RnnDesc::operator=(const RnnDesc &) = default;
 bool PrimitiveDesc::operator==(const PrimitiveDesc &other) const { return op == other.op && attr == other.attr; }
 
 PrimitiveKind PrimitiveDesc::kind() const {

@@ -11,6 +11,7 @@
 #define QUERN_DESC_PRIMITIVEDESC_H
 
 #include "Desc/Attributes.h"
+#include "Desc/Boxed.h"
 #include "Support/Digest.h"
 
 #include <string>
@@ -40,6 +41,13 @@ struct ReorderDesc {
   bool operator==(const ReorderDesc &other) const;
 };
 
+/// Bits of `RnnDesc::flags`.
+enum RnnFlags : uint32_t {
+  RnnDiffWeightsOverwrite = 1, ///< backward writes the gradients of weights instead of adding to them
+  /// Each layer of a bidirectional stack reads the states of both directions below it, left to right first, as PyTorch's modules do.
+  RnnStackConcatenated = 0x10000,
+};
+
 /// All RNN cells. Dims as the specification has them: srcLayer [T, N, SLC], srcIter [L, D, N, SIC], weightsLayer [L, D, SLC, G, DHC], …
 struct RnnDesc {
   PropKind prop = PropKind::Undef;
@@ -48,15 +56,16 @@ struct RnnDesc {
   Alg activation = Alg::Undef; ///< vanilla RNN only
   float alpha = 0, beta = 0;   ///< of the activation
   uint32_t flags = 0;
-  TensorDesc srcLayer, srcIter, srcIterC, attention, weightsLayer, weightsIter, weightsPeephole, weightsProjection, bias, dstLayer,
-      dstIter, dstIterC;
+  TensorDesc srcLayer, srcIter, srcIterC, attention;
+  TensorDesc seqLengths; ///< s32 [N]: how many of the T steps each sequence has; absent: all of them
+  TensorDesc weightsLayer, weightsIter, weightsPeephole, weightsProjection, bias, dstLayer, dstIter, dstIterC;
   TensorDesc diffSrcLayer, diffSrcIter, diffSrcIterC, diffAttention, diffWeightsLayer, diffWeightsIter, diffWeightsPeephole,
       diffWeightsProjection, diffBias, diffDstLayer, diffDstIter, diffDstIterC;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("prop", self.prop), visit("cell", self.cell), visit("direction", self.direction), visit("activation", self.activation),
         visit("alpha", self.alpha), visit("beta", self.beta), visit("flags", self.flags), visit("src_layer", self.srcLayer),
         visit("src_iter", self.srcIter), visit("src_iter_c", self.srcIterC), visit("attention", self.attention),
-        visit("weights_layer", self.weightsLayer), visit("weights_iter", self.weightsIter),
+        visit("seq_lengths", self.seqLengths), visit("weights_layer", self.weightsLayer), visit("weights_iter", self.weightsIter),
         visit("weights_peephole", self.weightsPeephole), visit("weights_projection", self.weightsProjection), visit("bias", self.bias),
         visit("dst_layer", self.dstLayer), visit("dst_iter", self.dstIter), visit("dst_iter_c", self.dstIterC),
         visit("diff_src_layer", self.diffSrcLayer), visit("diff_src_iter", self.diffSrcIter),
@@ -67,14 +76,11 @@ struct RnnDesc {
         visit("diff_dst_iter_c", self.diffDstIterC);
   }
   bool operator==(const RnnDesc &other) const;
-  /// Not trivial on purpose: a variant of trivial alternatives copies all its bytes, 18 KB, for a softmax too.
-  RnnDesc() = default;
-  RnnDesc(const RnnDesc &);
-  RnnDesc &operator=(const RnnDesc &);
 };
 
 struct PrimitiveDesc {
-  std::variant<SoftmaxDesc, ReorderDesc, RnnDesc> op;
+  /// An RNN has 25 tensors, 19 KB: boxed, so that the other operations do not pay for it.
+  std::variant<SoftmaxDesc, ReorderDesc, Boxed<RnnDesc>> op;
   Attributes attr;
 
   PrimitiveKind kind() const;

@@ -20,6 +20,7 @@ namespace quern {
 template <typename Struct> inline constexpr std::array<std::string_view, 2> algFamilies = {"", ""};
 template <> inline constexpr std::array<std::string_view, 2> algFamilies<SoftmaxDesc> = {"softmax_", "softmax_"};
 template <> inline constexpr std::array<std::string_view, 2> algFamilies<RnnDesc> = {"eltwise_", "vanilla_"};
+template <typename T> inline constexpr std::array<std::string_view, 2> algFamilies<Boxed<T>> = algFamilies<T>;
 template <> inline constexpr std::array<std::string_view, 2> algFamilies<PostOp> = {"eltwise_", "binary_"};
 
 template <typename Struct> std::string_view shortName(Alg alg) {

@@ -25,6 +25,7 @@ struct Rule {
   DataType type;
   double threshold;
   DataKind data;
+  double slack;
 
   /// In units of the threshold.
   double errorOf(double exact, double magnitude, double got) const {
@@ -34,6 +35,8 @@ struct Rule {
     if (!std::isfinite(exact) || std::isnan(got))
       return infinity;
     double tolerance = toleranceOf(exact, magnitude);
+    if (slack > 0 && std::fabs(got - rounded) <= slack * (1 + 1e-5) + tolerance)
+      return std::fabs(got - rounded) / (slack * (1 + 1e-5) + tolerance);
     if (!isWide(type) || !std::isfinite(got))
       return narrowError(exact, rounded, tolerance, got);
     return std::fabs(got - exact) / tolerance;
@@ -77,11 +80,30 @@ struct Rule {
   }
 };
 
+/// The coarsest rounding that an RNN's arithmetic may do on the way to this output.
+double epsilonOfRnn(const RnnDesc &rnn, FpmathMode mode, DataType outputType) {
+  double epsilon = isFloating(outputType) ? epsilonOf(outputType) : epsilonOf(DataType::F32);
+  if (isFloating(rnn.srcLayer.dataType))
+    epsilon = std::max(epsilon, epsilonOf(rnn.srcLayer.dataType));
+  if (rnn.srcLayer.dataType != DataType::F32 || mode == FpmathMode::Strict)
+    return epsilon;
+  return std::max(epsilon, mode == FpmathMode::BF16 || mode == FpmathMode::Any ? epsilonOf(DataType::BF16) : epsilonOf(DataType::F16));
+}
+
+double thresholdOfRnn(const RnnDesc &rnn, FpmathMode mode, DataType outputType) {
+  double products = static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]) * static_cast<double>(rnn.srcLayer.dims[0]);
+  double threshold = 4 * std::max(std::ceil(std::log2(std::max(products, 1.0))), 1.0) * epsilonOfRnn(rnn, mode, outputType);
+  threshold *= isForward(rnn.prop) ? 1 : 2;
+  return threshold * (rnn.direction == RnnDirection::BidirectionalSum ? 2 : 1);
+}
+
 } // namespace
 
 double thresholdOf(const PrimitiveDesc &desc, DataType outputType) {
   if (desc.kind() == PrimitiveKind::Reorder)
     return 0;
+  if (const auto *rnn = std::get_if<Boxed<RnnDesc>>(&desc.op))
+    return thresholdOfRnn(*rnn, desc.attr.fpmathMode, outputType);
   double threshold = 10 * epsilonOf(outputType == DataType::F64 ? DataType::F64 : DataType::F32);
   if (const SoftmaxDesc *softmax = std::get_if<SoftmaxDesc>(&desc.op)) {
     threshold *= softmax->alg == Alg::SoftmaxLog ? 5 : 1;
@@ -112,10 +134,15 @@ double errorAt(const Rule &rule, const ReferenceOutput &expected, int64_t positi
 } // namespace
 
 Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const void *buffer, DataKind data) {
+  return judge(desc, expected, ReferenceInputs{{expected.argument, buffer}}, data);
+}
+
+Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const ReferenceInputs &results, DataKind data) {
   Verdict verdict;
-  Rule rule{expected.desc.dataType, thresholdOf(desc, expected.desc.dataType), data};
+  Rule rule{expected.desc.dataType, thresholdOf(desc, expected.desc.dataType), data, expected.slack};
   verdict.threshold = rule.threshold;
-  const std::vector<double> derived = expected.exactOf ? expected.exactOf(buffer) : std::vector<double>();
+  const void *buffer = results.at(expected.argument);
+  const std::vector<double> derived = expected.exactOf ? expected.exactOf(results) : std::vector<double>();
   const std::vector<double> &values = expected.exactOf ? derived : expected.exact;
   forEachElement(expected.desc, [&](int64_t position, int64_t offset) {
     double exact = values[static_cast<size_t>(position)], got = loadElement(expected.desc.dataType, buffer, offset);

@@ -41,9 +41,11 @@ void Interval::include(const Interval &other) {
 Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
   if (desc.kind() == PrimitiveKind::Reorder)
     return computeReorderReference(desc, inputs);
+  if (desc.kind() == PrimitiveKind::Rnn)
+    return computeRnnReference(desc, inputs);
   if (desc.kind() == PrimitiveKind::Softmax)
     return computeSoftmaxReference(desc, inputs);
-  return unimplemented(nameOf(desc.kind()), ": there is no reference; reorder and softmax have one");
+  return unimplemented(nameOf(desc.kind()), ": there is no reference; reorder, rnn and softmax have one");
 }
 
 } // namespace quern

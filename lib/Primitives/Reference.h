@@ -54,9 +54,11 @@ struct ReferenceOutput {
   std::function<Interval(int64_t position, const Interval &start)> range{};
   Criterion criterion = Criterion::Threshold; ///< with `range`: of what it starts from
   std::vector<uint64_t> bits{};               ///< with Criterion::Bits
-  /// Of what is made of other results (compensation): the exact values, from the buffer that holds both. Where those results may differ,
-  /// they differ from `exact`. Otherwise empty.
-  std::function<std::vector<double>(const void *buffer)> exactOf{};
+  /// Of what is made of other results (compensation; the next state of an integer RNN): the exact values, from the buffers of the outputs
+  /// that are there. Where those results may differ, they differ from `exact`. Otherwise empty.
+  std::function<std::vector<double>(const ReferenceInputs &results)> exactOf{};
+  /// How far an element may be from the rounded exact value whatever the threshold says.
+  double slack = 0;
 };
 
 /// `unimplemented` where the references do not reach, `invalid_arguments` for a missing input or a layout that is not resolved.
@@ -64,6 +66,7 @@ Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc,
 
 // One function for each primitive, in Primitives/<Name>/Reference.cpp.
 Result<std::vector<ReferenceOutput>> computeReorderReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
+Result<std::vector<ReferenceOutput>> computeRnnReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeSoftmaxReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 
 } // namespace quern

@@ -17,11 +17,13 @@ using Verifier = Result<VerifiedProblem> (*)(const PrimitiveDesc &, const Target
 struct RegisteredPrimitive {
   PrimitiveKind kind;
   Verifier verify;
+  bool hasEmitter = true; ///< false: its problems are verified, and then refused
 };
 
 /// One line for each primitive that has an implementation.
 constexpr RegisteredPrimitive primitives[] = {
     {PrimitiveKind::Reorder, verifyReorder},
+    {PrimitiveKind::Rnn, verifyRnn, /*hasEmitter=*/false},
     {PrimitiveKind::Softmax, verifySoftmax},
 };
 
@@ -43,6 +45,13 @@ Error illFormed(const PrimitiveDesc &desc, Error error) {
   return error;
 }
 
+/// Of a primitive without an emitter: what is wrong with the problem comes first.
+Result<VerifiedProblem> refuse(Result<VerifiedProblem> verified) {
+  if (!verified)
+    return verified;
+  return unimplemented("primitive ", nameOf(verified->desc.kind()), " has no implementation; the problem itself is well-formed");
+}
+
 } // namespace
 
 Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
@@ -54,7 +63,7 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
     return illFormed(desc, valid.takeError());
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind())
-      return primitive.verify(desc, target, forwardHint);
+      return primitive.hasEmitter ? primitive.verify(desc, target, forwardHint) : refuse(primitive.verify(desc, target, forwardHint));
   return unimplemented("primitive ", nameOf(desc.kind()), " has no implementation; reorder and softmax have");
 }
 

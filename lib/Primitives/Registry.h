@@ -37,6 +37,7 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
 
 // One verifier for each primitive, in Primitives/<Name>/Verify.cpp.
 Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
+Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 
 } // namespace quern

@@ -141,6 +141,7 @@ Result<std::unique_ptr<OneDnn>> OneDnn::open(const std::string &root) {
   if (!library)
     return runtimeError("cannot open oneDNN: ", dlerror());
   std::unique_ptr<OneDnn> oneDnn(new OneDnn);
+  oneDnn->handle = library;
   oneDnn->api = std::make_unique<Functions>();
   if (const char *missing = oneDnn->api->load(library))
     return runtimeError(path, " has no ", missing);
@@ -300,9 +301,6 @@ Result<void *> OneDnnPrimitive::createDesc(const ReorderDesc &op) {
 }
 
 /// Likewise.
-Result<void *> OneDnnPrimitive::createDesc(const RnnDesc &) { return unimplemented("oneDNN: rnn is not compared with it"); }
-
-/// Likewise.
 Result<void *> OneDnnPrimitive::createDesc(const SoftmaxDesc &op) {
   // On finite data both kinds of accurate are the same, and oneDNN's public headers have only one of them.
   int alg = static_cast<int>(op.alg == Alg::SoftmaxAccurateInfAsZero ? Alg::SoftmaxAccurate : op.alg);
@@ -347,14 +345,41 @@ void OneDnnPrimitive::releaseMemories() {
 }
 
 Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data) {
-  Result<void *> desc = describe(argument.desc);
+  auto own = ownLayouts.find(argument.index);
+  bool isOwn = own != ownLayouts.end();
+  Result<void *> desc = isOwn ? own->second : describe(argument.desc);
   if (!desc)
     return desc.takeError();
   void *memory = nullptr;
-  if (Result<void> made = explained(library.api->memoryCreate(&memory, *desc, library.engine, data), "memory"); !made)
+  if (Result<void> made = explained(library.api->memoryCreate(&memory, *desc, library.engine, isOwn ? allocateMemory : data), "memory");
+      !made)
     return made;
   memories.push_back({argument.index, memory});
-  return {};
+  return isOwn && data != allocateMemory ? fillOwn(argument, memory, data) : Result<void>();
+}
+
+Result<void> OneDnnPrimitive::reorderInto(const TensorDesc &plain, void *values, const void *desc, void *memory) {
+  const OneDnn::Functions &api = *library.api;
+  Result<void *> plainDesc = describe(plain);
+  if (!plainDesc)
+    return plainDesc.takeError();
+  void *reorderDesc = nullptr, *reorder = nullptr, *source = nullptr;
+  if (api.reorder(&reorderDesc, *plainDesc, library.engine, desc, library.engine, attributes) != 0)
+    return unimplemented("oneDNN: no reorder to a layout of its own");
+  Result<void> done = explained(api.primitiveCreate(&reorder, reorderDesc), "a reorder to a layout of its own");
+  if (done)
+    done = explained(api.memoryCreate(&source, *plainDesc, library.engine, values), "memory");
+  const ExecArg args[] = {{1, source}, {17, memory}};
+  if (done)
+    done = explained(api.execute(reorder, library.stream, 2, args), "a reorder to a layout of its own");
+  if (done)
+    done = explained(api.streamWait(library.stream), "waiting");
+  if (source)
+    api.memoryDestroy(source);
+  if (reorder)
+    api.primitiveDestroy(reorder);
+  api.pdDestroy(reorderDesc);
+  return done;
 }
 
 Result<void> OneDnnPrimitive::bind(const std::map<int32_t, void *> &buffers) {
@@ -374,6 +399,13 @@ Result<void> OneDnnPrimitive::allocate(const std::function<void(const ArgumentIn
   for (ArgumentInfo argument : problem.arguments) {
     if (Result<void> added = addMemory(argument, allocateMemory); !added)
       return added;
+    if (ownLayouts.contains(argument.index)) {
+      std::vector<char> ours(static_cast<size_t>(argument.desc.bytes()));
+      fill(argument, ours.data());
+      if (Result<void> filled = fillOwn(argument, memories.back().handle, ours.data()); !filled)
+        return filled;
+      continue;
+    }
     void *data = nullptr;
     if (Result<void> mapped = explained(library.api->memoryMap(memories.back().handle, &data), "mapping"); !mapped)
       return mapped;

@@ -36,7 +36,7 @@ private:
   struct Functions;
   OneDnn() = default;
   std::unique_ptr<Functions> api;
-  void *engine = nullptr, *stream = nullptr;
+  void *handle = nullptr, *engine = nullptr, *stream = nullptr;
 };
 
 class OneDnnPrimitive {
@@ -68,6 +68,13 @@ private:
   Result<void *> createDesc(const SoftmaxDesc &op);
   Result<void *> createDesc(const ReorderDesc &op);
   Result<void *> createDesc(const RnnDesc &op);
+  /// Null for an absent tensor. Weights that the library packs its own way are left to it (`ownLayouts`).
+  Result<const void *> describeRnn(int32_t argument, const TensorDesc &tensor);
+  Result<void *> describeAny(const TensorDesc &tensor);
+  Result<void> keepOwnLayouts(const void *primitiveDesc);
+  /// Fills a memory with a layout of the library's own from a buffer with ours; leaves a workspace as it is.
+  Result<void> fillOwn(const ArgumentInfo &argument, void *memory, const void *data);
+  Result<void> reorderInto(const TensorDesc &plain, void *values, const void *desc, void *memory);
   Result<void> addMemory(const ArgumentInfo &argument, void *data);
   void releaseMemories();
 
@@ -75,7 +82,8 @@ private:
   VerifiedProblem problem;
   std::string kernel;
   void *attributes = nullptr, *primitive = nullptr;
-  std::vector<void *> descs; ///< owned
+  std::vector<void *> descs;            ///< owned
+  std::map<int32_t, void *> ownLayouts; ///< by argument; the descriptors are among `descs`
   std::vector<Memory> memories;
 };
 

@@ -187,11 +187,15 @@ Result<void> ProblemData::computeExpected() {
 
 Verdict ProblemData::judgeOutputs(const ReferenceOutput **judged) const {
   Verdict worst;
+  ReferenceInputs results;
+  for (const Slot &slot : slots)
+    if (slot.info.isOutput)
+      results[slot.info.index] = storage[slot.buffer].data();
   for (const ReferenceOutput &output : expected) {
     auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot &s) { return s.info.index == output.argument; });
     if (slot == slots.end())
       continue;
-    Verdict verdict = judge(problem->desc(), output, storage[slot->buffer].data(), judgedAs(options.fill));
+    Verdict verdict = judge(problem->desc(), output, results, judgedAs(options.fill));
     if (worst.position >= 0 && verdict.worst <= worst.worst)
       continue;
     worst = verdict;

@@ -229,7 +229,9 @@ std::vector<ReferenceOutput> compensationOf(const TensorDesc &dst, const std::ve
     desc.offset0 = compensation.byteOffset / 4;
     ReferenceOutput output{arg::dst, desc, sumsOf(dst, compensation, expected)};
     output.criterion = Criterion::Value;
-    output.exactOf = [dst, compensation](const void *buffer) { return sumsOf(dst, compensation, gather(dst, buffer)); };
+    output.exactOf = [dst, compensation](const ReferenceInputs &results) {
+      return sumsOf(dst, compensation, gather(dst, results.at(arg::dst)));
+    };
     outputs.push_back(std::move(output));
   }
   return outputs;

@@ -102,8 +102,8 @@ TEST(Fields, OfEveryOperation) {
             4);
   desc.op = RnnDesc();
   EXPECT_EQ(mutateAll(
-                desc, [](PrimitiveDesc & d) -> auto & { return std::get<RnnDesc>(d.op); }, "rnn"),
-            31);
+                desc, [](PrimitiveDesc & d) -> auto & { return *std::get<Boxed<RnnDesc>>(d.op); }, "rnn"),
+            32);
 }
 
 TEST(Fields, OfAttributes) {
@@ -208,7 +208,22 @@ TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(Attributes), 24 + 2 * sizeof(std::map<int32_t, QuantParams>) + 24 + sizeof(RnnQuantization));
   EXPECT_EQ(sizeof(SoftmaxDesc), 8 + 4 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(ReorderDesc), 2 * sizeof(TensorDesc) + 8);
-  EXPECT_EQ(sizeof(RnnDesc), 32 + 24 * sizeof(TensorDesc));
+  EXPECT_EQ(sizeof(RnnDesc), 32 + 25 * sizeof(TensorDesc));
+}
+
+// Copies are deep, and a problem without an RNN has not its size.
+TEST(Fields, AnRnnIsBoxed) {
+  EXPECT_LT(sizeof(PrimitiveDesc), sizeof(RnnDesc) / 2);
+  PrimitiveDesc desc;
+  desc.op = RnnDesc();
+  PrimitiveDesc copy = desc, assigned;
+  assigned = desc;
+  std::get<Boxed<RnnDesc>>(desc.op)->flags = RnnStackConcatenated;
+  EXPECT_EQ(std::get<Boxed<RnnDesc>>(copy.op)->flags, 0u);
+  EXPECT_EQ(copy, assigned);
+  EXPECT_NE(copy, desc);
+  assigned = std::move(desc);
+  EXPECT_EQ(std::get<Boxed<RnnDesc>>(assigned.op)->flags, RnnStackConcatenated);
 }
 
 TEST(Fields, FloatsDifferByTheirBits) {

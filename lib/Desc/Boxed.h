@@ -1,0 +1,44 @@
+//===- Boxed.h - A value kept behind a pointer ----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Copies, compares and lists its fields as the value does, but takes the room of a pointer: what makes a large alternative of a variant
+// cost nothing where it is not used.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_DESC_BOXED_H
+#define QUERN_DESC_BOXED_H
+
+#include <memory>
+#include <utility>
+
+namespace quern {
+
+/// Owns a `T`. One that was moved from may only be assigned to or destroyed.
+template <typename T> class Boxed {
+public:
+  Boxed() : value(std::make_unique<T>()) {}
+  Boxed(T initial) : value(std::make_unique<T>(std::move(initial))) {}
+  Boxed(const Boxed &other) : value(std::make_unique<T>(*other.value)) {}
+  Boxed(Boxed &&) noexcept = default;
+  Boxed &operator=(const Boxed &other) { return *this = Boxed(other); }
+  Boxed &operator=(Boxed &&) noexcept = default;
+
+  T &operator*() { return *value; }
+  const T &operator*() const { return *value; }
+  T *operator->() { return value.get(); }
+  const T *operator->() const { return value.get(); }
+  operator T &() { return *value; }
+  operator const T &() const { return *value; }
+  bool operator==(const Boxed &other) const { return *value == *other.value; }
+
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) { T::visitFields(*self, visit); }
+
+private:
+  std::unique_ptr<T> value;
+};
+
+} // namespace quern
+
+#endif // QUERN_DESC_BOXED_H

@@ -1,0 +1,109 @@
+//===- Layouts.cpp - Layouts that an RNN chooses --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Layouts.h. The width of a panel follows from the tile that a kernel keeps in registers: four column vectors with AVX-512, two
+// otherwise, of which the gates of a kernel take their share.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Rnn/Layouts.h"
+
+#include "Primitives/Rnn/Shape.h"
+
+#include <algorithm>
+
+namespace quern::rnn {
+namespace {
+
+/// How many input channels an instruction takes at once.
+int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
+  bool hasDotOfPairs = target.isa >= CpuIsa::Avx512Bf16;
+  switch (weights) {
+  case DataType::S8:
+    return target.isa >= CpuIsa::Avx512Vnni ? 4 : 2; // without VNNI pairs are multiplied as 16 bits
+  case DataType::BF16:
+    return hasDotOfPairs ? 2 : 1;
+  case DataType::F32: // rounded to bf16 in registers, pair by pair
+    return hasDotOfPairs && (fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any) ? 2 : 1;
+  default:
+    return 1;
+  }
+}
+
+/// Of a GRU the update and reset gates are accumulated together, then the output gate alone; otherwise all gates are.
+int64_t gatesTogether(const RnnDesc &rnn) {
+  int64_t gates = gatesOf(rnn.cell);
+  return isGru(rnn) && !isLinearBeforeReset(rnn) ? gates - 1 : gates;
+}
+
+Result<TensorDesc> packed(const TensorDesc &weights, std::string_view outer, const Packing &packing, int32_t sumMask) {
+  constexpr char input = 'c';
+  const char output = weights.ndims == 5 ? 'e' : 'd';
+  std::string tag(outer);
+  if (packing.kPack > 1)
+    std::replace(tag.begin(), tag.end(), input, static_cast<char>(input - 'a' + 'A'));
+  tag += std::to_string(packing.block) + output;
+  if (packing.kPack > 1)
+    tag += std::to_string(packing.kPack) + input;
+  Result<TensorDesc> desc = TensorDesc::fromTag(weights.shape(), weights.dataType, tag);
+  if (desc && weights.dataType == DataType::S8) {
+    desc->extras.flags = ExtraRnnU8S8;
+    desc->extras.compensationMask = sumMask;
+  }
+  return desc;
+}
+
+struct Choice {
+  const char *name;
+  TensorDesc &tensor;
+  const char *tag;
+};
+
+} // namespace
+
+Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode fpmath, const Target &target) {
+  int64_t lanes = target.lanes32(), columns = target.isa >= CpuIsa::Avx512 ? 4 : 2;
+  int64_t vectors = std::max<int64_t>(columns / gates, 1);
+  int64_t needed = std::max<int64_t>((channels + lanes - 1) / lanes, 1);
+  while (vectors > needed) // a narrow layer is not padded to a wide panel
+    vectors /= 2;
+  return {vectors * lanes, kPackOf(weights, fpmath, target)};
+}
+
+Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
+  return packed(weights, "abEcd", packingOf(weights.dataType, gatesTogether(rnn), weights.dims[4], fpmath, target), weightsSumMask);
+}
+
+Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
+  return packed(weights, "abDc", packingOf(weights.dataType, 1, weights.dims[3], fpmath, target), projectionSumMask);
+}
+
+Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
+  const Choice plain[] = {{"src_layer", rnn.srcLayer, "abc"},   {"src_iter", rnn.srcIter, "abcd"},
+                          {"src_iter_c", rnn.srcIterC, "abcd"}, {"attention", rnn.attention, "abc"},
+                          {"seq_lengths", rnn.seqLengths, "a"}, {"weights_peephole", rnn.weightsPeephole, "abcd"},
+                          {"bias", rnn.bias, "abcd"},           {"dst_layer", rnn.dstLayer, "abc"},
+                          {"dst_iter", rnn.dstIter, "abcd"},    {"dst_iter_c", rnn.dstIterC, "abcd"}};
+  auto settle = [](const char *name, TensorDesc &tensor, Result<TensorDesc> chosen) -> Result<void> {
+    if (!chosen)
+      return Error{chosen.error().status, concat(name, ": ", chosen.error().message)};
+    tensor = *chosen;
+    return {};
+  };
+  for (const Choice &choice : plain)
+    if (choice.tensor.isAny())
+      if (Result<void> ok =
+              settle(choice.name, choice.tensor, TensorDesc::fromTag(choice.tensor.shape(), choice.tensor.dataType, choice.tag));
+          !ok)
+        return ok;
+  for (auto [name, tensor] : {std::pair{"weights_layer", &rnn.weightsLayer}, std::pair{"weights_iter", &rnn.weightsIter}})
+    if (tensor->isAny())
+      if (Result<void> ok = settle(name, *tensor, packedWeights(rnn, *tensor, fpmath, target)); !ok)
+        return ok;
+  if (rnn.weightsProjection.isAny())
+    return settle("weights_projection", rnn.weightsProjection, packedProjection(rnn.weightsProjection, fpmath, target));
+  return {};
+}
+
+} // namespace quern::rnn

@@ -1,0 +1,44 @@
+//===- Layouts.h - Layouts that an RNN chooses ----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What `any` becomes. Activations are tnc, states ldnc. Weights are packed in panels: so many neighbouring output channels of all gates,
+// one input channel after the other, `kPack` of them side by side where the target multiplies pairs or quads:
+//   [L][D][O / block][K / kPack][gate][block][kPack]
+// One stride leads from a panel to the next, one from a step of K to the next, one from gate to gate. It is an ordinary blocked layout,
+// padded with zeros in O and K, which depends on neither batch nor sequence length; a reorder leads to plain and back. s8 weights carry the
+// sums of their columns (rnn_u8s8) for shifted activations, which serve signed ones, too.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_RNN_LAYOUTS_H
+#define QUERN_PRIMITIVES_RNN_LAYOUTS_H
+
+#include "Desc/PrimitiveDesc.h"
+#include "Desc/Target.h"
+
+namespace quern::rnn {
+
+/// The shape of a panel.
+struct Packing {
+  int64_t block = 0; ///< output channels, a multiple of the target's 32-bit lanes
+  int64_t kPack = 1; ///< input channels that one instruction multiplies and adds: 1, 2 or 4
+};
+
+/// `gates` of weights of this type that a kernel accumulates together, with `channels` outputs.
+Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode fpmath, const Target &target);
+
+/// weights_layer or weights_iter packed; `weights` gives dims and type.
+Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath, const Target &target);
+/// weights_projection packed.
+Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath, const Target &target);
+
+/// The dims that sums of s8 weights have an own value for: all but the input channel.
+inline constexpr int32_t weightsSumMask = 27, projectionSumMask = 11;
+
+/// Gives every tensor that is `any` its layout.
+Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &target);
+
+} // namespace quern::rnn
+
+#endif // QUERN_PRIMITIVES_RNN_LAYOUTS_H

@@ -1,0 +1,138 @@
+//===- Verify.cpp - What an RNN problem must be ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every refusal names its constraint. L, D, SLC, SIC, DHC, DIC are what weights_layer, weights_iter and weights_projection say (Shape.h).
+// Invalid (the caller's bug):
+//   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
+//   C2  prop is a propagation kind of RNNs: fwd_t, fwd_i or bwd.
+//   C3  cell is rnn, lstm, gru, lbr_gru, augru or lbr_augru.
+//   C4  direction is left2right, right2left, bidirectional_concat or bidirectional_sum.
+//   C5  activation is relu, tanh or logistic for cell rnn; the other cells have none.
+//   C6  flags are 1 (diff weights overwritten), 65536 (stack of both directions) or their sum.
+//   C7  Forward has src_layer, weights_layer, weights_iter and dst_layer, and no tensor of gradients.
+//   C8  Only lstm has src_iter_c, dst_iter_c, weights_peephole, weights_projection; src_iter and src_iter_c come together, and so do
+//       dst_iter and dst_iter_c.
+//   C9  augru and lbr_augru have attention; no other cell does.
+//   C10 Ranks: layers and attention 3; seq_lengths 1; weights_layer, weights_iter 5; all others 4.
+//   C11 L is the same in all tensors that have it.
+//   C12 D is 2 for a bidirectional direction, otherwise 1, in all tensors that have it.
+//   C13 Gates: rnn 1, lstm 4, the others 3; of a bias one more where the cell is linear before reset; of weights_peephole 3.
+//   C14 src_layer has SLC channels.
+//   C15 src_iter has SIC channels.
+//   C16 weights_iter, weights_peephole, weights_projection, bias, src_iter_c and dst_iter_c have DHC.
+//   C17 dst_iter has DIC channels.
+//   C18 dst_layer has DIC channels, 2 DIC for bidirectional_concat.
+//   C19 T is the same in src_layer, dst_layer and attention.
+//   C20 N is the same in all tensors that have it.
+//   C21 attention has one channel.
+//   C22 L > 1: SLC is DIC; D times DIC with the flag for a stack of both directions.
+//   C23 T > 1, or not known: SIC is DIC.
+//   C24 gru, lbr_gru, augru, lbr_augru: SIC is DHC.
+//   C25 Outputs do not broadcast: no stride 0 over more than one element.
+//   C26 Scales of weights have mask 0 or 24 (gate and channel), those of the projection 0 or 8 (channel).
+//   C27 There is one scale for each combination of the masked indices.
+//   C28 Scales are finite and not 0, the data shift is finite; of s8 data it is 0.
+// Invalid at execution (the runtime checks these):
+//   C29 Every argument is given.
+//   C30 An output shares bytes with another argument only if it lies on it with the same layout and size of elements.
+//   C31 The sizes that are given only then fit each other.
+// Unimplemented:
+//   C32 The propagation kind is forward.
+//   C33 augru and lbr_augru have one layer and direction left2right.
+//   C34 src_layer is of f32, bf16, f16, u8 or s8.
+//   C35 The other tensors are of the types that go with it (docs/primitives/rnn.md).
+//   C36 u8 and s8: inference, and not augru or lbr_augru.
+//   C37 seq_lengths is of s32.
+//   C38 Training needs all sizes.
+//   C39 Of weights, bias and peephole everything is known; of the other tensors all dims but T and N.
+//   C40 Tensors are plain, without padding; weights may be packed as `any` packs them for this target.
+//   C41 Only s8 weights have sums appended: rnn_u8s8 with mask 27, of the projection 11.
+//   C42 There are no scales, zero points or post-ops.
+//   C43 RNN quantization is for u8 and s8 data; scales of a projection are for a cell that has one.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Rnn/Verify.h"
+
+#include "Primitives/Registry.h"
+#include "Primitives/Rnn/Layouts.h"
+#include "Primitives/Rnn/Workspace.h"
+
+namespace quern {
+namespace {
+
+using namespace rnn;
+
+/// Values that mean nothing for the cell do not tell two problems apart.
+void dropMeaningless(RnnDesc &rnn) {
+  rnn.beta = 0;
+  if (rnn.cell != Alg::VanillaRnn || rnn.activation != Alg::EltwiseRelu)
+    rnn.alpha = 0;
+  rnn.flags &= ~static_cast<uint32_t>(RnnDiffWeightsOverwrite);
+  if (rnn.weightsLayer.dims[0] == 1)
+    rnn.flags &= ~static_cast<uint32_t>(RnnStackConcatenated);
+}
+
+bool hasZeroDim(const RnnDesc &rnn) {
+  for (const NamedTensor &tensor : forwardTensors(rnn))
+    if (!tensor.desc.isZero() && tensor.desc.hasZeroDim())
+      return true;
+  return false;
+}
+
+Result<void> listArguments(VerifiedProblem &problem) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
+  for (const NamedTensor &tensor : forwardTensors(rnn))
+    if (!tensor.desc.isZero())
+      problem.arguments.push_back({tensor.argument, tensor.name, tensor.desc, tensor.isOutput});
+  if (rnn.prop != PropKind::ForwardTraining)
+    return {};
+  Result<WorkspaceLayout> workspace = workspaceOf(rnn);
+  if (!workspace)
+    return workspace.takeError();
+  problem.arguments.push_back({arg::workspace, "workspace", workspace->desc, true});
+  return {};
+}
+
+} // namespace
+
+std::vector<NamedTensor> rnn::forwardTensors(const RnnDesc &rnn) {
+  return {{"src_layer", arg::src, rnn.srcLayer, false},
+          {"src_iter", arg::src1, rnn.srcIter, false},
+          {"src_iter_c", arg::src2, rnn.srcIterC, false},
+          {"attention", arg::attention, rnn.attention, false},
+          {"seq_lengths", arg::seqLengths, rnn.seqLengths, false},
+          {"weights_layer", arg::weights, rnn.weightsLayer, false},
+          {"weights_iter", arg::weights1, rnn.weightsIter, false},
+          {"weights_peephole", arg::weights2, rnn.weightsPeephole, false},
+          {"weights_projection", arg::weights3, rnn.weightsProjection, false},
+          {"bias", arg::bias, rnn.bias, false},
+          {"dst_layer", arg::dst, rnn.dstLayer, true},
+          {"dst_iter", arg::dst1, rnn.dstIter, true},
+          {"dst_iter_c", arg::dst2, rnn.dstIterC, true}};
+}
+
+Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
+  VerifiedProblem problem;
+  problem.desc = desc;
+  RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
+  for (auto check : {checkKind, checkDims, checkTypes})
+    if (Result<void> ok = check(rnn); !ok)
+      return ok.takeError();
+  if (Result<void> ok = checkAttributes(rnn, desc.attr); !ok)
+    return ok.takeError();
+  if (Result<void> ok = checkLayouts(rnn, desc.attr, target); !ok)
+    return ok.takeError();
+  if (Result<void> ok = resolveLayouts(rnn, desc.attr.fpmathMode, target); !ok)
+    return ok.takeError();
+  dropMeaningless(rnn);
+  if (Result<void> ok = listArguments(problem); !ok)
+    return ok.takeError();
+  problem.implementation.append("jit:contraction:").append(nameOfIsa(target.isa));
+  problem.isNoop = hasZeroDim(rnn);
+  problem.citations = {" (rnn C29)", " (rnn C30)", " (rnn C31)"};
+  return problem;
+}
+
+} // namespace quern

@@ -71,6 +71,8 @@
 #define QUERN_ARG_DIFF_WEIGHTS_3 164
 #define QUERN_ARG_DIFF_WEIGHTS_PROJECTION QUERN_ARG_DIFF_WEIGHTS_3
 #define QUERN_ARG_DIFF_BIAS 169
+/** Source i of a sum or concat: QUERN_ARG_MULTIPLE_SRC + i, i below 1024. */
+#define QUERN_ARG_MULTIPLE_SRC 1024
 /** The scales of argument `arg`: QUERN_ARG_ATTR_SCALES | arg. */
 #define QUERN_ARG_ATTR_SCALES 4096
 /** The zero points of argument `arg`: QUERN_ARG_ATTR_ZERO_POINTS | arg. */

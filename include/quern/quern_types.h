@@ -91,10 +91,11 @@ typedef enum QUERN_INT {
 typedef enum QUERN_INT {
     quern_undefined_primitive = 0,
     quern_reorder = 1,
-    quern_sum = 4,        /**< as a post-op */
-    quern_eltwise = 7,    /**< as a post-op */
+    quern_concat = 3,
+    quern_sum = 4,        /**< a primitive and a post-op */
+    quern_eltwise = 7,    /**< a primitive and a post-op */
     quern_rnn = 11,
-    quern_binary = 13,    /**< as a post-op */
+    quern_binary = 13,    /**< a primitive and a post-op */
     quern_prelu = 18,     /**< as a post-op */
     quern_softmax = 19
 } quern_primitive_kind_t;

@@ -14,6 +14,7 @@
 #include "Desc/TensorDesc.h"
 #include "Support/Bytes.h"
 
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <type_traits>
@@ -120,15 +121,16 @@ private:
     reason = read.error().message;
     in.fail();
   }
-  /// Each element takes at least a byte, which bounds the memory that a false count can ask for.
-  uint32_t readCount() {
+  /// Each element takes at least a byte, which bounds the memory that a false count can ask for; tensors, much larger than their bytes,
+  /// have a limit of their own.
+  uint32_t readCount(size_t limit = SIZE_MAX) {
     uint32_t count = in.get<uint32_t>();
-    if (count > in.remaining())
+    if (count > std::min(limit, in.remaining()))
       in.fail();
     return in.ok() ? count : 0;
   }
   template <typename T> void readVector(std::vector<T> &value) {
-    uint32_t count = readCount();
+    uint32_t count = readCount(std::is_same_v<T, TensorDesc> ? maxSources : SIZE_MAX);
     value.clear();
     for (uint32_t i = 0; i < count && in.ok(); ++i)
       readValue(value.emplace_back());

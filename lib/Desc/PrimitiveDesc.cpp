@@ -16,12 +16,27 @@ namespace quern {
 bool SoftmaxDesc::operator==(const SoftmaxDesc &other) const { return sameFields(*this, other); }
 bool ReorderDesc::operator==(const ReorderDesc &other) const { return sameFields(*this, other); }
 bool RnnDesc::operator==(const RnnDesc &other) const { return sameFields(*this, other); }
+bool EltwiseDesc::operator==(const EltwiseDesc &other) const { return sameFields(*this, other); }
+bool BinaryDesc::operator==(const BinaryDesc &other) const { return sameFields(*this, other); }
+bool SumDesc::operator==(const SumDesc &other) const { return sameFields(*this, other); }
+bool ConcatDesc::operator==(const ConcatDesc &other) const { return sameFields(*this, other); }
 bool PrimitiveDesc::operator==(const PrimitiveDesc &other) const { return op == other.op && attr == other.attr; }
 
-PrimitiveKind PrimitiveDesc::kind() const {
-  constexpr PrimitiveKind kinds[] = {PrimitiveKind::Softmax, PrimitiveKind::Reorder, PrimitiveKind::Rnn};
+namespace {
+
+template <typename... Ops> PrimitiveKind kindAt(const std::variant<Ops...> &op) {
+  constexpr PrimitiveKind kinds[] = {kindOf<Ops>...};
   return kinds[op.index()];
 }
+
+template <typename... Ops> bool emplaceKind(std::variant<Ops...> &op, PrimitiveKind kind) {
+  return ((kind == kindOf<Ops> && (op.template emplace<Ops>(), true)) || ...);
+}
+
+} // namespace
+
+PrimitiveKind PrimitiveDesc::kind() const { return kindAt(op); }
+bool PrimitiveDesc::setKind(PrimitiveKind kind) { return emplaceKind(op, kind); }
 
 void PrimitiveDesc::write(ByteWriter &out) const {
   out.put(kind());
@@ -40,11 +55,7 @@ Result<PrimitiveDesc> PrimitiveDesc::fromBytes(std::string_view bytes) {
   PrimitiveDesc desc;
   ByteReader in(bytes);
   auto kind = in.get<PrimitiveKind>();
-  if (kind == PrimitiveKind::Reorder)
-    desc.op = ReorderDesc();
-  else if (kind == PrimitiveKind::Rnn)
-    desc.op = RnnDesc();
-  else if (kind != PrimitiveKind::Softmax || !in.ok())
+  if (!in.ok() || !desc.setKind(kind))
     return invalidArguments("descriptor bytes are of primitive kind ", static_cast<int32_t>(kind), ", which is unknown");
   FieldReader reader{in, {}, {}};
   std::visit([&](auto &fields) { reader.readValue(fields); }, desc.op);

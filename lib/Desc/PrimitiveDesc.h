@@ -19,8 +19,11 @@
 
 namespace quern {
 
+// Each struct of an operation names its kind; the variant below is the list of them.
+
 /// Softmax along `axis`. Forward uses src and dst; backward dst, diffDst and diffSrc. An unused tensor is the zero descriptor.
 struct SoftmaxDesc {
+  static constexpr PrimitiveKind kind = PrimitiveKind::Softmax;
   PropKind prop = PropKind::Undef;
   Alg alg = Alg::SoftmaxAccurate;
   TensorDesc src, dst, diffSrc, diffDst;
@@ -33,6 +36,7 @@ struct SoftmaxDesc {
 };
 
 struct ReorderDesc {
+  static constexpr PrimitiveKind kind = PrimitiveKind::Reorder;
   TensorDesc src, dst;
   EngineKind srcEngine = EngineKind::Cpu, dstEngine = EngineKind::Cpu;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
@@ -50,6 +54,7 @@ enum RnnFlags : uint32_t {
 
 /// All RNN cells. Dims as the specification has them: srcLayer [T, N, SLC], srcIter [L, D, N, SIC], weightsLayer [L, D, SLC, G, DHC], …
 struct RnnDesc {
+  static constexpr PrimitiveKind kind = PrimitiveKind::Rnn;
   PropKind prop = PropKind::Undef;
   Alg cell = Alg::Undef;
   RnnDirection direction = RnnDirection::Undef;
@@ -78,12 +83,67 @@ struct RnnDesc {
   bool operator==(const RnnDesc &other) const;
 };
 
+/// A function of each element. Forward uses src and dst; backward diffDst, diffSrc and src, or dst for an algorithm that wants it.
+struct EltwiseDesc {
+  static constexpr PrimitiveKind kind = PrimitiveKind::Eltwise;
+  PropKind prop = PropKind::Undef;
+  Alg alg = Alg::Undef;
+  float alpha = 0, beta = 0;
+  TensorDesc src, dst, diffSrc, diffDst;
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("prop", self.prop), visit("alg", self.alg), visit("alpha", self.alpha), visit("beta", self.beta), visit("src", self.src),
+        visit("dst", self.dst), visit("diff_src", self.diffSrc), visit("diff_dst", self.diffDst);
+  }
+  bool operator==(const EltwiseDesc &other) const;
+};
+
+/// dst = src alg src1, where a dim of 1 is broadcast. src2 is the condition of a select.
+struct BinaryDesc {
+  static constexpr PrimitiveKind kind = PrimitiveKind::Binary;
+  Alg alg = Alg::Undef;
+  TensorDesc src, src1, src2, dst;
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("alg", self.alg), visit("src", self.src), visit("src1", self.src1), visit("src2", self.src2), visit("dst", self.dst);
+  }
+  bool operator==(const BinaryDesc &other) const;
+};
+
+/// dst = Σ scales[i] · srcs[i].
+struct SumDesc {
+  static constexpr PrimitiveKind kind = PrimitiveKind::Sum;
+  std::vector<float> scales;
+  std::vector<TensorDesc> srcs;
+  TensorDesc dst;
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("scales", self.scales), visit("srcs", self.srcs), visit("dst", self.dst);
+  }
+  bool operator==(const SumDesc &other) const;
+};
+
+/// The sources one after the other along `axis`.
+struct ConcatDesc {
+  static constexpr PrimitiveKind kind = PrimitiveKind::Concat;
+  int32_t axis = 0;
+  std::vector<TensorDesc> srcs;
+  TensorDesc dst;
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("axis", self.axis), visit("srcs", self.srcs), visit("dst", self.dst);
+  }
+  bool operator==(const ConcatDesc &other) const;
+};
+
+/// The kind of an alternative of the variant.
+template <typename Op> inline constexpr PrimitiveKind kindOf = Op::kind;
+template <typename Op> inline constexpr PrimitiveKind kindOf<Boxed<Op>> = Op::kind;
+
 struct PrimitiveDesc {
   /// An RNN has 25 tensors, 19 KB: boxed, so that the other operations do not pay for it.
-  std::variant<SoftmaxDesc, ReorderDesc, Boxed<RnnDesc>> op;
+  std::variant<SoftmaxDesc, ReorderDesc, Boxed<RnnDesc>, EltwiseDesc, BinaryDesc, SumDesc, ConcatDesc> op;
   Attributes attr;
 
   PrimitiveKind kind() const;
+  /// Makes `op` an empty one of this kind; false where no operation has it.
+  bool setKind(PrimitiveKind kind);
   bool operator==(const PrimitiveDesc &other) const;
 
   /// Equal descriptors, and only they, give equal bytes.

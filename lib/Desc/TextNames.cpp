@@ -10,6 +10,8 @@
 
 #include "Desc/TextForm.h"
 
+#include <charconv>
+
 namespace quern {
 namespace {
 
@@ -41,9 +43,28 @@ constexpr ArgumentName argumentNames[] = {
     {169, "diff_bias"},
 };
 
+constexpr std::string_view sourcesPrefix = "srcs.";
+
+/// Nothing for an argument without a name.
+std::string nameOfPlainArgument(int32_t argument) {
+  int32_t source = argument - sourcesArgumentBase;
+  if (source >= 0 && source < static_cast<int32_t>(maxSources))
+    return std::string(sourcesPrefix) + std::to_string(source);
+  for (const ArgumentName &entry : argumentNames)
+    if (entry.argument == argument)
+      return std::string(entry.name);
+  return {};
+}
+
 } // namespace
 
 std::optional<int32_t> plainArgumentFromName(std::string_view name) {
+  int32_t source = 0;
+  if (name.starts_with(sourcesPrefix)) {
+    std::from_chars(name.data() + sourcesPrefix.size(), name.data() + name.size(), source);
+    int32_t argument = source >= 0 && source < static_cast<int32_t>(maxSources) ? sourcesArgumentBase + source : 0;
+    return nameOfPlainArgument(argument) == name ? std::optional(argument) : std::nullopt;
+  }
   for (const ArgumentName &entry : argumentNames)
     if (entry.name == name)
       return entry.argument;
@@ -52,16 +73,10 @@ std::optional<int32_t> plainArgumentFromName(std::string_view name) {
 
 std::string nameOfArgument(int32_t argument) {
   int32_t plain = argument % postOpArgumentBase, postOp = argument / postOpArgumentBase - 1;
-  for (const ArgumentName &entry : argumentNames) {
-    if (entry.argument != plain)
-      continue;
-    std::string name(entry.name);
-    if (postOp < 0)
-      return name;
-    if (postOp < static_cast<int32_t>(maxPostOps))
-      return "post" + std::to_string(postOp) + "." + name;
-  }
-  return std::to_string(argument);
+  std::string name = nameOfPlainArgument(plain);
+  if (name.empty() || postOp >= static_cast<int32_t>(maxPostOps))
+    return std::to_string(argument);
+  return postOp < 0 ? name : "post" + std::to_string(postOp) + "." + name;
 }
 
 } // namespace quern

@@ -19,6 +19,8 @@ namespace quern {
 /// Algorithms are named without their family where the struct tells it ("alg=log" of a softmax).
 template <typename Struct> inline constexpr std::array<std::string_view, 2> algFamilies = {"", ""};
 template <> inline constexpr std::array<std::string_view, 2> algFamilies<SoftmaxDesc> = {"softmax_", "softmax_"};
+template <> inline constexpr std::array<std::string_view, 2> algFamilies<EltwiseDesc> = {"eltwise_", "eltwise_"};
+template <> inline constexpr std::array<std::string_view, 2> algFamilies<BinaryDesc> = {"binary_", "binary_"};
 template <> inline constexpr std::array<std::string_view, 2> algFamilies<RnnDesc> = {"eltwise_", "vanilla_"};
 template <typename T> inline constexpr std::array<std::string_view, 2> algFamilies<Boxed<T>> = algFamilies<T>;
 template <> inline constexpr std::array<std::string_view, 2> algFamilies<PostOp> = {"eltwise_", "binary_"};
@@ -38,9 +40,10 @@ template <typename Struct> std::optional<Alg> algFromName(std::string_view name)
   return fromName<Alg>(name);
 }
 
+inline constexpr int sourcesArgumentBase = 1024; ///< source i of a sum or concat is argument 1024 + i, "srcs.i"
 inline constexpr int postOpArgumentBase = 32768; ///< arguments of post-op i are 32768·(i + 1) and the argument
 
-/// The argument of "src", "weights_1", …: without a post-op's prefix.
+/// The argument of "src", "weights_1", "srcs.3", …: without a post-op's prefix.
 std::optional<int32_t> plainArgumentFromName(std::string_view name);
 
 template <typename T> inline constexpr bool isStruct = std::is_class_v<T> && !isVector<T> && !isMap<T> && !std::is_same_v<T, TensorDesc>;

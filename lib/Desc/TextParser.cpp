@@ -99,6 +99,12 @@ bool readItem(TextReader &in, std::map<int32_t, QuantParams> &all) {
 
 bool readItem(TextReader &in, std::vector<float> &values) { return in.readFloat(values.emplace_back(), "scale"); }
 
+bool readItem(TextReader &in, std::vector<TensorDesc> &tensors) {
+  if (tensors.size() == maxSources)
+    return in.fail("more than ", maxSources, " tensors are given");
+  return readTensor(in, tensors.emplace_back());
+}
+
 bool readItem(TextReader &in, std::vector<int64_t> &values) {
   if (values.size() == maxDims)
     return in.fail("more than ", maxDims, " sizes are given");
@@ -229,20 +235,7 @@ private:
       return false;
     if (!in.atEnd())
       return in.fail("'", in.ahead(), "' follows the name of the primitive");
-    switch (kind) {
-    case PrimitiveKind::Softmax:
-      desc.op = SoftmaxDesc();
-      break;
-    case PrimitiveKind::Reorder:
-      desc.op = ReorderDesc();
-      break;
-    case PrimitiveKind::Rnn:
-      desc.op = RnnDesc();
-      break;
-    case PrimitiveKind::Undef:
-      return in.failAt(begin, "primitive is 'undef'; known are ", namesOf<PrimitiveKind>());
-    }
-    return true;
+    return desc.setKind(kind) || in.failAt(begin, "primitive is '", nameOf(kind), "'; known are ", namesOf<PrimitiveKind>());
   }
 
   bool readToken() {
@@ -254,13 +247,20 @@ private:
                        name == "prop" ? "a second propagation kind is given" : concat("field '", name.substr(0, 40), "' is given twice"));
     if (equals == token.npos && !fromName<PropKind>(token))
       return in.failAt(begin, "'", token.substr(0, 40), "' is neither field=value nor a propagation kind (", namesOf<PropKind>(), ")");
-    if (name == "prop" && std::holds_alternative<ReorderDesc>(desc.op))
-      return in.failAt(begin, "reorder has no propagation kind; '", token.substr(0, 40), "' is given");
+    if (name == "prop" && !hasPropagation())
+      return in.failAt(begin, nameOf(desc.kind()), " has no propagation kind; '", token.substr(0, 40), "' is given");
     if (equals != token.npos)
       in.setRange(begin + equals + 1, end);
     if (!readField(name))
       return false;
     return in.atEnd() || in.fail("'", in.ahead(), "' does not belong to the value of '", name, "'");
+  }
+
+  bool hasPropagation() const {
+    bool found = false;
+    auto find = [&]<typename T>(const char *, const T &) { found = found || std::is_same_v<T, PropKind>; };
+    std::visit([&]<typename Op>(const Op &op) { Op::visitFields(op, find); }, desc.op);
+    return found;
   }
 
   bool readField(std::string_view name) {

@@ -27,7 +27,9 @@ constexpr Named<DataType> dataTypeNames[] = {
 };
 
 constexpr Named<PrimitiveKind> primitiveKindNames[] = {
-    {PrimitiveKind::Undef, "undef"}, {PrimitiveKind::Reorder, "reorder"}, {PrimitiveKind::Rnn, "rnn"}, {PrimitiveKind::Softmax, "softmax"}};
+    {PrimitiveKind::Undef, "undef"},     {PrimitiveKind::Reorder, "reorder"}, {PrimitiveKind::Concat, "concat"},
+    {PrimitiveKind::Sum, "sum"},         {PrimitiveKind::Eltwise, "eltwise"}, {PrimitiveKind::Rnn, "rnn"},
+    {PrimitiveKind::Binary, "binary"},   {PrimitiveKind::Softmax, "softmax"}};
 
 constexpr Named<PropKind> propKindNames[] = {
     {PropKind::Undef, "undef"},          {PropKind::ForwardTraining, "fwd_t"}, {PropKind::ForwardInference, "fwd_i"},

@@ -24,7 +24,7 @@ enum class DataType : int32_t {
 
 enum class FormatKind : int32_t { Undef = 0, Any = 1, Blocked = 2 };
 
-enum class PrimitiveKind : int32_t { Undef = 0, Reorder = 1, Rnn = 11, Softmax = 19 };
+enum class PrimitiveKind : int32_t { Undef = 0, Reorder = 1, Concat = 3, Sum = 4, Eltwise = 7, Rnn = 11, Binary = 13, Softmax = 19 };
 
 enum class PropKind : int32_t {
   Undef = 0, ForwardTraining = 64, ForwardInference = 96, Backward = 128, BackwardData = 160, BackwardWeights = 192, BackwardBias = 193,

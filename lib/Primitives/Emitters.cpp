@@ -12,14 +12,27 @@
 
 using namespace quern;
 
+namespace {
+
+struct Emitter {
+  PrimitiveKind kind;
+  void (*emit)(mlir::ModuleOp, const VerifiedProblem &);
+};
+
+/// One line for each primitive that has an implementation.
+constexpr Emitter emitters[] = {
+    {PrimitiveKind::Reorder, emitReorder},
+    {PrimitiveKind::Softmax, emitSoftmax},
+};
+
+} // namespace
+
 mlir::LogicalResult quern::emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem) {
   PrimitiveKind kind = problem.desc.kind();
-  if (kind == PrimitiveKind::Softmax) {
-    emitSoftmax(module, problem);
-    return mlir::success();
-  }
-  if (kind == PrimitiveKind::Reorder) {
-    emitReorder(module, problem);
+  for (const Emitter &emitter : emitters) {
+    if (emitter.kind != kind)
+      continue;
+    emitter.emit(module, problem);
     return mlir::success();
   }
   module.emitError("no emitter for ") << llvm::StringRef(nameOf(kind));

@@ -38,14 +38,27 @@ void Interval::include(const Interval &other) {
   high = std::max(high, other.high);
 }
 
+namespace {
+
+struct Oracle {
+  PrimitiveKind kind;
+  Result<std::vector<ReferenceOutput>> (*compute)(const PrimitiveDesc &, const ReferenceInputs &);
+};
+
+/// One line for each primitive that has a reference.
+constexpr Oracle oracles[] = {
+    {PrimitiveKind::Reorder, computeReorderReference},
+    {PrimitiveKind::Rnn, computeRnnReference},
+    {PrimitiveKind::Softmax, computeSoftmaxReference},
+};
+
+} // namespace
+
 Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
-  if (desc.kind() == PrimitiveKind::Reorder)
-    return computeReorderReference(desc, inputs);
-  if (desc.kind() == PrimitiveKind::Rnn)
-    return computeRnnReference(desc, inputs);
-  if (desc.kind() == PrimitiveKind::Softmax)
-    return computeSoftmaxReference(desc, inputs);
-  return unimplemented(nameOf(desc.kind()), ": there is no reference; reorder, rnn and softmax have one");
+  for (const Oracle &oracle : oracles)
+    if (oracle.kind == desc.kind())
+      return oracle.compute(desc, inputs);
+  return unimplemented(nameOf(desc.kind()), ": there is no reference");
 }
 
 } // namespace quern

@@ -32,11 +32,19 @@ struct TensorChecker {
   Result<void> result{};
   template <typename T> void operator()(const char *name, const T &value) {
     if constexpr (std::is_same_v<T, TensorDesc>) {
-      if (!result)
-        return;
-      if (Result<void> valid = value.validate(); !valid)
-        result = Error{valid.error().status, concat(name, ": ", valid.error().message)};
+      check(value, name);
+    } else if constexpr (std::is_same_v<T, std::vector<TensorDesc>>) {
+      if (value.size() > maxSources)
+        result = invalidArguments(name, " has ", value.size(), " tensors; at most ", maxSources, " are possible");
+      for (size_t i = 0; i < value.size() && result; ++i)
+        check(value[i], name, i);
     }
+  }
+  template <typename... Position> void check(const TensorDesc &tensor, const char *name, Position... position) {
+    if (!result)
+      return;
+    if (Result<void> valid = tensor.validate(); !valid)
+      result = Error{valid.error().status, concat(name, concat(".", position)..., ": ", valid.error().message)};
   }
 };
 
@@ -64,7 +72,11 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind())
       return primitive.hasEmitter ? primitive.verify(desc, target, forwardHint) : refuse(primitive.verify(desc, target, forwardHint));
-  return unimplemented("primitive ", nameOf(desc.kind()), " has no implementation; reorder and softmax have");
+  std::string implemented;
+  for (const RegisteredPrimitive &primitive : primitives)
+    if (primitive.hasEmitter)
+      implemented += concat(implemented.empty() ? "" : ", ", nameOf(primitive.kind));
+  return unimplemented("primitive ", nameOf(desc.kind()), " has no implementation; these have: ", implemented);
 }
 
 } // namespace quern

@@ -87,6 +87,31 @@ struct KindQuery {
       return queryCommon(problem, what, result);
     }
   }
+  Result<void> operator()(const EltwiseDesc &eltwise) const {
+    switch (what) {
+    case quern_query_prop_kind:
+      return answerEnum<quern_prop_kind_t>(result, eltwise.prop);
+    case quern_query_alg_kind:
+      return answerEnum<quern_alg_kind_t>(result, eltwise.alg);
+    case quern_query_alpha_f32:
+      return answer<float>(result, eltwise.alpha);
+    case quern_query_beta_f32:
+      return answer<float>(result, eltwise.beta);
+    default:
+      return queryCommon(problem, what, result);
+    }
+  }
+  Result<void> operator()(const BinaryDesc &binary) const {
+    if (what == quern_query_alg_kind)
+      return answerEnum<quern_alg_kind_t>(result, binary.alg);
+    return queryCommon(problem, what, result);
+  }
+  Result<void> operator()(const SumDesc &) const { return queryCommon(problem, what, result); }
+  Result<void> operator()(const ConcatDesc &concat) const {
+    if (what == quern_query_axis_s32)
+      return answer<int>(result, concat.axis);
+    return queryCommon(problem, what, result);
+  }
   Result<void> operator()(const ReorderDesc &) const {
     if (what != quern_query_reorder_src_engine && what != quern_query_reorder_dst_engine)
       return queryCommon(problem, what, result);

@@ -301,6 +301,18 @@ Result<void *> OneDnnPrimitive::createDesc(const ReorderDesc &op) {
 }
 
 /// Likewise.
+Result<void *> OneDnnPrimitive::createDesc(const EltwiseDesc &) { return unimplemented("oneDNN: eltwise is not compared with it"); }
+
+/// Likewise.
+Result<void *> OneDnnPrimitive::createDesc(const BinaryDesc &) { return unimplemented("oneDNN: binary is not compared with it"); }
+
+/// Likewise.
+Result<void *> OneDnnPrimitive::createDesc(const SumDesc &) { return unimplemented("oneDNN: sum is not compared with it"); }
+
+/// Likewise.
+Result<void *> OneDnnPrimitive::createDesc(const ConcatDesc &) { return unimplemented("oneDNN: concat is not compared with it"); }
+
+/// Likewise.
 Result<void *> OneDnnPrimitive::createDesc(const SoftmaxDesc &op) {
   // On finite data both kinds of accurate are the same, and oneDNN's public headers have only one of them.
   int alg = static_cast<int>(op.alg == Alg::SoftmaxAccurateInfAsZero ? Alg::SoftmaxAccurate : op.alg);

@@ -21,7 +21,7 @@ ELSEWHERE = [
     (r"(format_kind_opaque|format_kind_sparse|sparse_encoding_undef|csr|packed|coo|grouped)", "sparse tensors"),
     (r"format_kind_host_scalar|host_scalar", "host scalars"),
     (r"s64", "indices of sparse tensors"),
-    (r"(shuffle|concat|convolution|deconvolution|lrn|batch_normalization|inner_product|gemm|matmul|resampling|pooling|reduction|"
+    (r"(shuffle|convolution|deconvolution|lrn|batch_normalization|inner_product|gemm|matmul|resampling|pooling|reduction|"
      r"layer_normalization|group_normalization)", "primitives that Quern does not have"),
     (r"(convolution|deconvolution|pooling|lrn|resampling|reduction)_.*", "their algorithms"),
     (r"(normalization_flags_none|use_global_stats|use_scale|use_shift|fuse_norm_relu|fuse_norm_add_relu|rms_norm)", "their flags"),
@@ -36,7 +36,7 @@ ELSEWHERE = [
 OURS = [r"internal_error", r"f4_e3m0", r"softmax_accurate_inf_as_zero", r"memory_extra_flag_.*", r"(form|origin)_.*",
         r"rnn_flags_stack_concatenated"]
 MACROS_ELSEWHERE = [
-    r"ARG_(REDUCE|MEAN|VARIANCE|SCALE|SHIFT|DIFF_SCALE|DIFF_SHIFT|HINT_.*|MULTIPLE_SRC|MULTIPLE_DST|ATTR_DROPOUT.*|ATTR_ROUNDING.*)",
+    r"ARG_(REDUCE|MEAN|VARIANCE|SCALE|SHIFT|DIFF_SCALE|DIFF_SHIFT|HINT_.*|MULTIPLE_DST|ATTR_DROPOUT.*|ATTR_ROUNDING.*)",
     r"ARG_ATTR_(PRECOMPUTED_REDUCTIONS|OUTPUT_SCALES|POST_OP_DW)",
     r"RUNTIME_(F32|S32)_VAL.*",
     r"JIT_PROFILE_.*",

@@ -56,6 +56,7 @@ struct Mutator {
   void change(PostOp::Kind &value) { value = value == PostOp::Kind::Prelu ? PostOp::Kind::Sum : PostOp::Kind::Prelu; }
   void change(std::vector<int64_t> &value) { value = {2, 32}; }
   void change(std::vector<float> &value) { value.push_back(0.1f); }
+  void change(std::vector<TensorDesc> &value) { value = {smallTensor(), TensorDesc(), smallTensor()}; }
   void change(std::vector<PostOp> &value) { value.emplace_back().kind = PostOp::Kind::Sum; }
   void change(std::map<int32_t, QuantParams> &value) { value[17]; }
 };
@@ -91,19 +92,24 @@ template <typename Part> int mutateAll(const PrimitiveDesc &base, const Part &pa
 
 } // namespace
 
-TEST(Fields, OfEveryOperation) {
+/// How many fields an operation has, each of which was changed.
+template <typename Op> int mutateAllOf() {
   PrimitiveDesc desc;
-  EXPECT_EQ(mutateAll(
-                desc, [](PrimitiveDesc & d) -> auto & { return std::get<SoftmaxDesc>(d.op); }, "softmax"),
-            7);
-  desc.op = ReorderDesc();
-  EXPECT_EQ(mutateAll(
-                desc, [](PrimitiveDesc & d) -> auto & { return std::get<ReorderDesc>(d.op); }, "reorder"),
-            4);
-  desc.op = RnnDesc();
-  EXPECT_EQ(mutateAll(
-                desc, [](PrimitiveDesc & d) -> auto & { return *std::get<Boxed<RnnDesc>>(d.op); }, "rnn"),
-            32);
+  EXPECT_TRUE(desc.setKind(kindOf<Op>));
+  EXPECT_EQ(desc.kind(), kindOf<Op>);
+  return mutateAll(
+      desc, [](PrimitiveDesc & d) -> auto & { return std::get<Op>(d.op); }, std::string(nameOf(kindOf<Op>)).c_str());
+}
+
+TEST(Fields, OfEveryOperation) {
+  EXPECT_EQ(mutateAllOf<SoftmaxDesc>(), 7);
+  EXPECT_EQ(mutateAllOf<ReorderDesc>(), 4);
+  EXPECT_EQ(mutateAllOf<Boxed<RnnDesc>>(), 32);
+  EXPECT_EQ(mutateAllOf<EltwiseDesc>(), 8);
+  EXPECT_EQ(mutateAllOf<BinaryDesc>(), 5);
+  EXPECT_EQ(mutateAllOf<SumDesc>(), 3);
+  EXPECT_EQ(mutateAllOf<ConcatDesc>(), 3);
+  EXPECT_FALSE(PrimitiveDesc().setKind(PrimitiveKind::Undef));
 }
 
 TEST(Fields, OfAttributes) {
@@ -209,6 +215,10 @@ TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(SoftmaxDesc), 8 + 4 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(ReorderDesc), 2 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(RnnDesc), 32 + 25 * sizeof(TensorDesc));
+  EXPECT_EQ(sizeof(EltwiseDesc), 16 + 4 * sizeof(TensorDesc));
+  EXPECT_EQ(sizeof(BinaryDesc), 8 + 4 * sizeof(TensorDesc));
+  EXPECT_EQ(sizeof(SumDesc), 48 + sizeof(TensorDesc));
+  EXPECT_EQ(sizeof(ConcatDesc), 32 + sizeof(TensorDesc));
 }
 
 // Copies are deep, and a problem without an RNN has not its size.

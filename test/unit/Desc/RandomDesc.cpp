@@ -189,6 +189,15 @@ struct FieldDrawer {
   void operator()(const char *, int32_t &value) { value = static_cast<int32_t>(random.below(UINT32_MAX)); }
   void operator()(const char *, uint32_t &value) { value = static_cast<uint32_t>(random.below(UINT32_MAX)); }
   void operator()(const char *, float &value) { value = static_cast<float>(random.below(100)) / 8; }
+  void operator()(const char *, std::vector<float> &values) {
+    for (uint64_t count = random.below(4); count > 0; --count)
+      values.push_back(random.anyFloat());
+  }
+  void operator()(const char *, std::vector<TensorDesc> &values) {
+    values.resize(random.chance(2) ? random.below(40) : random.below(4));
+    for (TensorDesc &value : values)
+      (*this)("", value);
+  }
   void operator()(const char *, TensorDesc &value) {
     if (random.chance(60))
       value = random.tensor();
@@ -200,20 +209,11 @@ struct FieldDrawer {
 PrimitiveDesc RandomDesc::problem() {
   PrimitiveDesc desc;
   FieldDrawer drawer{*this};
-  auto draw = [&]<typename Op>(Op op) {
-    Op::visitFields(op, drawer);
-    desc.op = op;
-  };
-  switch (below(3)) {
-  case 0:
-    draw(SoftmaxDesc());
-    break;
-  case 1:
-    draw(ReorderDesc());
-    break;
-  default:
-    draw(RnnDesc());
-  }
+  constexpr PrimitiveKind kinds[] = {PrimitiveKind::Softmax, PrimitiveKind::Reorder, PrimitiveKind::Rnn,   PrimitiveKind::Eltwise,
+                                     PrimitiveKind::Binary,  PrimitiveKind::Sum,     PrimitiveKind::Concat};
+  static_assert(std::size(kinds) == std::variant_size_v<decltype(desc.op)>);
+  desc.setKind(kinds[below(std::size(kinds))]);
+  std::visit([&]<typename Op>(Op &op) { Op::visitFields(op, drawer); }, desc.op);
   desc.attr = attributes();
   return desc;
 }

@@ -23,6 +23,7 @@ public:
   PrimitiveDesc problem();
   TensorDesc tensor();
   Attributes attributes();
+  float anyFloat();
   /// Uniform in [0, limit).
   uint64_t below(uint64_t limit) { return engine() % limit; }
   bool chance(int percent) { return below(100) < static_cast<uint64_t>(percent); }
@@ -34,7 +35,6 @@ private:
   void drawExtras(TensorDesc &desc);
   std::map<int32_t, QuantParams> quantParams();
   PostOp postOp();
-  float anyFloat();
   DataType anyType();
 
   std::mt19937_64 engine;

@@ -73,6 +73,10 @@ TEST(TextForm, SpellingsThatAreNotPrinted) {
   expectCanonical("softmax attr.deterministic=1 attr.fpmath_int=0", "softmax attr.deterministic=true");
   expectCanonical("reorder src_engine=cpu attr.scales=1,17(mask=2)", "reorder attr.scales=src,dst(mask=2)");
   expectCanonical("reorder attr.scales=32785", "reorder attr.scales=post0.dst");
+  expectCanonical("concat attr.scales=1024,2047,2048,srcs.7", "concat attr.scales=srcs.0,srcs.7,srcs.1023,2048");
+  expectCanonical("eltwise fwd_i alg=eltwise_relu alpha=0", "eltwise fwd_i alg=relu");
+  expectCanonical("binary alg=binary_select", "binary alg=select");
+  expectCanonical("sum srcs=f32:2:a,none,f32:2:s1 scales=1,-2", "sum scales=1,-2 srcs=f32:2:a,none,f32:2:a");
   expectCanonical("softmax attr.rnn.data_shift=1e2 attr.rnn.data_scale=0.50", "softmax attr.rnn.data_scale=0.5 attr.rnn.data_shift=100");
 }
 
@@ -105,12 +109,22 @@ TEST(TextForm, FloatsByTheirBits) {
 
 TEST(TextForm, ErrorsPointAtThePlace) {
   const BadLine lines[] = {
-      {"", 0, "the line is empty; it starts with one of reorder, rnn, softmax"},
-      {"softmin fwd_i", 0, "primitive is 'softmin'; known are reorder, rnn, softmax"},
+      {"", 0, "the line is empty; it starts with one of reorder, concat, sum, eltwise, rnn, binary, softmax"},
+      {"softmin fwd_i", 0, "primitive is 'softmin'; known are reorder, concat, sum, eltwise, rnn, binary, softmax"},
+      {"undef", 0, "primitive is 'undef'; known are reorder"},
       {"softmax=3", 7, "'=3' follows the name of the primitive"},
       {"softmax forward", 8, "'forward' is neither field=value nor a propagation kind (fwd_t, fwd_i"},
       {"softmax fwd_i fwd_t", 14, "a second propagation kind is given"},
       {"reorder fwd_i", 8, "reorder has no propagation kind; 'fwd_i' is given"},
+      {"sum fwd_t", 4, "sum has no propagation kind; 'fwd_t' is given"},
+      {"eltwise fwd_i alg=add", 18, "alg is 'add'; known are relu, tanh, elu"},
+      {"binary alg=relu", 11, "alg is 'relu'; known are add, mul"},
+      {"concat srcs=f32:2:a,", 20, "a tensor is type:dims:layout"},
+      {"concat srcs=f32:2:a,f33:2:a", 20, "'f33' is not a data type"},
+      {"sum attr.scales=srcs.1024", 16, "'srcs.1024' is not an argument"},
+      {"sum attr.scales=srcs.01", 16, "'srcs.01' is not an argument"},
+      {"sum attr.scales=srcs.", 16, "'srcs.' is not an argument"},
+      {"sum attr.scales=srcs.-1", 16, "'srcs.-1' is not an argument"},
       {"softmax axle=1", 8, "softmax has no field 'axle'; known are prop, alg, src, dst, diff_src, diff_dst, axis"},
       {"softmax axis=1 axis=2", 15, "field 'axis' is given twice"},
       {"softmax axis=x", 13, "axis is a whole number, not 'x'"},
@@ -176,6 +190,19 @@ TEST(TextForm, NumbersOfPostOpsAreLimited) {
   EXPECT_NE(PrimitiveDesc::parse(line + ",sum").error().message.find("more than 32 post-ops"), std::string::npos);
 }
 
+TEST(TextForm, NumbersOfSourcesAreLimited) {
+  std::string line = "concat srcs=none";
+  for (size_t i = 1; i < maxSources; ++i)
+    line += ",none";
+  PrimitiveDesc most = parsed(line);
+  auto &srcs = std::get<ConcatDesc>(most.op).srcs;
+  EXPECT_EQ(srcs.size(), maxSources);
+  EXPECT_TRUE(PrimitiveDesc::fromBytes(most.canonicalBytes()));
+  EXPECT_NE(PrimitiveDesc::parse(line + ",none").error().message.find("more than 1024 tensors"), std::string::npos);
+  srcs.emplace_back();
+  EXPECT_NE(PrimitiveDesc::fromBytes(most.canonicalBytes()).error().message.find("malformed at field 'srcs'"), std::string::npos);
+}
+
 TEST(TextForm, ALongLineIsShownAroundThePlace) {
   std::string line = "softmax attr.rnn.weights_scales=" + std::string(1000, '1') + " axis=q" + std::string(1000, ' ');
   std::string message = PrimitiveDesc::parse(line).error().message;
@@ -190,7 +217,7 @@ TEST(TextForm, EveryExampleOfTheDocumentationHolds) {
   std::ifstream page(QUERN_SOURCE_DIR "/docs/text-form.md");
   ASSERT_TRUE(page);
   bool isExample = false;
-  int count[3] = {};
+  int count[std::variant_size_v<decltype(PrimitiveDesc::op)>] = {};
   for (std::string line; std::getline(page, line);) {
     if (line.starts_with("```")) {
       isExample = line == "```text";

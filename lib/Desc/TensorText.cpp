@@ -282,13 +282,19 @@ std::string textOf(const TensorDesc &desc) {
   return out;
 }
 
-bool readTensor(TextReader &in, TensorDesc &desc) { return TensorParser(in).run(desc); }
+bool readTensor(TextReader &in, TensorDesc &desc) {
+  size_t start = in.position();
+  if (in.takeWord() == "none") {
+    desc = TensorDesc();
+    return true;
+  }
+  in.setPosition(start);
+  return TensorParser(in).run(desc);
+}
 
 Result<TensorDesc> parseTensor(std::string_view text) {
   TextReader in(text);
   TensorDesc desc;
-  if (text == "none")
-    return desc;
   if (!readTensor(in, desc))
     return in.error();
   if (!in.atEnd()) {

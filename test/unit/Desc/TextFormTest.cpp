@@ -92,6 +92,7 @@ TEST(TextForm, TensorsInFull) {
   }
   EXPECT_EQ(textOf(TensorDesc()), "none");
   EXPECT_TRUE(parseTensor("none")->isZero());
+  expectCanonical("softmax src=none", "softmax");
   EXPECT_FALSE(parseTensor("f32:8:a junk"));
 }
 
@@ -119,7 +120,8 @@ TEST(TextForm, ErrorsPointAtThePlace) {
       {"sum fwd_t", 4, "sum has no propagation kind; 'fwd_t' is given"},
       {"eltwise fwd_i alg=add", 18, "alg is 'add'; known are relu, tanh, elu"},
       {"binary alg=relu", 11, "alg is 'relu'; known are add, mul"},
-      {"concat srcs=f32:2:a,", 20, "a tensor is type:dims:layout"},
+      {"concat srcs=f32:2:a,", 20, "'' is not a data type"},
+      {"concat srcs=none:2", 16, "':2' does not belong to the value of 'srcs'"},
       {"concat srcs=f32:2:a,f33:2:a", 20, "'f33' is not a data type"},
       {"sum attr.scales=srcs.1024", 16, "'srcs.1024' is not an argument"},
       {"sum attr.scales=srcs.01", 16, "'srcs.01' is not an argument"},

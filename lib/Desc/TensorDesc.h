@@ -24,7 +24,7 @@
 namespace quern {
 
 inline constexpr int maxDims = 12;
-/// The most tensors of a list (the sources of a sum or concat): their arguments are a range of this size, and no input asks for more memory.
+/// The most tensors of a list, the sources of a sum or concat: their arguments are a range of this size, and input asks for no more memory.
 inline constexpr size_t maxSources = 1024;
 /// A dim, stride or offset that is given only at execution.
 inline constexpr int64_t runtimeDim = INT64_MIN;

@@ -26,10 +26,7 @@ constexpr double sampleNs = 20000;
 constexpr double slowNs = 100e6;
 constexpr int slowRuns = 5;
 
-struct Start {
-  std::vector<std::string> command;
-  std::map<std::string, std::string> environment;
-};
+} // namespace
 
 Start startOf(const std::string &name, const Settings &settings) {
   std::string threads = std::to_string(settings.threads), home = settings.peersFolder + "/" + name;
@@ -65,8 +62,6 @@ std::vector<double> parseTimes(const std::string &reply) {
     times.push_back(value);
   return times;
 }
-
-} // namespace
 
 double Measurement::minimum() const { return *std::min_element(ns.begin(), ns.end()); }
 

@@ -54,6 +54,15 @@ inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", 
 /// Names of the two contestants that are always there.
 inline constexpr const char *quernName = "quern", *copyName = "copy";
 
+/// How the process of a contestant is started.
+struct Start {
+  std::vector<std::string> command;
+  std::map<std::string, std::string> environment;
+};
+Start startOf(const std::string &contestant, const Settings &settings);
+/// The times of a reply to `run`. Throws std::runtime_error with the reason that it holds instead.
+std::vector<double> parseTimes(const std::string &reply);
+
 class Comparison {
 public:
   /// Starts the processes. Throws std::runtime_error naming a peer that does not start.

@@ -63,6 +63,12 @@ std::string answer(Contestant &contestant, const std::string &request) {
     contestant.run(1);
     return "ok " + kernel;
   }
+  if (verb == "call") {
+    std::string name;
+    std::getline(in >> std::ws, name);
+    contestant.prepareCall(name);
+    return "ok";
+  }
   if (verb == "run") {
     int samples = 1;
     int64_t calls = 1;

@@ -7,6 +7,7 @@
 // input with lines on standard output:
 //
 //   problem <json>       ok <kernel> | no <reason> prepare: buffers filled, kernel made, one run done
+//   call <name>          ok | no <reason>          the same for a call of an interface (Calls.h)
 //   run <samples> <n>    ns <t> <t> …              each the mean of n calls, in nanoseconds
 //   bits <threads>       bits <hex> | no <reason>  hash of the result computed with that many threads
 //   quit
@@ -21,6 +22,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 namespace quern::bench {
@@ -31,6 +33,8 @@ public:
   virtual ~Contestant() = default;
   /// Makes the problem ready to run, replacing the one before. Returns what the implementation calls its kernel.
   virtual std::string prepare(const Problem &problem) = 0;
+  /// Makes a call of an interface ready instead of a problem.
+  virtual void prepareCall(const std::string &) { throw std::runtime_error("problems are described, not named"); }
   /// Runs it `calls` times and returns when the last result is there.
   virtual void run(int64_t calls) = 0;
   /// The destination after a run with that many threads.

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Api.h"
+#include "Calls.h"
 #include "Child.h"
 #include "Comparison.h"
 #include "Contestant.h"
@@ -32,7 +33,7 @@ struct Options {
   std::string peersFolder = QUERN_BENCH_ROOT "/build/peers";
   std::string filter, json, serveAs, library;
   int runs = 40;
-  bool overheads = false;
+  bool overheads = false, calls = false;
 };
 
 void declare(CLI::App &app, Options &options) {
@@ -49,6 +50,7 @@ void declare(CLI::App &app, Options &options) {
   app.add_option("--json", options.json, "Also write the results to this file");
   app.add_option("--peers-folder", options.peersFolder, "Where tools/peers.sh installed the peers");
   app.add_flag("--overheads", options.overheads, "Instead measure compiling, the caches, calls and process start");
+  app.add_flag("--calls", options.calls, "Instead measure single calls: Quern's interface, the drop-in's, and oneDNN's");
   app.add_option("--serve", options.serveAs, "Be one contestant (internal)")->group("");
   app.add_option("--library", options.library, "Path of libdnnl.so.3 (internal)")->group("");
 }
@@ -63,6 +65,8 @@ int serveContestant(const Options &options) {
     return serve(*createQuern(threads));
   if (options.serveAs == copyName)
     return serve(*createCopy(threads));
+  if (options.serveAs == "calls")
+    return serve(*createCalls(options.library));
   if (options.serveAs == "onednn")
     return serve(*createOneDnn(options.library));
   throw std::runtime_error("unknown contestant " + options.serveAs);
@@ -128,6 +132,12 @@ int runOverheads(const Options &options) {
   return 0;
 }
 
+int runCalls(const Options &options) {
+  const Settings settings = settingsFor(options, 1);
+  std::cout << describeMachine() << "\n" << describeCalls(measureCalls(settings), settings);
+  return 0;
+}
+
 int runComparison(const Options &options) {
   std::vector<Problem> problems;
   for (const std::string &line : selectedLines(options))
@@ -167,7 +177,7 @@ int main(int argc, char **argv) {
   try {
     if (!options.serveAs.empty())
       return serveContestant(options);
-    return options.overheads ? runOverheads(options) : runComparison(options);
+    return options.overheads ? runOverheads(options) : options.calls ? runCalls(options) : runComparison(options);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "quern-bench: %s\n", error.what());
     return 2;

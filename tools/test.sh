@@ -114,6 +114,7 @@ step tests "lit" "$lit" -v --order=lexical build/release/test
 step tests "conformance of softmax, every ISA" conformance release softmax "$(pick --count=240 --count=0 --all)" --isa=all
 step tests "conformance of reorder, every ISA" conformance release reorder,reorder-round-trips,reorder-tags \
   "$(pick --count=100 --count=300 --count=0)" --linker=orc --isa=all
+step tests "conformance of rnn" conformance release rnn "$(pick --count=0 --count=0 --all)"
 if [ $mode = default ]; then
   step tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader
 fi
@@ -124,7 +125,7 @@ fi
 step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 
 if [ $mode != quick ]; then
-  step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder "$(pick --count=0 --count=500 --all)"
+  step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,rnn "$(pick --count=0 --count=500 --all)"
   step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler
   step tests "unit tests, asan" unit asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
@@ -136,7 +137,7 @@ fi
 
 if [ $mode = full ]; then
   step one "tensors beyond 2^31 elements" build/release/bin/tests/quern-large-test
-  step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder --all
+  step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder,rnn --all
   step one "build debug" build debug all
   step tests "unit tests, debug" unit debug
   step tests "lit, debug" "$lit" -v --order=lexical build/debug/test

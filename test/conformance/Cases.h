@@ -12,6 +12,7 @@
 
 #include "Kernel.h"
 #include "Primitives/Reference.h"
+#include "Primitives/Registry.h"
 #include "ProblemData.h"
 #include "Random.h"
 
@@ -53,6 +54,10 @@ public:
   virtual int64_t allRounds() const = 0;
   /// Case `number` of a seed: deterministic, and legal: what the library refuses of them is a failure.
   virtual Case draw(uint64_t seed, int64_t number) const = 0;
+  /// False while a primitive is verified, but has no kernel: then what is judged is the peer.
+  virtual bool hasKernels() const { return true; }
+  /// The primitive's own verifier.
+  virtual Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target) const { return quern::verify(desc, target); }
   /// With how many threads a case is run, one after the other.
   virtual std::span<const int> threadCounts() const { return defaultThreadCounts; }
   /// For cases that are not run and judged as the others are: what came of this one.
@@ -82,6 +87,7 @@ std::unique_ptr<PrimitiveCases> makeSoftmaxCases();
 std::unique_ptr<PrimitiveCases> makeReorderCases();
 std::unique_ptr<PrimitiveCases> makeReorderRoundTripCases();
 std::unique_ptr<PrimitiveCases> makeReorderTagCases();
+std::unique_ptr<PrimitiveCases> makeRnnCases();
 
 /// The sets of cases, in the order that they are run.
 struct CaseSet {
@@ -93,7 +99,8 @@ struct CaseSet {
 inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                        {"reorder", makeReorderCases},
                                        {"reorder-round-trips", makeReorderRoundTripCases},
-                                       {"reorder-tags", makeReorderTagCases, /*isDivisible=*/true}};
+                                       {"reorder-tags", makeReorderTagCases, /*isDivisible=*/true},
+                                       {"rnn", makeRnnCases}};
 
 /// A mistake with its numbers drawn: mistakes 0 to their number less 1 have each once.
 std::string drawMistake(const PrimitiveCases &cases, uint64_t seed, int64_t number);

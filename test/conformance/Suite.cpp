@@ -116,16 +116,33 @@ void Suite::failLine(const std::string &line, const std::string &why) {
   std::cout << "FAILED: " << why << "\n  quern run '" << line << "'" << std::endl;
 }
 
+Result<Problem> Suite::verify(const std::string &text) const {
+  if (cases.hasKernels())
+    return readProblem(text, Target::host());
+  Problem problem;
+  Result<PrimitiveDesc> given = PrimitiveDesc::parse(text);
+  if (!given)
+    return given.takeError();
+  Result<VerifiedProblem> verified = cases.verify(*given, Target::host());
+  if (!verified)
+    return verified.takeError();
+  problem.target = Target::host();
+  problem.given = std::move(*given);
+  problem.verified = std::move(*verified);
+  problem.text = problem.desc().text();
+  return problem;
+}
+
 Result<void> Suite::readCase(const Case &drawn, Problem &open, Problem &sized) const {
   std::string text = drawn.desc.text();
   Result<PrimitiveDesc> parsed = PrimitiveDesc::parse(text);
   if (!parsed || !(*parsed == drawn.desc))
     return internalError("the text form does not round-trip: ", parsed ? parsed->text() : withoutNewlines(parsed.error().message));
-  Result<Problem> first = readProblem(text, Target::host());
+  Result<Problem> first = verify(text);
   if (!first)
     return first.takeError();
   Result<std::string> sizedText = drawn.sizes.empty() ? Result<std::string>(text) : withSizes(text, drawn.sizes);
-  Result<Problem> second = sizedText ? readProblem(*sizedText, Target::host()) : Result<Problem>(sizedText.takeError());
+  Result<Problem> second = sizedText ? verify(*sizedText) : Result<Problem>(sizedText.takeError());
   if (!second)
     return second.takeError();
   open = std::move(*first);
@@ -163,6 +180,8 @@ Result<void> Suite::runCase(const Case &drawn) {
     countCase(drawn, sized.desc(), *data);
   if (Result<void> expected = data->computeExpected(); !expected)
     return expected;
+  if (!cases.hasKernels())
+    return peer ? judgePeer(sized, drawn, *data, *theirPrimitive) : Result<void>();
 
   std::string text = drawn.desc.text();
   Result<Kernel> kernel = Kernel::create(device, text);
@@ -254,6 +273,37 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
     }
     return internalError("element ", i, " is ", ours[i], "; ", version, ' ', with.implementation, " gives ", theirs[i], " and exact is ",
                          exact.exact[i]);
+  }
+  return {};
+}
+
+/// A workspace is each library's own.
+Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive) {
+  if (Result<void> bound = theirPrimitive.bind(data.addresses()); !bound)
+    return bound;
+  if (Result<void> ran = theirPrimitive.execute(); !ran) {
+    ++peerRefused;
+    return {};
+  }
+  ++peerCompared;
+  cases.count(drawn, problem.desc(), nullptr);
+  std::string version = peer->version();
+  ReferenceInputs results;
+  for (const auto &[argument, address] : data.addresses())
+    results[argument] = address;
+  for (const ReferenceOutput &output : data.expectedOutputs()) {
+    if (output.argument == QUERN_ARG_WORKSPACE)
+      continue;
+    Verdict verdict = judge(problem.desc(), output, results, judgedAs(drawn.data.fill));
+    PeerComparison with{problem.desc(), output, version, theirPrimitive.implementation()};
+    if (verdict.isRight) {
+      worst = std::max(worst, verdict.worst);
+    } else if (std::string difference = cases.knownDifference(with, 0, 0, 0); !difference.empty()) {
+      ++peerDifferences[difference];
+      return {};
+    } else {
+      return internalError(version, ' ', with.implementation, ", argument ", output.argument, ": ", verdict.describe(output.desc));
+    }
   }
   return {};
 }

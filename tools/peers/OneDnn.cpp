@@ -412,6 +412,7 @@ Result<void> OneDnnPrimitive::allocate(const std::function<void(const ArgumentIn
     if (Result<void> added = addMemory(argument, allocateMemory); !added)
       return added;
     if (ownLayouts.contains(argument.index)) {
+      argument.desc.offset0 = 0;
       std::vector<char> ours(static_cast<size_t>(argument.desc.bytes()));
       fill(argument, ours.data());
       if (Result<void> filled = fillOwn(argument, memories.back().handle, ours.data()); !filled)

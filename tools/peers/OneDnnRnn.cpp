@@ -137,7 +137,9 @@ Result<void> OneDnnPrimitive::fillOwn(const ArgumentInfo &argument, void *memory
   if (!plain)
     return plain.takeError();
   std::vector<char> values(static_cast<size_t>(plain->bytes()));
-  scatter(*plain, values.data(), gather(argument.desc, data));
+  TensorDesc atStart = argument.desc; // as `data` is
+  atStart.offset0 = 0;
+  scatter(*plain, values.data(), gather(atStart, data));
   return reorderInto(*plain, values.data(), ownLayouts[argument.index], memory);
 }
 

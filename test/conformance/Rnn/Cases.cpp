@@ -1,0 +1,57 @@
+//===- Cases.cpp - RNN in the conformance program -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Cases.h. There are no kernels yet: with --peer the reference judges a genuine oneDNN; without, cases are verified and the reference
+// is computed.
+//
+//===----------------------------------------------------------------------===//
+#include "Cases.h"
+
+#include "Rnn/Coverage.h"
+#include "Rnn/Generator.h"
+
+namespace quern {
+namespace {
+
+using namespace cases::rnn;
+
+class RnnCases : public PrimitiveCases {
+public:
+  std::string_view name() const override { return "rnn"; }
+  int64_t firstRound() const override { return cellsOfARound() * optionSets; }
+  int64_t allRounds() const override { return cellsOfARound() * roundsOfAll * 3; }
+  bool hasKernels() const override { return false; }
+  Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target) const override {
+    return verifyRnn(desc, target, nullptr);
+  }
+  Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number); }
+  std::span<const Mistake> mistakes() const override { return cases::rnn::mistakes(); }
+  std::span<const DataType> refusedTypes() const override {
+    static constexpr DataType types[] = {DataType::F64, DataType::S32, DataType::F8E5M2, DataType::S4};
+    return types;
+  }
+
+  void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *) override { coverage.add(cellOf(drawn.number), sized); }
+  void print(std::ostream &os) const override { coverage.print(os); }
+  std::vector<std::string> missing(int64_t cases) const override {
+    if (cases >= allRounds())
+      return coverage.missingCells();
+    return cases >= firstRound() ? coverage.missingPairs() : std::vector<std::string>();
+  }
+
+  bool agrees(const PeerComparison &, size_t, double, double) const override { return false; }
+  std::string knownDifference(const PeerComparison &with, size_t, double, double) const override {
+    return cases::rnn::knownDifference(with);
+  }
+
+private:
+  Coverage coverage;
+};
+
+} // namespace
+
+std::unique_ptr<PrimitiveCases> makeRnnCases() { return std::make_unique<RnnCases>(); }
+
+} // namespace quern

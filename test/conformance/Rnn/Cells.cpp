@@ -1,0 +1,96 @@
+//===- Cells.cpp - What an RNN has to reach -------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Cells.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Rnn/Cells.h"
+
+#include "Primitives/Rnn/Shape.h"
+
+namespace quern::cases::rnn {
+namespace {
+
+std::vector<Cell> allOfARound() {
+  std::vector<Cell> cells;
+  for (Kind kind : allKinds)
+    for (RnnDirection direction : allDirections)
+      for (DataType type : allTypes)
+        if (exists(kind, direction, type))
+          cells.push_back({kind, direction, type, 0, LayoutFamily::Plain});
+  return cells;
+}
+
+const std::vector<Cell> &round() {
+  static const std::vector<Cell> cells = allOfARound();
+  return cells;
+}
+
+} // namespace
+
+std::string_view nameOf(Kind kind) {
+  constexpr std::string_view names[] = {"rnn", "lstm",    "lstm+peephole", "lstm+projection", "lstm+both",
+                                        "gru", "lbr_gru", "augru",         "lbr_augru"};
+  return names[static_cast<size_t>(kind)];
+}
+
+std::string_view nameOf(LayoutFamily family) {
+  constexpr std::string_view names[] = {"plain", "any", "transposed", "gapped", "mixed", "packed", "runtime"};
+  return names[static_cast<size_t>(family)];
+}
+
+std::string_view nameOf(Feature feature) {
+  constexpr std::string_view names[] = {"training", "stack",       "stack of both", "lengths", "T>100",
+                                        "T=1",      "f32 results", "mixed types",   "fpmath",  "scratchpad"};
+  return names[static_cast<size_t>(feature)];
+}
+
+std::string optionsText(int options) {
+  std::string text;
+  for (const auto &[bit, name] : {std::pair{HasSrcIter, "src_iter"}, std::pair{HasBias, "bias"}, std::pair{HasDstIter, "dst_iter"}})
+    if (options & bit)
+      text += (text.empty() ? "" : "+") + std::string(name);
+  return text.empty() ? "none" : text;
+}
+
+bool exists(Kind kind, RnnDirection direction, DataType type) {
+  return !hasAttention(kind) || (direction == RnnDirection::Left2Right && !isQuantized(type));
+}
+
+std::vector<Feature> featuresOf(const PrimitiveDesc &desc) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
+  std::vector<Feature> features;
+  auto add = [&](bool isThere, Feature feature) {
+    if (isThere)
+      features.push_back(feature);
+  };
+  const DataType src = rnn.srcLayer.dataType;
+  bool isStack = rnn.weightsLayer.dims[0] > 1;
+  add(rnn.prop == PropKind::ForwardTraining, Feature::Training);
+  add(isStack, Feature::Stack);
+  add(isStack && rnn.flags & RnnStackConcatenated, Feature::StackConcatenated);
+  add(!rnn.seqLengths.isZero(), Feature::Lengths);
+  add(rnn.srcLayer.dims[0] > 100, Feature::LongSequence);
+  add(rnn.srcLayer.dims[0] == 1, Feature::OneStep);
+  add(isQuantized(src) && rnn.dstLayer.dataType == DataType::F32, Feature::Unquantized);
+  add(!isQuantized(src) && src != DataType::F32 && (rnn.bias.dataType == DataType::F32 || rnn.srcIterC.dataType == DataType::F32),
+      Feature::MixedTypes);
+  add(desc.attr.fpmathMode != FpmathMode::Strict, Feature::Fpmath);
+  add(desc.attr.scratchpadMode == ScratchpadMode::User, Feature::Scratchpad);
+  return features;
+}
+
+int64_t cellsOfARound() { return static_cast<int64_t>(round().size()); }
+
+Cell cellOf(int64_t number) {
+  int64_t count = cellsOfARound(), index = number % count, turn = number / count % roundsOfAll;
+  Cell cell = round()[static_cast<size_t>(index)];
+  constexpr int64_t families = std::size(allFamilies); // coprime to the number of option sets: a turn of both is a turn of all pairs
+  cell.options = static_cast<int>((turn + index) % optionSets);
+  cell.family = allFamilies[static_cast<size_t>((turn + index / 3) % families)];
+  return cell;
+}
+
+} // namespace quern::cases::rnn

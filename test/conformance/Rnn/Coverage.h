@@ -1,0 +1,37 @@
+//===- Coverage.h - What was reached --------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Counts of the cells, of every pair of their properties and of the features, printed compactly.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_CONFORMANCE_RNN_COVERAGE_H
+#define QUERN_CONFORMANCE_RNN_COVERAGE_H
+
+#include "Rnn/Cells.h"
+
+#include <iosfwd>
+#include <map>
+#include <string>
+
+namespace quern::cases::rnn {
+
+class Coverage {
+public:
+  void add(const Cell &cell, const PrimitiveDesc &sized);
+  void print(std::ostream &os) const;
+  /// One line for each pair of properties, and each feature of each kind, that a first round must have reached and this one has not.
+  std::vector<std::string> missingPairs() const;
+  /// One line for how many cells of the product were not reached.
+  std::vector<std::string> missingCells() const;
+
+private:
+  std::map<Cell, int64_t> cells;
+  std::map<std::pair<std::string, std::string>, int64_t> pairs; ///< by the names of two properties
+  std::map<std::pair<Kind, Feature>, int64_t> features;
+};
+
+} // namespace quern::cases::rnn
+
+#endif // QUERN_CONFORMANCE_RNN_COVERAGE_H

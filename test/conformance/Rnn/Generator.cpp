@@ -1,0 +1,223 @@
+//===- Generator.cpp - Random RNN problems --------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Generator.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Rnn/Generator.h"
+
+#include "Desc/Target.h"
+#include "Layouts.h"
+#include "Primitives/Rnn/Layouts.h"
+#include "Primitives/Rnn/Shape.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quern::cases::rnn {
+namespace {
+
+using quern::rnn::Shape;
+
+int64_t drawChannels(Random &random, int64_t most) {
+  int64_t channels = random.oneIn(2) ? random.pick<int64_t>({1, 2, 3, 5, 7, 12, 20, 40, 80, 100})
+                                     : random.pick<int64_t>({8, 16, 32, 48, 64, 96}) + random.between(-1, 1);
+  return std::min(channels, most);
+}
+
+class Drawer {
+public:
+  Drawer(Random &random, const Cell &cell) : random(random), cell(cell) {}
+
+  Case draw() {
+    Case drawn;
+    drawShape();
+    drawKind();
+    drawTensors();
+    drawData(drawn);
+    drawAttributes(drawn);
+    if (cell.family == LayoutFamily::Packed)
+      packWeights();
+    if (cell.family == LayoutFamily::Runtime)
+      openSizes(drawn);
+    drawn.desc = {op, attr};
+    return drawn;
+  }
+
+private:
+  bool isInteger() const { return isQuantized(cell.type); }
+  bool isBidirectional() const { return cell.direction >= RnnDirection::BidirectionalConcat; }
+  bool hasPeephole() const { return cell.kind == Kind::LstmPeephole || cell.kind == Kind::LstmBoth; }
+  bool hasProjection() const { return cell.kind == Kind::LstmProjection || cell.kind == Kind::LstmBoth; }
+  bool isGru() const { return cell.kind >= Kind::Gru; }
+
+  /// Long sequences are narrow, so that the reference has an end.
+  void drawShape() {
+    bool isLong = random.oneIn(hasAttention(cell.kind) ? 8 : 40); // there are few of these
+    s.steps = isLong ? random.pick<int64_t>({101, 250, 1000}) : random.pick<int64_t>({1, 1, 2, 3, 4, 5, 9});
+    s.batch = isLong ? random.between(1, 2) : random.pick<int64_t>({1, 1, 2, 3, 4, 5, 7, 16, 17});
+    s.directions = isBidirectional() ? 2 : 1;
+    s.layers = hasAttention(cell.kind) || isLong ? 1 : random.pick<int64_t>({1, 1, 2, 3});
+    int64_t most = isLong ? 20 : random.oneIn(4) ? 100 : 40;
+    s.dhc = drawChannels(random, most);
+    s.dic = hasProjection() ? drawChannels(random, most) : s.dhc;
+    s.sic = isGru() ? s.dhc : s.steps == 1 && cell.family != LayoutFamily::Runtime && random.oneIn(2) ? drawChannels(random, most) : s.dic;
+    bool isConcatenated = s.layers > 1 && random.oneIn(3);
+    op.flags = isConcatenated ? RnnStackConcatenated : 0;
+    s.slc = s.layers == 1 ? drawChannels(random, most) : isConcatenated ? s.directions * s.dic : s.dic;
+    if (random.oneIn(100))
+      (random.oneIn(2) ? s.steps : s.batch) = 0;
+  }
+
+  void drawKind() {
+    constexpr Alg cells[] = {Alg::VanillaRnn, Alg::VanillaLstm, Alg::VanillaLstm,  Alg::VanillaLstm, Alg::VanillaLstm,
+                             Alg::VanillaGru, Alg::LbrGru,      Alg::VanillaAugru, Alg::LbrAugru};
+    op.cell = cells[static_cast<size_t>(cell.kind)];
+    op.direction = cell.direction;
+    if (cell.kind == Kind::Vanilla) {
+      op.activation = random.pick({Alg::EltwiseRelu, Alg::EltwiseTanh, Alg::EltwiseLogistic});
+      op.alpha = op.activation == Alg::EltwiseRelu ? random.pick({0.0f, 0.125f, 0.5f}) : 0.0f;
+    }
+    bool mayTrain = !isInteger() && cell.family != LayoutFamily::Runtime;
+    op.prop = mayTrain && random.oneIn(3) ? PropKind::ForwardTraining : PropKind::ForwardInference;
+    s.gates = quern::rnn::gatesOf(op.cell);
+    s.biasGates = s.gates + quern::rnn::isLinearBeforeReset(op);
+  }
+
+  /// What may be as wide as the arithmetic beside a narrow type.
+  DataType drawWide() { return isInteger() || random.oneIn(2) ? DataType::F32 : cell.type; }
+  /// A state beside integers may be a number.
+  DataType drawState() { return isInteger() && random.oneIn(3) ? DataType::F32 : cell.type; }
+
+  void drawTensors() {
+    const Dims states = {s.layers, s.directions, s.batch, s.dic}, cells = {s.layers, s.directions, s.batch, s.dhc};
+    DataType weight = isInteger() ? DataType::S8 : cell.type;
+    op.srcLayer = tensor({s.steps, s.batch, s.slc}, cell.type);
+    if (cell.options & HasSrcIter) {
+      op.srcIter = tensor({s.layers, s.directions, s.batch, s.sic}, drawState());
+      if (isLstm(cell.kind))
+        op.srcIterC = tensor(cells, drawWide());
+    }
+    if (hasAttention(cell.kind))
+      op.attention = tensor({s.steps, s.batch, 1}, drawWide());
+    if (random.oneIn(5))
+      op.seqLengths = taken(TensorDesc::fromTag(Dims{s.batch}, DataType::S32, cell.family == LayoutFamily::Any ? "any" : "a"));
+    op.weightsLayer = tensor({s.layers, s.directions, s.slc, s.gates, s.dhc}, weight);
+    op.weightsIter = tensor({s.layers, s.directions, s.sic, s.gates, s.dhc}, weight);
+    if (hasPeephole())
+      op.weightsPeephole = tensor({s.layers, s.directions, 3, s.dhc}, drawWide());
+    if (hasProjection())
+      op.weightsProjection = tensor({s.layers, s.directions, s.dhc, s.dic}, weight);
+    if (cell.options & HasBias)
+      op.bias = tensor({s.layers, s.directions, s.biasGates, s.dhc}, drawWide());
+    op.dstLayer = tensor({s.steps, s.batch, s.dlc(op)}, isInteger() && random.oneIn(2) ? DataType::F32 : cell.type);
+    if (cell.options & HasDstIter) {
+      op.dstIter = tensor(states, drawState());
+      if (isLstm(cell.kind))
+        op.dstIterC = tensor(cells, drawWide());
+    }
+  }
+
+  TensorDesc tensor(const Dims &dims, DataType type) {
+    switch (cell.family) {
+    case LayoutFamily::Any:
+      return taken(TensorDesc::fromTag(dims, type, "any"));
+    case LayoutFamily::Transposed:
+      return taken(TensorDesc::fromTag(dims, type, dims.size() == 3 ? "bac" : dims.size() == 5 ? "abdec" : "abcd"));
+    case LayoutFamily::Gapped:
+      return drawPlain(random, dims, type, {false, true, false});
+    case LayoutFamily::Mixed:
+      return drawPlain(random, dims, type, {true, true, false});
+    default:
+      return taken(TensorDesc::dense(dims, type));
+    }
+  }
+
+  void drawData(Case &drawn) {
+    drawn.data.fill = random.oneIn(3) ? FillKind::Designed : FillKind::Dense;
+    drawn.data.seed = random.bits() % 1000000;
+    drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+    isDesigned = drawn.data.fill == FillKind::Designed || s.layers > 1 || cell.direction == RnnDirection::BidirectionalSum;
+  }
+
+  void drawAttributes(Case &) {
+    if (random.oneIn(4))
+      attr.scratchpadMode = ScratchpadMode::User;
+    if (random.oneIn(4))
+      attr.fpmathMode = random.pick({FpmathMode::BF16, FpmathMode::F16, FpmathMode::TF32, FpmathMode::Any});
+    if (!isInteger())
+      return;
+    RnnQuantization &q = attr.rnn;
+    q.dataScale = random.pick({64.0f, 100.0f, 127.0f});
+    q.dataShift = cell.type == DataType::S8 ? 0.0f : random.pick({0.0f, 100.0f, 128.0f});
+    // Dense: gates come out between -2 and 2. Designed: a step of a sum is 40 or more (Rnn/TestData.cpp).
+    double inputs = static_cast<double>(s.slc + s.sic);
+    float weightScale = static_cast<float>((isDesigned ? 1.0 : 3600 * std::sqrt(inputs)) / static_cast<double>(q.dataScale));
+    q.weightsMask = random.oneIn(2) ? 24 : 0;
+    drawScales(q.weightsScales, q.weightsMask ? s.gates * s.dhc : 1, weightScale, {0.5f, 1.0f, 1.5f});
+    if (!hasProjection())
+      return;
+    float projectionScale = isDesigned ? 32.0f : static_cast<float>(73 * std::sqrt(static_cast<double>(s.dhc)));
+    q.projectionMask = random.oneIn(2) ? 8 : 0;
+    drawScales(q.projectionScales, q.projectionMask ? s.dic : 1, projectionScale, {1.0f, 2.0f});
+  }
+
+  void drawScales(std::vector<float> &scales, int64_t count, float scale, std::initializer_list<float> factors) {
+    for (int64_t i = 0; i < count; ++i)
+      scales.push_back(scale * random.pick(factors));
+  }
+
+  void packWeights() {
+    const Target &target = Target::host();
+    op.weightsLayer = taken(quern::rnn::packedWeights(op, op.weightsLayer, attr.fpmathMode, target));
+    op.weightsIter = taken(quern::rnn::packedWeights(op, op.weightsIter, attr.fpmathMode, target));
+    if (hasProjection())
+      op.weightsProjection = taken(quern::rnn::packedProjection(op.weightsProjection, attr.fpmathMode, target));
+  }
+
+  /// T and N of all tensors, in the order of the line.
+  void openSizes(Case &drawn) {
+    bool openSteps = random.oneIn(2), openBatch = !openSteps || random.oneIn(2);
+    auto open = [&](const char *, auto &value) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, TensorDesc>)
+        openTensor(value, openSteps, openBatch, drawn.sizes);
+    };
+    RnnDesc::visitFields(op, open);
+  }
+
+  void openTensor(TensorDesc &desc, bool openSteps, bool openBatch, std::vector<int64_t> &sizes) {
+    bool isState =
+        desc.ndims == 4 && desc.dims[2] == s.batch && &desc != &op.weightsPeephole && &desc != &op.bias && &desc != &op.weightsProjection;
+    if (desc.isZero() || (desc.ndims == 4 && !isState) || desc.ndims == 5)
+      return;
+    Dims dims(desc.dims, desc.dims + desc.ndims);
+    if (desc.ndims == 3 && openSteps)
+      dims[0] = runtimeDim;
+    if (openBatch)
+      dims[desc.ndims == 4 ? 2 : desc.ndims == 3 ? 1 : 0] = runtimeDim;
+    TensorDesc opened = taken(TensorDesc::dense(dims, desc.dataType));
+    appendSizes(opened, desc, sizes);
+    desc = opened;
+  }
+
+  Random &random;
+  const Cell &cell;
+  Shape s;
+  RnnDesc op;
+  Attributes attr;
+  bool isDesigned = false;
+};
+
+} // namespace
+
+Case drawCase(uint64_t seed, int64_t number) {
+  Random random(seed * 1000003 + static_cast<uint64_t>(number));
+  Cell cell = cellOf(number);
+  Case drawn = Drawer(random, cell).draw();
+  drawn.number = number;
+  return drawn;
+}
+
+} // namespace quern::cases::rnn

@@ -1,0 +1,28 @@
+//===- Generator.h - Random RNN problems ----------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Problems walk through the cells of Cells.h and draw the rest: sizes around every vector width, layers, sequence lengths, types of what
+// may have several, quantization, modes, data.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_CONFORMANCE_RNN_GENERATOR_H
+#define QUERN_CONFORMANCE_RNN_GENERATOR_H
+
+#include "Cases.h"
+#include "Rnn/Cells.h"
+
+namespace quern::cases::rnn {
+
+/// Case `number` of a seed.
+Case drawCase(uint64_t seed, int64_t number);
+
+std::span<const Mistake> mistakes();
+
+/// What oneDNN is known to do differently; empty for anything else.
+std::string knownDifference(const PeerComparison &with);
+
+} // namespace quern::cases::rnn
+
+#endif // QUERN_CONFORMANCE_RNN_GENERATOR_H

@@ -33,16 +33,48 @@ Result<void> checkOperand(const std::string &name, TensorDesc &operand, const Te
   return {};
 }
 
-} // namespace
-
-std::string Quantization::of() const { return concat(isScales ? "scales of " : "zero points of ", arg::nameOf(argument)); }
-
+/// Of post-op `position`, which is binary.
 Result<void> checkOperands(PostOp &op, size_t position, const TensorDesc &dst, const PostOpRules &rules) {
   if (Result<void> ok = checkOperand(arg::nameOf(arg::ofPostOp(position, arg::src1)), op.src1, dst, rules); !ok)
     return ok;
   if (op.alg != Alg::BinarySelect)
     return {};
   return checkOperand(arg::nameOf(arg::ofPostOp(position, arg::src2)), op.src2, dst, rules);
+}
+
+Result<void> checkSum(const PostOp &op, const TensorDesc &dst, const PostOpRules &rules) {
+  if (op.dataType == DataType::Undef)
+    return {};
+  if (bitsOf(op.dataType) != bitsOf(dst.dataType))
+    return invalidArguments("post-op sum reads dst as ", nameOf(op.dataType), ", which has not the size of ", nameOf(dst.dataType),
+                            rules.sum);
+  if (!rules.isElementType(op.dataType))
+    return unimplemented(rules.subject, " is not implemented with a sum that reads dst as ", nameOf(op.dataType), "; it is for ",
+                         rules.elementTypes, rules.type);
+  return {};
+}
+
+} // namespace
+
+std::string Quantization::of() const { return concat(isScales ? "scales of " : "zero points of ", arg::nameOf(argument)); }
+
+Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst, const PostOpRules &rules) {
+  int sums = 0;
+  for (size_t i = 0; i < postOps.size(); ++i) {
+    PostOp &op = postOps[i];
+    sums += op.kind == PostOp::Kind::Sum;
+    bool takesSum = !rules.sum.empty();
+    if (op.kind == PostOp::Kind::Prelu || sums > (takesSum ? 1 : 0))
+      return unimplemented(rules.subject, " is not implemented with a ", sums > 1 ? "second " : "", "post-op ", nameOf(op.kind),
+                           ", which is number ", i, "; it is with ", takesSum ? "eltwise, binary and one sum" : "eltwise and binary",
+                           rules.kinds);
+    Result<void> ok = op.kind == PostOp::Kind::Sum      ? checkSum(op, dst, rules)
+                      : op.kind == PostOp::Kind::Binary ? checkOperands(op, i, dst, rules)
+                                                        : Result<void>();
+    if (!ok)
+      return ok;
+  }
+  return {};
 }
 
 Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<PostOp> &postOps, const PostOpRules &rules) {

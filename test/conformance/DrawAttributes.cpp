@@ -137,6 +137,18 @@ void appendEltwise(Random &random, AttributesDraw &drawn) {
   drawn.actualPostOps.push_back(drawn.open.postOps.back());
 }
 
+void appendSum(Random &random, DataType dst, AttributesDraw &drawn) {
+  PostOp sum;
+  sum.kind = PostOp::Kind::Sum;
+  sum.scale = random.pick({1.0f, 0.5f, -1.5f, 0.1f, 3.0f, 0.0f});
+  if (random.oneIn(2))
+    sum.dataType = dst == DataType::S8 && random.oneIn(2) ? DataType::U8 : dst == DataType::U8 && random.oneIn(2) ? DataType::S8 : dst;
+  if (!isFloating(dst))
+    sum.zeroPoint = random.pick({0, 0, 3, -7, 128});
+  drawn.open.postOps.push_back(sum);
+  drawn.actualPostOps.push_back(sum);
+}
+
 void appendSizes(const AttributesDraw &drawn, std::vector<int64_t> &sizes) {
   for (size_t i = 0; i < drawn.open.postOps.size(); ++i) {
     appendSizes(drawn.open.postOps[i].src1, drawn.actualPostOps[i].src1, sizes);

@@ -35,6 +35,8 @@ PostOp drawEltwise(Random &random);
 /// Appends a binary post-op, some with scales and zero points of its operand.
 void appendBinary(Random &random, const OperandShape &shape, AttributesDraw &drawn);
 void appendEltwise(Random &random, AttributesDraw &drawn);
+/// Appends a sum with any scale, zero point and type.
+void appendSum(Random &random, DataType dst, AttributesDraw &drawn);
 /// Appends the values of the open sizes of post-ops in the order of the text.
 void appendSizes(const AttributesDraw &drawn, std::vector<int64_t> &sizes);
 

@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Padding.h"
 
-#include "Primitives/Emission/Function.h"
 #include "Primitives/Emission/Tensors.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -146,4 +145,33 @@ void emission::emitPadding(ModuleOp module, const VerifiedProblem &problem, Stri
     for (MemRefType box : paddingBoxes(argument.desc, module.getContext()))
       emitBox(module, problem, name + "_padding" + Twine(count++), i, box);
   }
+}
+
+bool emission::fillsPadding(const VerifiedProblem &problem) {
+  const ArgumentInfo &output = *llvm::find_if(problem.arguments, [](const ArgumentInfo &argument) { return argument.isOutput; });
+  const TensorDesc &desc = output.desc;
+  if (!desc.hasPadding() || desc.hasRuntimeDims() || bitsOf(desc.dataType) < 8 || output.isUpdated)
+    return false;
+  return llvm::all_of(problem.arguments, [&](const ArgumentInfo &argument) {
+    return argument.isOutput || argument.desc.dataType != desc.dataType || !argument.desc.sameLayout(desc);
+  });
+}
+
+SmallVector<Type> emission::argumentTypesToFill(const VerifiedProblem &problem, MLIRContext *context) {
+  SmallVector<Type> types = argumentTypes(problem, context);
+  for (auto [type, argument] : llvm::zip_equal(types, problem.arguments))
+    if (argument.isOutput && fillsPadding(problem))
+      type = memrefOf(argument.desc, context, Reach::Padding);
+  return types;
+}
+
+Operand emission::filledOutput(FunctionEmitter &function, int32_t index, ArrayRef<int64_t> space) {
+  if (!fillsPadding(function.problem))
+    return function.tensor(index, space);
+  OpBuilder &builder = function.builder;
+  Value memref = function.find(index);
+  const TensorDesc &desc = function.descOf(index);
+  Value zero = arith::ConstantOp::create(builder, function.loc, builder.getZeroAttr(elementType(desc.dataType, builder)));
+  linalg::FillOp::create(builder, function.loc, zero, memref);
+  return {memref, mapOf(desc, space, builder.getContext(), Reach::Padding)};
 }

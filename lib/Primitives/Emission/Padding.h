@@ -4,16 +4,14 @@
 //===----------------------------------------------------------------------===//
 //
 // Whoever writes a padded tensor leaves its padding zero. The padding is cut into boxes, strided views of the buffer, and each is written
-// by a function of its own after the problem's, so that a recipe schedules it as it would any other elementwise op.
+// by a function of its own after the problem's, so that a recipe schedules it as it would any other elementwise op. A problem that is a
+// single elementwise op fills its whole destination in front instead, where it may: a recipe then makes the two one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_PADDING_H
 #define QUERN_PRIMITIVES_EMISSION_PADDING_H
 
-#include "Primitives/Registry.h"
-
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/BuiltinTypes.h"
+#include "Primitives/Emission/Function.h"
 
 namespace quern::emission {
 
@@ -24,6 +22,16 @@ llvm::SmallVector<mlir::MemRefType> paddingBoxes(const TensorDesc &desc, mlir::M
 /// Appends `@<name>_padding0`, … : for each box of each output's padding one function with all of the problem's arguments, where the memref
 /// of that output is the box.
 void emitPadding(mlir::ModuleOp module, const VerifiedProblem &problem, llvm::StringRef name);
+
+/// Whether the only output is to be filled with zeros before its elements are written. Where old elements are read, or where an input may
+/// be the output, only the padding may be written, and afterwards.
+bool fillsPadding(const VerifiedProblem &problem);
+
+/// argumentTypes(), but the output has its padding where fillsPadding().
+llvm::SmallVector<mlir::Type> argumentTypesToFill(const VerifiedProblem &problem, mlir::MLIRContext *context);
+
+/// The output of a function of argumentTypesToFill() in `space`, after the fill if there is to be one.
+Operand filledOutput(FunctionEmitter &function, int32_t index, llvm::ArrayRef<int64_t> space);
 
 } // namespace quern::emission
 

@@ -5,6 +5,7 @@
 #include "Primitives/Emission/PostOps.h"
 
 #include "Primitives/Arguments.h"
+#include "Primitives/Emission/Binary.h"
 #include "Primitives/Emission/Convert.h"
 #include "Primitives/Emission/Eltwise.h"
 #include "Primitives/Emission/Tensors.h"
@@ -12,62 +13,6 @@
 using namespace mlir;
 using namespace quern;
 using namespace quern::emission;
-using arith::CmpFPredicate;
-
-namespace {
-
-/// Two operands and, for a select, the condition.
-class BinaryEmitter {
-public:
-  BinaryEmitter(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
-
-  Value emit(Alg alg, Value x, Value y, Value condition) {
-    switch (alg) {
-    case Alg::BinaryAdd:
-      return arith::AddFOp::create(builder, loc, x, y);
-    case Alg::BinaryMul:
-      return arith::MulFOp::create(builder, loc, x, y);
-    case Alg::BinaryMax:
-      return select(compare(CmpFPredicate::OGT, x, y), x, y);
-    case Alg::BinaryMin:
-      return select(compare(CmpFPredicate::OLT, x, y), x, y);
-    case Alg::BinaryDiv:
-      return arith::DivFOp::create(builder, loc, x, y);
-    case Alg::BinarySub:
-      return arith::SubFOp::create(builder, loc, x, y);
-    case Alg::BinarySelect:
-      return select(compare(CmpFPredicate::UNE, condition, constant(x, 0)), x, y);
-    default:
-      return select(compare(predicateOf(alg), x, y), constant(x, 1), constant(x, 0));
-    }
-  }
-
-private:
-  static CmpFPredicate predicateOf(Alg alg) {
-    switch (alg) {
-    case Alg::BinaryGe:
-      return CmpFPredicate::OGE;
-    case Alg::BinaryGt:
-      return CmpFPredicate::OGT;
-    case Alg::BinaryLe:
-      return CmpFPredicate::OLE;
-    case Alg::BinaryLt:
-      return CmpFPredicate::OLT;
-    case Alg::BinaryEq:
-      return CmpFPredicate::OEQ;
-    default:
-      return CmpFPredicate::UNE;
-    }
-  }
-  Value compare(CmpFPredicate predicate, Value x, Value y) { return arith::CmpFOp::create(builder, loc, predicate, x, y); }
-  Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(builder, loc, condition, x, y); }
-  Value constant(Value like, double value) { return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(like.getType(), value)); }
-
-  OpBuilder &builder;
-  Location loc;
-};
-
-} // namespace
 
 PostOps::PostOps(FunctionEmitter &function, ArrayRef<int64_t> space, FloatType compute)
     : function(function), space(space), compute(compute) {
@@ -100,7 +45,7 @@ Value PostOps::applyBinary(OpBuilder &builder, Location loc, const Step &step, V
   if (Value scale = step.scale.read(builder, loc, elements))
     other = arith::MulFOp::create(builder, loc, other, scale);
   Value condition = step.src2 >= 0 ? read(step.src2, step.op->src2.dataType) : Value();
-  return BinaryEmitter(builder, loc).emit(step.op->alg, value, other, condition);
+  return emitBinary(builder, loc, step.op->alg, value, other, condition);
 }
 
 /// The old element's bits may be taken as those of another type.

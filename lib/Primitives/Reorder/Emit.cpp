@@ -18,8 +18,6 @@
 #include "Primitives/Emitters.h"
 #include "Primitives/Reorder/Emitter.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-
 using namespace mlir;
 using namespace quern;
 using namespace quern::emission;
@@ -29,25 +27,6 @@ namespace {
 FloatType computeTypeOf(const ReorderDesc &desc, Builder &builder) {
   bool wide = desc.src.dataType == DataType::F64 || desc.dst.dataType == DataType::F64;
   return wide ? builder.getF64Type() : builder.getF32Type();
-}
-
-/// Whether the destination is filled with zeros before its elements are written, which a recipe makes one. Where old elements are read, or
-/// where an input may be the destination, only the padding may be written, and afterwards.
-bool fillsPadding(const VerifiedProblem &problem) {
-  const TensorDesc &dst = std::get<ReorderDesc>(problem.desc.op).dst;
-  if (!dst.hasPadding() || dst.hasRuntimeDims() || bitsOf(dst.dataType) < 8)
-    return false;
-  return llvm::all_of(problem.arguments, [&](const ArgumentInfo &argument) {
-    return argument.isOutput ? !argument.isUpdated : argument.desc.dataType != dst.dataType || !argument.desc.sameLayout(dst);
-  });
-}
-
-SmallVector<Type> typesOf(const VerifiedProblem &problem, MLIRContext *context) {
-  SmallVector<Type> types = argumentTypes(problem, context);
-  for (auto [type, argument] : llvm::zip_equal(types, problem.arguments))
-    if (argument.isOutput && fillsPadding(problem))
-      type = memrefOf(argument.desc, context, Reach::Padding);
-  return types;
 }
 
 class ReorderEmitter {
@@ -65,7 +44,6 @@ private:
   void addWeightsScales();
   Value rnnQuantized(OpBuilder &b, Location at, Value x, ValueRange in) const;
   Value element(OpBuilder &b, Location at, ValueRange in, Value old) const;
-  Operand destination();
 
   FunctionEmitter function;
   const ReorderDesc &desc;
@@ -81,7 +59,7 @@ private:
 };
 
 ReorderEmitter::ReorderEmitter(ModuleOp module, const VerifiedProblem &problem)
-    : function(module, problem, "reorder", typesOf(problem, module.getContext())), desc(std::get<ReorderDesc>(problem.desc.op)),
+    : function(module, problem, "reorder", argumentTypesToFill(problem, module.getContext())), desc(std::get<ReorderDesc>(problem.desc.op)),
       attr(problem.desc.attr), compute(computeTypeOf(desc, function.builder)),
       space(desc.src.dims, desc.src.ndims), inputs{function.tensor(arg::src, space)},
       srcZeroPoint(quantization(attr.zeroPoints, arg::src, arg::zeroPointsOf(arg::src))),
@@ -143,21 +121,11 @@ Value ReorderEmitter::element(OpBuilder &b, Location at, ValueRange in, Value ol
   return narrowed(b, at, x, desc.dst.dataType);
 }
 
-Operand ReorderEmitter::destination() {
-  if (!fillsPadding(function.problem))
-    return function.tensor(arg::dst, space);
-  OpBuilder &builder = function.builder;
-  Value memref = function.find(arg::dst);
-  Value zero = arith::ConstantOp::create(builder, function.loc, builder.getZeroAttr(elementType(desc.dst.dataType, builder)));
-  linalg::FillOp::create(builder, function.loc, zero, memref);
-  return {memref, mapOf(desc.dst, space, builder.getContext(), Reach::Padding)};
-}
-
 void ReorderEmitter::emit() {
   SmallVector<Operand> all(inputs);
   llvm::append_range(all, postOps.operands());
   SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
-  function.generic(space, kinds, all, destination(),
+  function.generic(space, kinds, all, filledOutput(function, arg::dst, space),
                    [&](OpBuilder &b, Location at, ValueRange in, Value old) { return element(b, at, in, old); });
   function.finish();
 }

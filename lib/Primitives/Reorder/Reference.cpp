@@ -4,13 +4,12 @@
 //===----------------------------------------------------------------------===//
 //
 // dst = sat((s (src - z) a, post-ops) / d + w), each operation rounded to f32 (f64 if a side is f64) in the order written; then the sums of
-// what is stored. Values are computed with those operations, so that they are exact. Eltwise and binary post-ops make an interval of
-// them, which the operations behind are applied to.
+// what is stored.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
 #include "Primitives/Elements.h"
-#include "Primitives/PostOpsReference.h"
+#include "Primitives/ExactReference.h"
 #include "Primitives/QuantizationReference.h"
 #include "Primitives/Reorder/Compensation.h"
 
@@ -31,12 +30,11 @@ struct Parameters {
   float dataScale = 1, dataShift = 0;
   bool hasAdjust = false;
   float adjust = 1;
-  std::vector<PostOp> postOps;
-  std::vector<double> old; ///< of dst, where a sum reads it
+  bool hasPostOps = false;
 
   bool isIdentity() const {
     return srcScales.empty() && srcZeroPoints.empty() && dstScales.empty() && dstZeroPoints.empty() && rnnScales.empty() &&
-           rnn != RnnRole::Data && !hasAdjust && postOps.empty();
+           rnn != RnnRole::Data && !hasAdjust && !hasPostOps;
   }
 };
 
@@ -78,84 +76,35 @@ Result<Parameters> readParameters(const ReorderDesc &op, const Attributes &attr,
   readRnn(op, attr, parameters);
   parameters.hasAdjust = op.dst.extras.flags & ExtraScaleAdjust;
   parameters.adjust = op.dst.extras.scaleAdjust;
-  parameters.postOps = attr.postOps;
-  for (const PostOp &sum : attr.postOps) {
-    if (sum.kind != PostOp::Kind::Sum)
-      continue;
-    Result<const void *> buffer = bufferOf(inputs, arg::dst, op.dst);
-    if (!buffer)
-      return buffer.takeError();
-    TensorDesc old = op.dst;
-    old.dataType = sum.dataType == DataType::Undef ? old.dataType : sum.dataType;
-    parameters.old = gather(old, *buffer);
-  }
+  parameters.hasPostOps = !attr.postOps.empty();
   return parameters;
 }
 
-/// The formula in the arithmetic of `Real`, float or double.
-template <typename Real> class Formula {
-public:
-  Formula(const Parameters &parameters, DataType dstType) : parameters(parameters), dstType(dstType) {}
+/// The formula in the arithmetic of `Real`, float or double, up to the post-ops.
+template <typename Real> Real beforePostOps(const Parameters &parameters, int64_t position, double src) {
+  Real x = static_cast<Real>(src);
+  if (!parameters.srcZeroPoints.empty())
+    x -= static_cast<Real>(parameters.srcZeroPoints.at(position));
+  if (!parameters.srcScales.empty())
+    x *= static_cast<Real>(parameters.srcScales.at(position));
+  if (parameters.hasAdjust)
+    x *= static_cast<Real>(parameters.adjust);
+  if (!parameters.rnnScales.empty())
+    x *= static_cast<Real>(parameters.rnnScales.at(position));
+  if (parameters.rnn == RnnRole::Data) {
+    x *= static_cast<Real>(parameters.dataScale);
+    x += static_cast<Real>(parameters.dataShift);
+  }
+  return x;
+}
 
-  /// Up to the post-ops.
-  Real before(int64_t position, double src) const {
-    Real x = static_cast<Real>(src);
-    if (!parameters.srcZeroPoints.empty())
-      x -= static_cast<Real>(parameters.srcZeroPoints.at(position));
-    if (!parameters.srcScales.empty())
-      x *= static_cast<Real>(parameters.srcScales.at(position));
-    if (parameters.hasAdjust)
-      x *= static_cast<Real>(parameters.adjust);
-    if (!parameters.rnnScales.empty())
-      x *= static_cast<Real>(parameters.rnnScales.at(position));
-    if (parameters.rnn == RnnRole::Data) {
-      x *= static_cast<Real>(parameters.dataScale);
-      x += static_cast<Real>(parameters.dataShift);
-    }
-    return x;
-  }
-  /// Post-ops of which each is a sum.
-  Real sums(int64_t position, Real x) const {
-    for (const PostOp &sum : parameters.postOps) {
-      Real term = sumTerm<Real>(sum, parameters.old[static_cast<size_t>(position)]);
-      x += term;
-    }
-    return x;
-  }
-  /// Behind the post-ops; the result is a value of the destination's type.
-  double after(int64_t position, Real x) const { return roundTo(dstType, static_cast<double>(beforeRounding(position, x))); }
-  /// after() is monotone but where it divides by 0, and but for the sign, which e8m0 drops. A NaN is one here even where the type has none.
-  Interval after(int64_t position, const Interval &x) const {
-    Interval image;
-    auto include = [&](Real end) {
-      Real value = beforeRounding(position, end);
-      image.include(std::isnan(value) ? static_cast<double>(value) : roundTo(dstType, static_cast<double>(value)));
-    };
-    if (x.mayBeNan)
-      include(std::numeric_limits<Real>::quiet_NaN());
-    if (x.isEmpty())
-      return image;
-    include(static_cast<Real>(x.low));
-    include(static_cast<Real>(x.high));
-    if (x.low <= 0 && x.high >= 0)
-      include(Real(0));
-    return image;
-  }
-
-private:
-  Real beforeRounding(int64_t position, Real x) const {
-    if (!parameters.dstScales.empty())
-      x /= static_cast<Real>(parameters.dstScales.at(position));
-    if (!parameters.dstZeroPoints.empty())
-      x += static_cast<Real>(parameters.dstZeroPoints.at(position));
-    if (dstType == DataType::S32 && sizeof(Real) == sizeof(float)) // the largest float that an s32 holds
-      x = std::min(x, static_cast<Real>(0x1p31 - 128));
-    return x;
-  }
-
-  const Parameters &parameters;
-  DataType dstType;
-};
+template <typename Real> Real afterPostOps(const Parameters &parameters, int64_t position, Real x) {
+  if (!parameters.dstScales.empty())
+    x /= static_cast<Real>(parameters.dstScales.at(position));
+  if (!parameters.dstZeroPoints.empty())
+    x += static_cast<Real>(parameters.dstZeroPoints.at(position));
+  return x;
+}
 
 bool isCopy(const ReorderDesc &op, const Parameters &parameters) { return parameters.isIdentity() && op.src.dataType == op.dst.dataType; }
 
@@ -168,39 +117,22 @@ void copy(const ReorderDesc &op, const void *src, ReferenceOutput &out) {
   });
 }
 
+/// Integers that nothing is done with saturate as integers.
+void saturate(const ReorderDesc &op, const void *src, ReferenceOutput &out) {
+  const std::vector<double> values = gather(op.src, src);
+  for (size_t i = 0; i < values.size(); ++i)
+    out.exact[i] = roundTo(op.dst.dataType, values[i]);
+}
+
 template <typename Real>
 Result<void> compute(const PrimitiveDesc &desc, const Parameters &parameters, const ReferenceInputs &inputs, ReferenceOutput &out) {
   const ReorderDesc &op = std::get<ReorderDesc>(desc.op);
   const std::vector<double> src = gather(op.src, inputs.at(arg::src));
   auto owned = std::make_shared<const Parameters>(parameters);
-  Formula<Real> formula(*owned, op.dst.dataType);
-  bool areIntegers = parameters.isIdentity() && !isFloating(op.src.dataType) && !isFloating(op.dst.dataType);
-  bool areSums = std::all_of(parameters.postOps.begin(), parameters.postOps.end(),
-                             [](const PostOp &postOp) { return postOp.kind == PostOp::Kind::Sum; });
-  if (areSums) {
-    for (size_t i = 0; i < src.size(); ++i) {
-      int64_t position = static_cast<int64_t>(i);
-      out.exact[i] = areIntegers ? roundTo(op.dst.dataType, src[i])
-                                 : formula.after(position, formula.sums(position, formula.before(position, src[i])));
-    }
-    return {};
-  }
-  Attributes postOpsAlone = desc.attr;
-  postOpsAlone.scales.erase(arg::src), postOpsAlone.scales.erase(arg::dst);
-  Result<AttributeChain> made = AttributeChain::make(postOpsAlone, op.dst, inputs, sizeof(Real) == sizeof(double));
-  if (!made)
-    return made.takeError();
-  auto chain = std::make_shared<const AttributeChain>(std::move(*made));
-  out.beforeAttributes.resize(src.size());
-  for (size_t i = 0; i < src.size(); ++i) {
-    int64_t position = static_cast<int64_t>(i);
-    out.beforeAttributes[i] = static_cast<double>(formula.before(position, src[i]));
-    out.exact[i] = formula.after(position, static_cast<Real>(chain->apply(position, out.beforeAttributes[i])));
-  }
-  out.range = [owned, formula, chain](int64_t position, const Interval &start) {
-    return formula.after(position, chain->range(position, start));
-  };
-  return {};
+  RoundedFormula<Real> formula;
+  formula.before = [&](int64_t position) { return beforePostOps<Real>(*owned, position, src[static_cast<size_t>(position)]); };
+  formula.after = [owned](int64_t position, Real x) { return afterPostOps<Real>(*owned, position, x); };
+  return computeRounded<Real>(formula, desc.attr, op.dst, inputs, out);
 }
 
 /// The sums of elements that have been stored.
@@ -256,6 +188,8 @@ Result<std::vector<ReferenceOutput>> computeReorderReference(const PrimitiveDesc
   Result<void> done;
   if (isCopy(op, *parameters))
     copy(op, *src, out);
+  else if (parameters->isIdentity() && !isFloating(op.src.dataType) && !isFloating(op.dst.dataType))
+    saturate(op, *src, out);
   else
     done = isWide ? compute<double>(desc, *parameters, inputs, out) : compute<float>(desc, *parameters, inputs, out);
   if (!done)

@@ -39,16 +39,10 @@
 #include "Primitives/Reorder/Verify.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Registry.h"
+#include "Primitives/TensorChecks.h"
 
 namespace quern {
 namespace {
-
-struct NamedTensor {
-  const char *name;
-  const TensorDesc &desc;
-};
-
-std::string textOfDim(int64_t dim) { return dim == runtimeDim ? "given at execution" : std::to_string(dim); }
 
 /// C2, C3.
 Result<void> checkPresence(const ReorderDesc &reorder) {
@@ -74,15 +68,7 @@ Result<void> checkDims(const ReorderDesc &reorder) {
 }
 
 /// C5.
-Result<void> checkOutput(const ReorderDesc &reorder) {
-  const TensorDesc &dst = reorder.dst;
-  int64_t blocks[maxDims];
-  dst.blockSizes(blocks);
-  for (int d = 0; d < dst.ndims; ++d)
-    if (dst.strides[d] == 0 && (dst.paddedDims[d] == runtimeDim || dst.paddedDims[d] > blocks[d]))
-      return invalidArguments("dst has stride 0 over dim ", d, ", which is longer than 1; only a source may broadcast (reorder C5)");
-  return {};
-}
+Result<void> checkDst(const ReorderDesc &reorder) { return checkOutput("dst", reorder.dst, " (reorder C5)"); }
 
 /// C6, C20. What src has appended is not read.
 Result<void> checkCompensation(const ReorderDesc &reorder) {
@@ -172,24 +158,14 @@ Result<void> reorder::checkLayout(std::string_view name, const TensorDesc &tenso
   if (bitsOf(tensor.dataType) < 8 && tensor.hasRuntimeDims())
     return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(tensor.dataType),
                          " with sizes that are given at execution (reorder C28)");
-  if (tensor.hasRuntimeDims() && (!tensor.isPlain() || tensor.hasPadding() || tensor.extras.flags != 0))
-    return unimplemented("a reorder is not implemented for ",
-                         !tensor.isPlain()     ? "inner blocks"
-                         : tensor.hasPadding() ? "padding"
-                                               : "compensation",
-                         " in ", name, ", which has sizes that are given at execution (reorder C18)");
-  for (int d = 0; d < tensor.ndims; ++d)
-    if (tensor.paddedOffsets[d] != 0)
-      return unimplemented("a reorder is not implemented for padded offsets; that of dim ", d, " of ", name, " is ",
-                           tensor.paddedOffsets[d], " (reorder C19)");
-  return {};
+  return quern::checkLayout(name, tensor, {"a reorder", " (reorder C18)", "", " (reorder C19)"});
 }
 
 Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
   VerifiedProblem problem;
   problem.desc = desc;
   const auto &reorder = std::get<ReorderDesc>(problem.desc.op);
-  for (auto check : {checkPresence, checkDims, checkOutput, checkCompensation, checkSupported, checkHalfBytes})
+  for (auto check : {checkPresence, checkDims, checkDst, checkCompensation, checkSupported, checkHalfBytes})
     if (Result<void> ok = check(reorder); !ok)
       return ok.takeError();
   if (Result<void> ok = reorder::checkAttributes(reorder, problem.desc.attr); !ok)

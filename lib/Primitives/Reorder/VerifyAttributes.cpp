@@ -48,40 +48,10 @@ Result<void> checkParamsOfPostOp(const Quantization &quantization, const TensorD
   return checkParams(quantization, tensor);
 }
 
-/// C7, C10, C18 to C21, C24, C25.
-constexpr PostOpRules postOpRules = {"a reorder",        reorder::isElementType, reorder::elementTypes,
-                                     checkOperandLayout, checkParamsOfPostOp,    " (reorder C10)",
-                                     " (reorder C24)",   " (reorder C7)",        " (reorder C25)"};
-
-/// C11.
-Result<void> checkSum(const PostOp &op, const TensorDesc &dst) {
-  if (op.dataType != DataType::Undef && bitsOf(op.dataType) != bitsOf(dst.dataType))
-    return invalidArguments("post-op sum reads dst as ", nameOf(op.dataType), ", which has not the size of ", nameOf(dst.dataType),
-                            " (reorder C11)");
-  if (op.dataType != DataType::Undef && !reorder::isElementType(op.dataType))
-    return unimplemented("a reorder is not implemented with a sum that reads dst as ", nameOf(op.dataType), "; it is for ",
-                         reorder::elementTypes, " (reorder C24)");
-  return {};
-}
-
-/// C11, C23 and, of operands, C10, C18 to C20, C24.
-Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst) {
-  int sums = 0;
-  for (size_t i = 0; i < postOps.size(); ++i) {
-    PostOp &op = postOps[i];
-    sums += op.kind == PostOp::Kind::Sum;
-    if (op.kind == PostOp::Kind::Prelu || sums > 1)
-      return unimplemented("a reorder is not implemented with ", sums > 1 ? "a second post-op " : "a post-op ", nameOf(op.kind),
-                           ", which is number ", i, "; it is with eltwise, binary and one sum (reorder C23)");
-    if (Result<void> ok = op.kind == PostOp::Kind::Sum ? checkSum(op, dst) : Result<void>(); !ok)
-      return ok;
-    if (op.kind != PostOp::Kind::Binary)
-      continue;
-    if (Result<void> ok = checkOperands(op, i, dst, postOpRules); !ok)
-      return ok;
-  }
-  return {};
-}
+/// C7, C10, C11, C18 to C21, C23 to C25.
+constexpr PostOpRules postOpRules = {"a reorder",         reorder::isElementType, reorder::elementTypes, checkOperandLayout,
+                                     checkParamsOfPostOp, " (reorder C10)",       " (reorder C24)",      " (reorder C7)",
+                                     " (reorder C25)",    " (reorder C23)",       " (reorder C11)"};
 
 /// C8.
 Result<void> checkGroups(const Quantization &quantization, const TensorDesc &tensor) {
@@ -182,7 +152,7 @@ Result<void> checkRnn(const ReorderDesc &reorder, const Attributes &attr) {
 Result<void> reorder::checkAttributes(const ReorderDesc &reorder, Attributes &attr) {
   if (Result<void> ok = checkRnn(reorder, attr); !ok)
     return ok;
-  if (Result<void> ok = checkPostOps(attr.postOps, reorder.dst); !ok)
+  if (Result<void> ok = checkPostOps(attr.postOps, reorder.dst, postOpRules); !ok)
     return ok;
   for (const auto &[argument, params] : attr.scales)
     if (Result<void> ok = checkQuantization({true, argument, params}, reorder, attr.postOps); !ok)

@@ -36,16 +36,10 @@
 #include "Primitives/Softmax/Verify.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Registry.h"
+#include "Primitives/TensorChecks.h"
 
 namespace quern {
 namespace {
-
-using softmax::checkLayout;
-
-struct NamedTensor {
-  const char *name;
-  const TensorDesc &desc;
-};
 
 /// C2, C3.
 Result<void> checkKind(const SoftmaxDesc &softmax) {
@@ -79,7 +73,6 @@ Result<void> checkPresence(const SoftmaxDesc &softmax) {
 Result<void> checkDims(const SoftmaxDesc &softmax) {
   const char *firstName = isForward(softmax.prop) ? "src" : "dst";
   const TensorDesc &first = isForward(softmax.prop) ? softmax.src : softmax.dst;
-  auto textOf = [](int64_t dim) { return dim == runtimeDim ? std::string("given at execution") : std::to_string(dim); };
   const NamedTensor all[] = {{"dst", softmax.dst}, {"diff_dst", softmax.diffDst}, {"diff_src", softmax.diffSrc}};
   for (const auto &[name, desc] : all) {
     if (desc.isZero())
@@ -88,7 +81,7 @@ Result<void> checkDims(const SoftmaxDesc &softmax) {
       return invalidArguments(name, " is of rank ", desc.ndims, ", ", firstName, " of rank ", first.ndims, " (softmax C6)");
     for (int d = 0; d < first.ndims; ++d)
       if (desc.dims[d] != first.dims[d])
-        return invalidArguments("dim ", d, " of ", name, " is ", textOf(desc.dims[d]), ", of ", firstName, " ", textOf(first.dims[d]),
+        return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(desc.dims[d]), ", of ", firstName, " ", textOfDim(first.dims[d]),
                                 " (softmax C6)");
   }
   if (softmax.axis < 0 || softmax.axis >= first.ndims)
@@ -98,16 +91,9 @@ Result<void> checkDims(const SoftmaxDesc &softmax) {
 }
 
 /// C8.
-Result<void> checkOutput(const SoftmaxDesc &softmax) {
+Result<void> checkOutputs(const SoftmaxDesc &softmax) {
   bool forward = isForward(softmax.prop);
-  const TensorDesc &out = forward ? softmax.dst : softmax.diffSrc;
-  int64_t blocks[maxDims];
-  out.blockSizes(blocks);
-  for (int d = 0; d < out.ndims && out.isBlockedFormat(); ++d)
-    if (out.strides[d] == 0 && (out.paddedDims[d] == runtimeDim || out.paddedDims[d] > blocks[d]))
-      return invalidArguments(forward ? "dst" : "diff_src", " has stride 0 over dim ", d,
-                              ", which is longer than 1; only a source may broadcast (softmax C8)");
-  return {};
+  return checkOutput(forward ? "dst" : "diff_src", forward ? softmax.dst : softmax.diffSrc, " (softmax C8)");
 }
 
 /// C9.
@@ -128,24 +114,10 @@ Result<void> checkHint(const SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
   return {};
 }
 
-/// C10: gives `tensor` the order of dims and the blocks of `like`, dense.
-Result<void> resolve(const char *name, TensorDesc &tensor, const char *likeName, const TensorDesc &like) {
-  if (!tensor.isAny())
-    return {};
-  if (like.hasRuntimeDims())
-    return invalidArguments(name, " has layout `any`, which cannot follow ", likeName,
-                            ": its strides or offset are given at execution (softmax C10)");
-  Result<TensorDesc> resolved = like.denseLike(tensor.dataType);
-  if (!resolved)
-    return Error{resolved.error().status, concat(name, ": ", resolved.error().message, " (softmax C10)")};
-  tensor = *resolved;
-  return {};
-}
-
 /// C5, C10.
 Result<void> resolveLayouts(SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
   if (isForward(softmax.prop))
-    return resolve("dst", softmax.dst, "src", softmax.src);
+    return resolveLike("dst", softmax.dst, "src", softmax.src, " (softmax C10)");
   if (softmax.dst.isAny()) {
     if (!hint)
       return invalidArguments("dst has layout `any`; backward softmax takes it from the hint, and none is given (softmax C5)");
@@ -154,9 +126,9 @@ Result<void> resolveLayouts(SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
     softmax.dst = std::get<SoftmaxDesc>(hint->op).dst;
     softmax.dst.dataType = type;
   }
-  if (Result<void> ok = resolve("diff_dst", softmax.diffDst, "dst", softmax.dst); !ok)
+  if (Result<void> ok = resolveLike("diff_dst", softmax.diffDst, "dst", softmax.dst, " (softmax C10)"); !ok)
     return ok;
-  return resolve("diff_src", softmax.diffSrc, "diff_dst", softmax.diffDst);
+  return resolveLike("diff_src", softmax.diffSrc, "diff_dst", softmax.diffDst, " (softmax C10)");
 }
 
 /// C13, C14.
@@ -193,7 +165,7 @@ Result<void> checkSupported(const SoftmaxDesc &softmax) {
       continue;
     if (Result<void> ok = checkType(softmax, name, desc.dataType); !ok)
       return ok;
-    if (Result<void> ok = checkLayout(name, desc); !ok)
+    if (Result<void> ok = softmax::checkLayout(name, desc); !ok)
       return ok;
   }
   return {};
@@ -217,19 +189,7 @@ void listArguments(VerifiedProblem &problem) {
 } // namespace
 
 Result<void> softmax::checkLayout(std::string_view name, const TensorDesc &tensor) {
-  if (tensor.isAny())
-    return {};
-  if (tensor.hasRuntimeDims() && (!tensor.isPlain() || tensor.hasPadding()))
-    return unimplemented("softmax is not implemented for ", tensor.isPlain() ? "padding" : "inner blocks", " in ", name,
-                         ", which has sizes that are given at execution (softmax C15)");
-  if (tensor.extras.flags != 0)
-    return unimplemented("softmax is not implemented for tensors with compensation; the flags of ", name, " are ", tensor.extras.flags,
-                         " (softmax C16)");
-  for (int d = 0; d < tensor.ndims; ++d)
-    if (tensor.paddedOffsets[d] != 0)
-      return unimplemented("softmax is not implemented for padded offsets; that of dim ", d, " of ", name, " is ", tensor.paddedOffsets[d],
-                           " (softmax C17)");
-  return {};
+  return quern::checkLayout(name, tensor, {"softmax", " (softmax C15)", " (softmax C16)", " (softmax C17)"});
 }
 
 Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
@@ -242,7 +202,7 @@ Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &t
     return ok.takeError();
   if (Result<void> ok = resolveLayouts(softmax, forwardHint); !ok)
     return ok.takeError();
-  for (auto check : {checkOutput, checkSupported})
+  for (auto check : {checkOutputs, checkSupported})
     if (Result<void> ok = check(softmax); !ok)
       return ok.takeError();
   if (Result<void> ok = softmax::checkAttributes(softmax, problem.desc.attr); !ok)

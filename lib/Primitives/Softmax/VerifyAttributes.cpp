@@ -62,7 +62,7 @@ Result<void> checkParams(const Quantization &quantization, const TensorDesc &ten
   return {};
 }
 
-/// C11, C12, C15 to C17, C19, C20, C23, C24.
+/// C11, C12, C15 to C17, C19, C20, C22 to C24.
 constexpr PostOpRules postOpRules = {"softmax",
                                      isOperandType,
                                      "f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8, u8",
@@ -71,22 +71,9 @@ constexpr PostOpRules postOpRules = {"softmax",
                                      " (softmax C11)",
                                      " (softmax C23)",
                                      " (softmax C12)",
-                                     " (softmax C24)"};
-
-/// C22 and, of operands, C11, C15 to C17, C23.
-Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst) {
-  for (size_t i = 0; i < postOps.size(); ++i) {
-    PostOp &op = postOps[i];
-    if (op.kind == PostOp::Kind::Eltwise)
-      continue;
-    if (op.kind != PostOp::Kind::Binary)
-      return unimplemented("softmax is not implemented with a post-op ", nameOf(op.kind), ", which is number ", i,
-                           "; it is with eltwise and binary (softmax C22)");
-    if (Result<void> ok = checkOperands(op, i, dst, postOpRules); !ok)
-      return ok;
-  }
-  return {};
-}
+                                     " (softmax C24)",
+                                     " (softmax C22)",
+                                     ""};
 
 /// C12, C18 to C21, C24.
 Result<void> checkQuantization(const Quantization &quantization, const SoftmaxDesc &softmax, const std::vector<PostOp> &postOps) {
@@ -110,7 +97,7 @@ Result<void> softmax::checkAttributes(const SoftmaxDesc &softmax, Attributes &at
     return unimplemented("softmax does not take RNN quantization parameters (softmax C26)");
   if (!isForward(softmax.prop))
     return checkNone(attr);
-  if (Result<void> ok = checkPostOps(attr.postOps, softmax.dst); !ok)
+  if (Result<void> ok = checkPostOps(attr.postOps, softmax.dst, postOpRules); !ok)
     return ok;
   for (const auto &[argument, params] : attr.scales)
     if (Result<void> ok = checkQuantization({true, argument, params}, softmax, attr.postOps); !ok)

@@ -48,19 +48,7 @@ public:
       }
   }
 
-  void addSum() {
-    PostOp sum;
-    sum.kind = PostOp::Kind::Sum;
-    sum.scale = random.pick({1.0f, 0.5f, -1.5f, 0.1f, 3.0f, 0.0f});
-    DataType to = sides.dst.dataType;
-    if (random.oneIn(2))
-      sum.dataType = to == DataType::S8 && random.oneIn(2) ? DataType::U8 : to == DataType::U8 && random.oneIn(2) ? DataType::S8 : to;
-    if (!isFloating(to))
-      sum.zeroPoint = random.pick({0, 0, 3, -7, 128});
-    drawn.open.postOps.push_back(sum);
-    drawn.actualPostOps.push_back(sum);
-  }
-
+  void addSum() { appendSum(random, sides.dst.dataType, drawn); }
   void addEltwise() { appendEltwise(random, drawn); }
   void addBinary() { appendBinary(random, shape, drawn); }
 

@@ -76,12 +76,6 @@ std::vector<Cell> makeCells() {
 
 } // namespace
 
-std::string_view nameOf(LayoutFamily family) {
-  constexpr std::string_view names[] = {"plain",  "permuted", "gapped", "submemory", "blocked", "blocks",
-                                        "nested", "uneven",   "padded", "broadcast", "runtime"};
-  return names[static_cast<size_t>(family)];
-}
-
 std::string_view nameOf(AttributeClass attribute) {
   constexpr std::string_view names[] = {"none",   "scales", "zero points",  "groups",   "sum",        "eltwise",
                                         "binary", "mixed",  "compensation", "rnn data", "rnn weights"};

@@ -10,31 +10,12 @@
 #ifndef QUERN_CONFORMANCE_REORDER_CELLS_H
 #define QUERN_CONFORMANCE_REORDER_CELLS_H
 
-#include "Desc/PrimitiveDesc.h"
+#include "Families.h"
 
 #include <compare>
 #include <vector>
 
 namespace quern::cases::reorder {
-
-/// What is particular about the layouts of a problem: on one side, or on both.
-enum class LayoutFamily {
-  Plain,     ///< dense row-major on both sides
-  Permuted,  ///< dense, in another order of the dims on each side
-  Gapped,    ///< with gaps and offsets
-  Submemory, ///< a part of a larger tensor, blocked or not
-  Blocked,   ///< one inner block
-  Blocks,    ///< inner blocks of two dims
-  Nested,    ///< two inner blocks of one dim, around another's
-  Uneven,    ///< the dim is blocked on both sides, and the blocks divide neither it nor each other
-  Padded,    ///< blocks that do not divide, or padding without a block
-  Broadcast, ///< src repeats along some dim
-  Runtime,   ///< sizes, strides or offsets that are given at execution
-};
-inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Plain,     LayoutFamily::Permuted, LayoutFamily::Gapped,
-                                               LayoutFamily::Submemory, LayoutFamily::Blocked,  LayoutFamily::Blocks,
-                                               LayoutFamily::Nested,    LayoutFamily::Uneven,   LayoutFamily::Padded,
-                                               LayoutFamily::Broadcast, LayoutFamily::Runtime};
 
 /// What besides the tensors a case has.
 enum class AttributeClass {
@@ -66,7 +47,6 @@ struct Cell {
   auto operator<=>(const Cell &) const = default;
 };
 
-std::string_view nameOf(LayoutFamily family);
 std::string_view nameOf(AttributeClass attribute);
 
 /// Whether there are such problems.

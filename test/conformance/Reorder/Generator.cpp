@@ -8,9 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "Reorder/Generator.h"
 
-#include <cmath>
-#include <numeric>
-
 namespace quern::cases::reorder {
 namespace {
 
@@ -42,21 +39,7 @@ int64_t drawBudget(Random &random, AttributeClass attribute) {
 
 Dims drawShape(Random &random, const Cell &cell) {
   RankRange ranks = ranksOf(cell.attribute);
-  int64_t rank = random.oneIn(3) ? random.between(ranks.least, ranks.most) : random.between(ranks.least, std::min<int64_t>(ranks.most, 5));
-  Dims dims(static_cast<size_t>(rank), 1);
-  std::vector<size_t> order(dims.size());
-  std::iota(order.begin(), order.end(), 0);
-  random.shuffle(order);
-  double budget = static_cast<double>(drawBudget(random, cell.attribute));
-  for (int64_t left = rank; size_t dim : order) {
-    // Leaves something for so many dims: otherwise the first would take everything.
-    double share = std::pow(budget, 1.0 / static_cast<double>(random.between(1, left--)));
-    dims[dim] = drawExtent(random, static_cast<int64_t>(std::min(budget, 1.5 * share)));
-    budget /= static_cast<double>(dims[dim]);
-  }
-  if (random.oneIn(50))
-    dims[static_cast<size_t>(drawDim(random, dims))] = 0;
-  return dims;
+  return quern::drawShape(random, ranks.least, ranks.most, static_cast<double>(drawBudget(random, cell.attribute)));
 }
 
 const Cell &cellOf(int64_t number) { return allCells()[static_cast<size_t>(number) % allCells().size()]; }

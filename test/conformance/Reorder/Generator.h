@@ -27,10 +27,6 @@ struct Sides {
   TensorDesc src, dst;
 };
 Sides drawSides(Random &random, LayoutFamily family, const Dims &dims, DataType from, DataType to);
-/// One tensor of a family that a single tensor can be of: neither Runtime nor Broadcast. Of a type of half bytes it is written only without
-/// gaps, and of another family then.
-TensorDesc drawSide(Random &random, LayoutFamily family, const Dims &dims, DataType type, bool isWritten);
-
 /// Attributes of a class; extras that go with it are added to `sides.dst`.
 AttributesDraw drawAttributes(Random &random, AttributeClass attribute, Sides &sides, const OperandShape &shape);
 

@@ -200,7 +200,7 @@ TEST(SoftmaxVerify, RefusesByNumber) {
       {"C14", "softmax bwd_d dst=f32:8x9:ab diff_dst=f32:8x9:ab diff_src=f8_e5m2:8x9:ab", unsupported, "diff_src of type f8_e5m2"},
       {"C15", "softmax fwd_i src=f32:?x9:ab dst=f32:?x9:aB16b", unsupported, "inner blocks in dst"},
       {"C15", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:s?x1:pad8x16", unsupported, "padding in dst"},
-      {"C16", "softmax fwd_i src=f32:8x9:ab:s8s8@1 dst=f32:8x9:ab", unsupported, "the flags of src are 1"},
+      {"C16", "softmax fwd_i src=f32:8x9:ab:s8s8@1 dst=f32:8x9:ab", unsupported, "compensation in src; its flags are 1"},
       {"C17", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:s20x1:pad8x16:at0x3", unsupported, "that of dim 1 of dst is 3"},
       {"C18", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst(mask=2)", unsupported, "scales of dst have mask 2"},
       {"C19", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(groups=1x3)", unsupported, "the scales of src have"},

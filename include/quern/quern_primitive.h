@@ -39,6 +39,18 @@ QUERN_API quern_status_t quern_softmax_backward_primitive_desc_create(quern_prim
 QUERN_API quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *reorder_primitive_desc,
         const_quern_memory_desc_t src_desc, quern_engine_t src_engine, const_quern_memory_desc_t dst_desc, quern_engine_t dst_engine,
         const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+/**
+ * dst = src0 alg src1, element by element; a dim of 1 in either source repeats. src1_desc and dst_desc may be `any`. invalid_arguments: an
+ * alg_kind that is not binary, and select, which needs the function below.
+ */
+QUERN_API quern_status_t quern_binary_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
+        quern_alg_kind_t alg_kind, const_quern_memory_desc_t src0_desc, const_quern_memory_desc_t src1_desc,
+        const_quern_memory_desc_t dst_desc, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+/** Likewise, with the condition of a select: dst is src0 where src2 is not 0, else src1. Of other algorithms src2_desc is null or zero. */
+QUERN_API quern_status_t quern_binary_primitive_desc_create_v2(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
+        quern_alg_kind_t alg_kind, const_quern_memory_desc_t src0_desc, const_quern_memory_desc_t src1_desc,
+        const_quern_memory_desc_t src2_desc, const_quern_memory_desc_t dst_desc,
+        const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 
 /** Moves to the next implementation; last_impl_reached leaves the descriptor as it is. */
 QUERN_API quern_status_t quern_primitive_desc_next_impl(quern_primitive_desc_t primitive_desc) QUERN_NOEXCEPT;

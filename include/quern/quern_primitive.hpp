@@ -217,6 +217,34 @@ struct reorder : public primitive {
   }
 };
 
+/// dst = src0 alg src1; see quern_binary_primitive_desc_create().
+struct binary : public primitive {
+  struct primitive_desc : public quern::primitive_desc {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, algorithm alg, const memory::desc &src0, const memory::desc &src1, const memory::desc &dst,
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+      quern_primitive_desc_t created = nullptr;
+      accept(quern_binary_primitive_desc_create(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg), src0.get(), src1.get(),
+                                                dst.get(), attr.get()),
+             created, allow_empty);
+    }
+    /// With the condition of a select.
+    primitive_desc(const engine &aengine, algorithm alg, const memory::desc &src0, const memory::desc &src1, const memory::desc &src2,
+                   const memory::desc &dst, const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+      quern_primitive_desc_t created = nullptr;
+      accept(quern_binary_primitive_desc_create_v2(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg), src0.get(), src1.get(),
+                                                   src2.get(), dst.get(), attr.get()),
+             created, allow_empty);
+    }
+    memory::desc src0_desc() const { return src_desc(0); }
+    memory::desc src1_desc() const { return src_desc(1); }
+    memory::desc src2_desc() const { return src_desc(2); }
+  };
+  binary() = default;
+  binary(const primitive_desc &pd) : primitive(pd) {}
+  binary(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
 /// Text or code of a problem without an engine; see quern_compile(). An empty target means this machine.
 inline std::string compile(const std::string &line, quern_code_form_t form, const std::string &target = "") {
   quern_blob_t blob = nullptr;

@@ -21,6 +21,7 @@ struct Emitter {
 
 /// One line for each primitive that has an implementation.
 constexpr Emitter emitters[] = {
+    {PrimitiveKind::Binary, emitBinary},
     {PrimitiveKind::Reorder, emitReorder},
     {PrimitiveKind::Softmax, emitSoftmax},
 };

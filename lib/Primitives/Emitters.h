@@ -24,6 +24,7 @@ namespace quern {
 mlir::LogicalResult emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 // One emitter for each primitive, in Primitives/<Name>/Emit.cpp.
+void emitBinary(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitSoftmax(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitReorder(mlir::ModuleOp module, const VerifiedProblem &problem);
 

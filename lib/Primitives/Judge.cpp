@@ -100,7 +100,7 @@ double thresholdOfRnn(const RnnDesc &rnn, FpmathMode mode, DataType outputType) 
 } // namespace
 
 double thresholdOf(const PrimitiveDesc &desc, DataType outputType) {
-  if (desc.kind() == PrimitiveKind::Reorder)
+  if (desc.kind() == PrimitiveKind::Reorder || desc.kind() == PrimitiveKind::Binary)
     return 0;
   if (const auto *rnn = std::get_if<Boxed<RnnDesc>>(&desc.op))
     return thresholdOfRnn(*rnn, desc.attr.fpmathMode, outputType);

@@ -47,6 +47,7 @@ struct Oracle {
 
 /// One line for each primitive that has a reference.
 constexpr Oracle oracles[] = {
+    {PrimitiveKind::Binary, computeBinaryReference},
     {PrimitiveKind::Reorder, computeReorderReference},
     {PrimitiveKind::Rnn, computeRnnReference},
     {PrimitiveKind::Softmax, computeSoftmaxReference},

@@ -22,6 +22,7 @@ struct RegisteredPrimitive {
 
 /// One line for each primitive that has an implementation.
 constexpr RegisteredPrimitive primitives[] = {
+    {PrimitiveKind::Binary, verifyBinary},
     {PrimitiveKind::Reorder, verifyReorder},
     {PrimitiveKind::Rnn, verifyRnn, /*hasEmitter=*/false},
     {PrimitiveKind::Softmax, verifySoftmax},

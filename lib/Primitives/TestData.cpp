@@ -220,6 +220,8 @@ private:
 void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
   if (desc.kind() == PrimitiveKind::Reorder && argument < arg::postOpBase)
     return fillReorderInput(desc, argument, tensor, kind, seed, buffer);
+  if (desc.kind() == PrimitiveKind::Binary && argument < arg::postOpBase)
+    return fillBinaryInput(desc, argument, tensor, kind, seed, buffer);
   if (desc.kind() == PrimitiveKind::Rnn)
     return fillRnnInput(desc, argument, tensor, kind, seed, buffer);
   InputFiller(desc, argument, tensor, kind, seed).fill(buffer);

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/TestValues.h"
 
+#include <cmath>
 #include <limits>
 
 namespace quern {
@@ -64,6 +65,46 @@ double testdata::bell(uint64_t bits) {
   constexpr uint64_t mask = (1 << 21) - 1;
   double sum = static_cast<double>(bits & mask) + static_cast<double>(bits >> 21 & mask) + static_cast<double>(bits >> 42 & mask);
   return (sum / (mask + 1.0) - 1.5) * 4;
+}
+
+double testdata::integerOf(DataType type, uint64_t bits) {
+  constexpr double ends[] = {-0x1p31, 0x1p31 - 1, -129, -128, -127, -9, -8, -1, 0, 1, 7, 8, 15, 16, 127, 128, 254, 255, 256, 0x1p24 + 1};
+  if (bits % 5 == 0)
+    return ends[mix(bits) % std::size(ends)];
+  double whole = static_cast<double>(static_cast<int32_t>(mix(bits) >> 32));
+  switch (bits % 5) {
+  case 1:
+    return std::floor(whole * 0x1p-24);
+  case 2:
+    return std::floor(whole * 0x1p-28);
+  default:
+    return type == DataType::S32 ? whole : std::floor(whole * 0x1p-23);
+  }
+}
+
+double testdata::specialOf(DataType type, uint64_t bits) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  switch (mix(bits) % 8) {
+  case 0:
+    return std::numeric_limits<double>::quiet_NaN();
+  case 1:
+    return infinity;
+  case 2:
+    return -infinity;
+  case 3:
+    return largestOf(type);
+  case 4:
+    return -largestOf(type);
+  case 5:
+    return -0.0;
+  default:
+    return denormalOf(type, bits) * (bits & 64 ? -1 : 1);
+  }
+}
+
+double testdata::scaleOf(FillKind kind, uint64_t bits) {
+  double scale = std::ldexp(1.0, static_cast<int>(bits % 7) - 3);
+  return kind == FillKind::Designed || bits % 3 == 0 ? scale : scale * (1 + static_cast<double>(bits >> 8 & 0xfffff) / 0x100000);
 }
 
 } // namespace quern

@@ -21,12 +21,19 @@ double bell(uint64_t bits);
 double largestOf(DataType type);
 /// A denormal of a floating type.
 double denormalOf(DataType type, uint64_t bits);
+/// NaN, infinities, -0, the type's largest values, and denormals; of a floating type.
+double specialOf(DataType type, uint64_t bits);
+/// Of the whole type, small ones and the ends of types more often than others.
+double integerOf(DataType type, uint64_t bits);
+/// From 1/8 to 16, never 0. Designed: powers of two.
+double scaleOf(FillKind kind, uint64_t bits);
 
 } // namespace quern::testdata
 
 namespace quern {
 
 // One function for each primitive with data of its own, in Primitives/<Name>/TestData.cpp.
+void fillBinaryInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 void fillReorderInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 

@@ -110,6 +110,33 @@ quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *handl
   });
 }
 
+quern_status_t quern_binary_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_alg_kind_t alg,
+                                                  const_quern_memory_desc_t src0, const_quern_memory_desc_t src1,
+                                                  const_quern_memory_desc_t dst, const_quern_primitive_attr_t attr) noexcept {
+  return quern_binary_primitive_desc_create_v2(handle, engine, alg, src0, src1, nullptr, dst, attr);
+}
+
+quern_status_t quern_binary_primitive_desc_create_v2(quern_primitive_desc_t *handle, quern_engine_t engine, quern_alg_kind_t alg,
+                                                     const_quern_memory_desc_t src0, const_quern_memory_desc_t src1,
+                                                     const_quern_memory_desc_t src2, const_quern_memory_desc_t dst,
+                                                     const_quern_primitive_attr_t attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("engine", engine, "src0_desc", src0, "src1_desc", src1, "dst_desc", dst);
+    PrimitiveDesc desc; // filled in place: descriptors are large
+    auto &binary = desc.op.emplace<BinaryDesc>();
+    binary.alg = fromC<Alg>(alg);
+    binary.src = *unwrap(src0);
+    binary.src1 = *unwrap(src1);
+    if (src2)
+      binary.src2 = *unwrap(src2);
+    binary.dst = *unwrap(dst);
+    desc.attr = attributesOf(attr);
+    return create(handle, engine, desc, nullptr);
+  });
+}
+
 quern_status_t quern_primitive_desc_create_from_text(quern_primitive_desc_t *handle, quern_engine_t engine, const char *line) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);

@@ -84,6 +84,7 @@ private:
 };
 
 std::unique_ptr<PrimitiveCases> makeSoftmaxCases();
+std::unique_ptr<PrimitiveCases> makeBinaryCases();
 std::unique_ptr<PrimitiveCases> makeReorderCases();
 std::unique_ptr<PrimitiveCases> makeReorderRoundTripCases();
 std::unique_ptr<PrimitiveCases> makeReorderTagCases();
@@ -100,6 +101,7 @@ inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                        {"reorder", makeReorderCases},
                                        {"reorder-round-trips", makeReorderRoundTripCases},
                                        {"reorder-tags", makeReorderTagCases, /*isDivisible=*/true},
+                                       {"binary", makeBinaryCases},
                                        {"rnn", makeRnnCases}};
 
 /// A mistake with its numbers drawn: mistakes 0 to their number less 1 have each once.

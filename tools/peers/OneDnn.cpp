@@ -71,6 +71,8 @@ struct OneDnn::Functions {
   int (*appendSum)(void *, float, int32_t, int);
   int (*softmaxForward)(void **, void *, int, int, const void *, const void *, int, const void *);
   int (*softmaxBackward)(void **, void *, int, const void *, const void *, const void *, int, const void *, const void *);
+  int (*binary)(void **, void *, int, const void *, const void *, const void *, const void *);
+  int (*binaryV2)(void **, void *, int, const void *, const void *, const void *, const void *, const void *) = nullptr; ///< from 3.6 on
   int (*reorder)(void **, const void *, void *, const void *, void *, const void *);
   int (*pdQuery)(const void *, int, int, void *);
   int (*pdDestroy)(void *);
@@ -95,6 +97,7 @@ struct OneDnn::Functions {
     };
     find(mdCreateWithBlob, "dnnl_memory_desc_create_with_blob");
     find(mdGetBlob, "dnnl_memory_desc_get_blob");
+    find(binaryV2, "dnnl_binary_primitive_desc_create_v2");
     find(setGroupedScales, "dnnl_primitive_attr_set_scales");
     find(setGroupedZeroPoints, "dnnl_primitive_attr_set_zero_points");
     get(version, "dnnl_version");
@@ -119,6 +122,7 @@ struct OneDnn::Functions {
     get(appendEltwise, "dnnl_post_ops_append_eltwise");
     get(appendBinary, "dnnl_post_ops_append_binary");
     get(appendSum, "dnnl_post_ops_append_sum");
+    get(binary, "dnnl_binary_primitive_desc_create");
     get(reorder, "dnnl_reorder_primitive_desc_create");
     get(softmaxForward, "dnnl_softmax_forward_primitive_desc_create");
     get(softmaxBackward, "dnnl_softmax_backward_primitive_desc_create");
@@ -304,7 +308,23 @@ Result<void *> OneDnnPrimitive::createDesc(const ReorderDesc &op) {
 Result<void *> OneDnnPrimitive::createDesc(const EltwiseDesc &) { return unimplemented("oneDNN: eltwise is not compared with it"); }
 
 /// Likewise.
-Result<void *> OneDnnPrimitive::createDesc(const BinaryDesc &) { return unimplemented("oneDNN: binary is not compared with it"); }
+Result<void *> OneDnnPrimitive::createDesc(const BinaryDesc &op) {
+  Result<void *> src = describe(op.src), src1 = describe(op.src1), dst = describe(op.dst), src2 = nullptr;
+  if (!op.src2.isZero())
+    src2 = describe(op.src2);
+  for (Result<void *> *described : {&src, &src1, &src2, &dst})
+    if (!*described)
+      return described->takeError();
+  void *desc = nullptr;
+  int alg = static_cast<int>(op.alg), status = unimplementedStatus;
+  if (op.src2.isZero())
+    status = library.api->binary(&desc, library.engine, alg, *src, *src1, *dst, attributes);
+  else if (library.api->binaryV2)
+    status = library.api->binaryV2(&desc, library.engine, alg, *src, *src1, *src2, *dst, attributes);
+  if (status != 0)
+    return unimplemented("oneDNN: refused with status ", status);
+  return desc;
+}
 
 /// Likewise.
 Result<void *> OneDnnPrimitive::createDesc(const SumDesc &) { return unimplemented("oneDNN: sum is not compared with it"); }

@@ -16,6 +16,8 @@ const ProblemKind *kindOf(const quern::PrimitiveDesc &desc) {
     return &softmaxKind();
   case PrimitiveKind::Reorder:
     return &reorderKind();
+  case PrimitiveKind::Binary:
+    return &binaryKind();
   default:
     return nullptr;
   }

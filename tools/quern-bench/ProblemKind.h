@@ -40,6 +40,7 @@ public:
 
 const ProblemKind &softmaxKind();
 const ProblemKind &reorderKind();
+const ProblemKind &binaryKind();
 
 /// The kind of this problem, or null for a primitive that is not measured.
 const ProblemKind *kindOf(const quern::PrimitiveDesc &desc);

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace quern {
 namespace {
@@ -32,54 +31,12 @@ double floatOf(DataType type, uint64_t bits) {
   return std::clamp(value, -largestOf(type), largestOf(type));
 }
 
-/// Of the whole type, small ones and its ends more often than others.
-double integerOf(DataType type, uint64_t bits) {
-  constexpr double ends[] = {-0x1p31, 0x1p31 - 1, -129, -128, -127, -9, -8, -1, 0, 1, 7, 8, 15, 16, 127, 128, 254, 255, 256, 0x1p24 + 1};
-  if (bits % 5 == 0)
-    return ends[mix(bits) % std::size(ends)];
-  double whole = static_cast<double>(static_cast<int32_t>(mix(bits) >> 32));
-  switch (bits % 5) {
-  case 1:
-    return std::floor(whole * 0x1p-24);
-  case 2:
-    return std::floor(whole * 0x1p-28);
-  default:
-    return type == DataType::S32 ? whole : std::floor(whole * 0x1p-23);
-  }
-}
-
-double specialOf(DataType type, uint64_t bits) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  switch (mix(bits) % 8) {
-  case 0:
-    return std::numeric_limits<double>::quiet_NaN();
-  case 1:
-    return infinity;
-  case 2:
-    return -infinity;
-  case 3:
-    return largestOf(type);
-  case 4:
-    return -largestOf(type);
-  case 5:
-    return -0.0;
-  default:
-    return denormalOf(type, bits) * (bits & 64 ? -1 : 1);
-  }
-}
-
 double valueOf(DataType type, FillKind kind, uint64_t bits) {
   if (kind == FillKind::Designed)
     return static_cast<double>(static_cast<int64_t>(bits >> 32) % 7 - (type == DataType::U8 ? 0 : 3));
   if (!isFloating(type))
     return integerOf(type, bits);
   return kind == FillKind::Special && bits % 3 == 0 ? specialOf(type, mix(bits)) : floatOf(type, bits);
-}
-
-/// From 1/8 to 16, never 0. Designed: powers of two.
-double scaleOf(FillKind kind, uint64_t bits) {
-  double scale = std::ldexp(1.0, static_cast<int>(bits % 7) - 3);
-  return kind == FillKind::Designed || bits % 3 == 0 ? scale : scale * (1 + static_cast<double>(bits >> 8 & 0xfffff) / 0x100000);
 }
 
 double zeroPointOf(FillKind kind, uint64_t bits) {

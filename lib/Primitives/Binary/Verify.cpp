@@ -1,0 +1,183 @@
+//===- Verify.cpp - What a binary problem must be -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every refusal names its constraint. Invalid (the caller's bug):
+//   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
+//   C2  alg is one of the binary algorithms.
+//   C3  src, src_1 and dst are given; src_2 is given with select, and only then.
+//   C4  src has a layout, not `any`.
+//   C5  All tensors have the same rank. Each dim of dst is src's or src_1's, whichever is not 1; src_2's is that or 1.
+//   C6  A dim that is given only at execution is so in src and dst.
+//   C7  dst does not broadcast: no stride 0 over more than one element or block.
+//   C8  A layout `any` is not resolved from strides or an offset that are given only at execution.
+//   C9  Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's rank.
+//   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
+//   C11 The type that a sum reads dst as has the size of dst's.
+// Invalid at execution (the runtime checks these):
+//   C12 Every argument is given.
+//   C13 dst shares bytes with another argument only if it lies on it with the same layout and size of elements.
+//   C14 The sizes that are given only then fit each other.
+// Unimplemented:
+//   C15 All tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
+//   C16 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, no padding.
+//   C17 No tensor has compensation.
+//   C18 No tensor has padded offsets.
+//   C19 Scales are those of src and src_1, without groups and not along a dim that is given only at execution.
+//   C20 Scales are of f32, bf16, f16 or e8m0; zero points of s32, s8, u8 or f32.
+//   C21 src, src_1, src_2 and dst have no zero points.
+//   C22 Post-ops are eltwise, binary or, once, sum.
+//   C23 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that is given only at execution.
+//   C24 There are no RNN quantization parameters.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Binary/Verify.h"
+#include "Primitives/Arguments.h"
+#include "Primitives/Registry.h"
+#include "Primitives/TensorChecks.h"
+
+namespace quern {
+namespace {
+
+/// C2, C3, C4.
+Result<void> checkPresence(const BinaryDesc &binary) {
+  if (binary.alg < Alg::BinaryAdd || binary.alg > Alg::BinarySelect)
+    return invalidArguments("algorithm '", nameOf(binary.alg), "' (", static_cast<int32_t>(binary.alg),
+                            ") is not one of a binary (binary C2)");
+  const NamedTensor all[] = {{"src", binary.src}, {"src_1", binary.src1}, {"dst", binary.dst}};
+  for (const auto &[name, desc] : all)
+    if (desc.isZero())
+      return invalidArguments("a binary needs ", name, ", which is absent (binary C3)");
+  if (binary.src2.isZero() == (binary.alg == Alg::BinarySelect))
+    return invalidArguments(binary.src2.isZero() ? "a select needs src_2, its condition, which is absent" : "only a select takes src_2",
+                            " (binary C3)");
+  if (binary.src.isAny())
+    return invalidArguments("src has layout `any`; a binary needs to know src's layout (binary C4)");
+  return {};
+}
+
+/// What dst's dim must be.
+int64_t broadcastOf(int64_t a, int64_t b) { return a == 1 ? b : a; }
+
+/// C5, C6.
+Result<void> checkDims(const BinaryDesc &binary) {
+  const NamedTensor all[] = {{"src", binary.src}, {"src_1", binary.src1}, {"src_2", binary.src2}};
+  const TensorDesc &dst = binary.dst;
+  for (const auto &[name, desc] : all)
+    if (!desc.isZero() && desc.ndims != dst.ndims)
+      return invalidArguments(name, " is of rank ", desc.ndims, ", dst of rank ", dst.ndims, " (binary C5)");
+  for (int d = 0; d < dst.ndims; ++d) {
+    for (const auto &[name, desc] : all)
+      if (!desc.isZero() && desc.dims[d] != 1 && desc.dims[d] != dst.dims[d])
+        return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(desc.dims[d]), ", of dst ", textOfDim(dst.dims[d]),
+                                "; a source has dst's or 1 (binary C5)");
+    if (dst.dims[d] != broadcastOf(binary.src.dims[d], binary.src1.dims[d]))
+      return invalidArguments("dim ", d, " of dst is ", textOfDim(dst.dims[d]), ", of src and src_1 1 (binary C5)");
+    if (dst.dims[d] == runtimeDim && binary.src.dims[d] != runtimeDim)
+      return invalidArguments("dim ", d, " of dst is given at execution, of src it is ", binary.src.dims[d], " (binary C6)");
+  }
+  return {};
+}
+
+/// C8: what follows src where the dims agree; a source that broadcasts has src's order of dims as far as that is possible.
+Result<void> resolveSource(const char *name, TensorDesc &tensor, const TensorDesc &src) {
+  if (!tensor.isAny() || tensor.sameShape(src))
+    return resolveLike(name, tensor, "src", src, " (binary C8)");
+  const int64_t origin[maxDims] = {};
+  Result<TensorDesc> like = src.submemory(tensor.shape(), {origin, static_cast<size_t>(src.ndims)});
+  if (!like)
+    like = TensorDesc::dense(tensor.shape(), tensor.dataType);
+  if (!like)
+    return Error{like.error().status, concat(name, ": ", like.error().message, " (binary C8)")};
+  return resolveLike(name, tensor, "src", *like, " (binary C8)");
+}
+
+/// C8.
+Result<void> resolveLayouts(BinaryDesc &binary) {
+  if (Result<void> ok = resolveSource("src_1", binary.src1, binary.src); !ok)
+    return ok;
+  if (Result<void> ok = resolveSource("src_2", binary.src2, binary.src); !ok)
+    return ok;
+  if (!binary.src.sameShape(binary.dst) && binary.src1.sameShape(binary.dst))
+    return resolveLike("dst", binary.dst, "src_1", binary.src1, " (binary C8)");
+  return resolveSource("dst", binary.dst, binary.src);
+}
+
+/// C7, C15 to C18.
+Result<void> checkSupported(const BinaryDesc &binary) {
+  const NamedTensor all[] = {{"src", binary.src}, {"src_1", binary.src1}, {"src_2", binary.src2}, {"dst", binary.dst}};
+  for (const auto &[name, desc] : all) {
+    if (desc.isZero())
+      continue;
+    if (!binary::isElementType(desc.dataType))
+      return unimplemented("a binary is not implemented for ", name, " of type ", nameOf(desc.dataType), "; it is for ",
+                           binary::elementTypes, " (binary C15)");
+    if (Result<void> ok = binary::checkLayout(name, desc); !ok)
+      return ok;
+  }
+  return checkOutput("dst", binary.dst, " (binary C7)");
+}
+
+void listArguments(VerifiedProblem &problem) {
+  const BinaryDesc &binary = std::get<BinaryDesc>(problem.desc.op);
+  std::vector<ArgumentInfo> &arguments = problem.arguments;
+  arguments.reserve(6);
+  arguments.push_back({arg::src, "src", binary.src, false});
+  arguments.push_back({arg::src1, "src_1", binary.src1, false});
+  if (!binary.src2.isZero())
+    arguments.push_back({arg::src2, "src_2", binary.src2, false});
+  arguments.push_back({arg::dst, "dst", binary.dst, true});
+  for (const PostOp &op : problem.desc.attr.postOps)
+    arguments.back().isUpdated |= op.kind == PostOp::Kind::Sum;
+  arg::appendAttributeArguments(problem.desc.attr, arguments, arguments);
+}
+
+} // namespace
+
+bool binary::isElementType(DataType type) {
+  switch (type) {
+  case DataType::F64:
+  case DataType::F32:
+  case DataType::BF16:
+  case DataType::F16:
+  case DataType::F8E5M2:
+  case DataType::F8E4M3:
+  case DataType::S32:
+  case DataType::S8:
+  case DataType::U8:
+    return true;
+  default:
+    return false;
+  }
+}
+
+Result<void> binary::checkLayout(std::string_view name, const TensorDesc &tensor) {
+  return quern::checkLayout(name, tensor, {"a binary", " (binary C16)", " (binary C17)", " (binary C18)"});
+}
+
+Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
+  VerifiedProblem problem;
+  problem.desc = desc;
+  auto &binary = std::get<BinaryDesc>(problem.desc.op);
+  for (auto check : {checkPresence, checkDims})
+    if (Result<void> ok = check(binary); !ok)
+      return ok.takeError();
+  if (Result<void> ok = resolveLayouts(binary); !ok)
+    return ok.takeError();
+  if (Result<void> ok = checkSupported(binary); !ok)
+    return ok.takeError();
+  if (Result<void> ok = binary::checkAttributes(binary, problem.desc.attr); !ok)
+    return ok.takeError();
+  listArguments(problem);
+  // The map recipe takes no open sizes; rows does.
+  bool isOpen = false;
+  for (const ArgumentInfo &argument : problem.arguments)
+    isOpen |= argument.desc.hasRuntimeDims();
+  problem.implementation.append(isOpen ? "jit:rows:" : "jit:map:").append(nameOfIsa(target.isa));
+  problem.isNoop = binary.dst.hasZeroDim();
+  problem.citations = {" (binary C12)", " (binary C13)", " (binary C14)"};
+  return problem;
+}
+
+} // namespace quern

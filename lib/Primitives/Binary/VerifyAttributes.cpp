@@ -1,0 +1,85 @@
+//===- VerifyAttributes.cpp - Which attributes a binary takes -------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions, accepted as they
+// are.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Primitives/Binary/Verify.h"
+#include "Primitives/PostOpChecks.h"
+
+namespace quern {
+namespace {
+
+/// C9, C20 and groups by the constraint that `own` cites.
+Result<void> checkVector(const Quantization &quantization, const TensorDesc &tensor, std::string_view own) {
+  const QuantParams &params = quantization.params;
+  if (params.mask >> tensor.ndims != 0)
+    return invalidArguments(quantization.of(), " have mask ", params.mask, "; a tensor of rank ", tensor.ndims, " allows 0 to ",
+                            (1 << tensor.ndims) - 1, " (binary C9)");
+  if (!params.groups.empty())
+    return unimplemented("a binary is not implemented with groups of ", quantization.of(), own);
+  DataType type = params.dataType;
+  bool isSupported = quantization.isScales
+                         ? type == DataType::F32 || type == DataType::BF16 || type == DataType::F16 || type == DataType::E8M0
+                         : type == DataType::S32 || type == DataType::S8 || type == DataType::U8 || type == DataType::F32;
+  if (!isSupported)
+    return unimplemented(quantization.of(), " are of type ", nameOf(type), "; a binary takes ",
+                         quantization.isScales ? "f32, bf16, f16, e8m0" : "s32, s8, u8, f32", " (binary C20)");
+  return {};
+}
+
+/// C9, C20, C23.
+Result<void> checkOperandVector(const Quantization &quantization, const TensorDesc &tensor) {
+  return checkVector(quantization, tensor, " (binary C23)");
+}
+
+/// C9 to C11, C15 to C18, C20, C22, C23.
+constexpr PostOpRules postOpRules = {"a binary",         binary::isElementType, binary::elementTypes, binary::checkLayout,
+                                     checkOperandVector, " (binary C10)",       " (binary C15)",      " (binary C9)",
+                                     " (binary C23)",    " (binary C22)",       " (binary C11)"};
+
+/// C9, C19, C20, of src or src_1.
+Result<void> checkScales(const Quantization &scales, const TensorDesc &tensor) {
+  if (Result<void> ok = checkVector(scales, tensor, " (binary C19)"); !ok)
+    return ok;
+  for (int d = 0; d < tensor.ndims; ++d)
+    if (scales.isMasked(d) && tensor.dims[d] == runtimeDim)
+      return unimplemented("a binary is not implemented with ", scales.of(), " along dim ", d,
+                           ", which is given at execution (binary C19)");
+  return {};
+}
+
+/// C9, C19 to C21, C23.
+Result<void> checkQuantization(const Quantization &quantization, const BinaryDesc &binary, const std::vector<PostOp> &postOps) {
+  int32_t argument = quantization.argument;
+  bool isOwn = argument == arg::src || argument == arg::src1 || argument == arg::dst || (argument == arg::src2 && !binary.src2.isZero());
+  if (!isOwn)
+    return checkOfPostOp(quantization, postOps, postOpRules);
+  if (!quantization.isScales)
+    return unimplemented("a binary is not implemented with ", quantization.of(), " (binary C21)");
+  if (argument != arg::src && argument != arg::src1)
+    return unimplemented("a binary is not implemented with ", quantization.of(), "; it is with those of src and src_1 (binary C19)");
+  return checkScales(quantization, argument == arg::src ? binary.src : binary.src1);
+}
+
+} // namespace
+
+Result<void> binary::checkAttributes(const BinaryDesc &binary, Attributes &attr) {
+  if (!(attr.rnn == RnnQuantization()))
+    return unimplemented("a binary does not take RNN quantization parameters (binary C24)");
+  if (Result<void> ok = checkPostOps(attr.postOps, binary.dst, postOpRules); !ok)
+    return ok;
+  for (const auto &[argument, params] : attr.scales)
+    if (Result<void> ok = checkQuantization({true, argument, params}, binary, attr.postOps); !ok)
+      return ok;
+  for (const auto &[argument, params] : attr.zeroPoints)
+    if (Result<void> ok = checkQuantization({false, argument, params}, binary, attr.postOps); !ok)
+      return ok;
+  return {};
+}
+
+} // namespace quern

@@ -1,8 +1,0 @@
-# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
-# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""examples.py PAGE: prints the problems that a primitive's page gives as examples; sizes that are left open become 37."""
-import pathlib
-import sys
-
-lines = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8").split("## Examples")[1].splitlines()
-print("\n".join(line.replace("?", "37") for line in lines if line.startswith("reorder ")))

@@ -1,0 +1,59 @@
+//===- Cases.cpp - Binary in the conformance program ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Cases.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Cases.h"
+
+#include "Binary/Coverage.h"
+#include "Binary/Generator.h"
+
+#include <cmath>
+
+namespace quern {
+namespace {
+
+using namespace cases::binary;
+
+class BinaryCases : public PrimitiveCases {
+public:
+  std::string_view name() const override { return "binary"; }
+  int64_t firstRound() const override { return static_cast<int64_t>(allTriples().size()); }
+  int64_t allRounds() const override { return static_cast<int64_t>(allCells().size()); }
+  Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number); }
+  std::span<const Mistake> mistakes() const override { return cases::binary::mistakes(); }
+  std::span<const DataType> refusedTypes() const override {
+    static constexpr DataType types[] = {DataType::Boolean, DataType::F4E3M0, DataType::F4E2M1, DataType::S4, DataType::U4, DataType::E8M0};
+    return types;
+  }
+
+  void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *) override {
+    coverage.add(cellOf(drawn.number), typesOf(drawn.number), std::get<BinaryDesc>(sized.op));
+  }
+  void print(std::ostream &os) const override { coverage.print(os); }
+  std::vector<std::string> missing(int64_t cases) const override {
+    if (cases >= allRounds())
+      return coverage.missingCells();
+    return cases >= firstRound() ? coverage.missingPairs() : std::vector<std::string>();
+  }
+
+  std::string unsafeForPeer(const PrimitiveDesc &desc) const override { return cases::binary::unsafeForPeer(desc); }
+  bool agrees(const PeerComparison &, size_t, double ours, double theirs) const override {
+    return ours == theirs || (std::isnan(ours) && std::isnan(theirs));
+  }
+  std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
+    return cases::binary::knownDifference(with, element, ours, theirs);
+  }
+
+private:
+  Coverage coverage;
+};
+
+} // namespace
+
+std::unique_ptr<PrimitiveCases> makeBinaryCases() { return std::make_unique<BinaryCases>(); }
+
+} // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A primitive_desc is a verified problem; a primitive its kernel. Any primitive comes from its text form; softmax and reorder also have
-// classes of their own.
+// A primitive_desc is a verified problem; a primitive its kernel. Any primitive comes from its text form; most also have a
+// class of their own.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVE_HPP

@@ -145,7 +145,8 @@ Result<void> Primitive::collectSizes(Given &given) const {
       return taken;
     left = left.subspan(slots[i].sizeCount);
   }
-  if (Result<void> shared = checkSharedDims(verified.arguments, {descs, verified.arguments.size()}); !shared)
+  const auto checkDims = verified.checkSizes ? verified.checkSizes : checkSharedDims;
+  if (Result<void> shared = checkDims(verified.arguments, {descs, verified.arguments.size()}); !shared)
     return shared;
   return checkVectors(verified, {descs, verified.arguments.size()});
 }
@@ -203,12 +204,7 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
 }
 
 Result<void> Primitive::run(const Stream &stream, const Given &given) const {
-  ExecutionContext context;
-  context.pool = stream.pool;
-  if (!stream.ownThreads)
-    context.threads = defaultThreadCount();
-  else if (stream.pool && !stream.pool->get_in_parallel())
-    context.threads = std::clamp(stream.pool->get_num_threads(), 1, maxThreadCount);
+  ExecutionContext context = contextOn(stream.pool, stream.ownThreads);
   if (slots.size() > problem().verified().arguments.size()) {
     context.scratchpad = given.buffers[slots.size() - 1];
     context.threads = std::min(context.threads, problem().scratchpadThreads());

@@ -17,6 +17,7 @@
 #include "quern/quern_attr.h"
 #include "quern/quern_common.h"
 #include "quern/quern_ext.h"
+#include "quern/quern_gemm.h"
 #include "quern/quern_memory.h"
 #include "quern/quern_primitive.h"
 #include "quern/quern_query.h"

@@ -20,6 +20,7 @@ bool EltwiseDesc::operator==(const EltwiseDesc &other) const { return sameFields
 bool BinaryDesc::operator==(const BinaryDesc &other) const { return sameFields(*this, other); }
 bool SumDesc::operator==(const SumDesc &other) const { return sameFields(*this, other); }
 bool ConcatDesc::operator==(const ConcatDesc &other) const { return sameFields(*this, other); }
+bool GemmDesc::operator==(const GemmDesc &other) const { return sameFields(*this, other); }
 bool PrimitiveDesc::operator==(const PrimitiveDesc &other) const { return op == other.op && attr == other.attr; }
 
 namespace {

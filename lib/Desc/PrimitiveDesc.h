@@ -12,6 +12,7 @@
 
 #include "Desc/Attributes.h"
 #include "Desc/Boxed.h"
+#include "Desc/GemmDesc.h"
 #include "Support/Digest.h"
 
 #include <string>
@@ -138,7 +139,7 @@ template <typename Op> inline constexpr PrimitiveKind kindOf<Boxed<Op>> = Op::ki
 
 struct PrimitiveDesc {
   /// An RNN has 25 tensors, 19 KB: boxed, so that the other operations do not pay for it.
-  std::variant<SoftmaxDesc, ReorderDesc, Boxed<RnnDesc>, EltwiseDesc, BinaryDesc, SumDesc, ConcatDesc> op;
+  std::variant<SoftmaxDesc, ReorderDesc, Boxed<RnnDesc>, EltwiseDesc, BinaryDesc, SumDesc, ConcatDesc, GemmDesc> op;
   Attributes attr;
 
   PrimitiveKind kind() const;

@@ -27,9 +27,9 @@ constexpr Named<DataType> dataTypeNames[] = {
 };
 
 constexpr Named<PrimitiveKind> primitiveKindNames[] = {
-    {PrimitiveKind::Undef, "undef"},     {PrimitiveKind::Reorder, "reorder"}, {PrimitiveKind::Concat, "concat"},
-    {PrimitiveKind::Sum, "sum"},         {PrimitiveKind::Eltwise, "eltwise"}, {PrimitiveKind::Rnn, "rnn"},
-    {PrimitiveKind::Binary, "binary"},   {PrimitiveKind::Softmax, "softmax"}};
+    {PrimitiveKind::Undef, "undef"},   {PrimitiveKind::Reorder, "reorder"}, {PrimitiveKind::Concat, "concat"},
+    {PrimitiveKind::Sum, "sum"},       {PrimitiveKind::Eltwise, "eltwise"}, {PrimitiveKind::Rnn, "rnn"},
+    {PrimitiveKind::Binary, "binary"}, {PrimitiveKind::Softmax, "softmax"}, {PrimitiveKind::Gemm, "gemm"}};
 
 constexpr Named<PropKind> propKindNames[] = {
     {PropKind::Undef, "undef"},          {PropKind::ForwardTraining, "fwd_t"}, {PropKind::ForwardInference, "fwd_i"},
@@ -108,6 +108,9 @@ constexpr Named<AccumulationMode> accumulationModeNames[] = {{AccumulationMode::
                                                              {AccumulationMode::Any, "any"},       {AccumulationMode::S32, "s32"},
                                                              {AccumulationMode::F32, "f32"},       {AccumulationMode::F16, "f16"}};
 
+constexpr Named<GemmOffset> gemmOffsetNames[] = {
+    {GemmOffset::None, "none"}, {GemmOffset::Fixed, "fixed"}, {GemmOffset::Column, "column"}, {GemmOffset::Row, "row"}};
+
 constexpr Named<EngineKind> engineKindNames[] = {{EngineKind::Any, "any"}, {EngineKind::Cpu, "cpu"}, {EngineKind::Gpu, "gpu"}};
 
 template <typename Enum, size_t N> constexpr std::string_view findName(const Named<Enum> (&table)[N], Enum value) {
@@ -151,6 +154,7 @@ QUERN_DEFINE_NAMES(ScratchpadMode, scratchpadModeNames)
 QUERN_DEFINE_NAMES(FpmathMode, fpmathModeNames)
 QUERN_DEFINE_NAMES(AccumulationMode, accumulationModeNames)
 QUERN_DEFINE_NAMES(EngineKind, engineKindNames)
+QUERN_DEFINE_NAMES(GemmOffset, gemmOffsetNames)
 #undef QUERN_DEFINE_NAMES
 
 int64_t bitsOf(DataType type) {

@@ -24,7 +24,10 @@ enum class DataType : int32_t {
 
 enum class FormatKind : int32_t { Undef = 0, Any = 1, Blocked = 2 };
 
-enum class PrimitiveKind : int32_t { Undef = 0, Reorder = 1, Concat = 3, Sum = 4, Eltwise = 7, Rnn = 11, Binary = 13, Softmax = 19 };
+/// `Gemm` is Quern's own: oneDNN has functions for it and no primitive.
+enum class PrimitiveKind : int32_t {
+  Undef = 0, Reorder = 1, Concat = 3, Sum = 4, Eltwise = 7, Rnn = 11, Binary = 13, Softmax = 19, Gemm = 0x1000,
+};
 
 enum class PropKind : int32_t {
   Undef = 0, ForwardTraining = 64, ForwardInference = 96, Backward = 128, BackwardData = 160, BackwardWeights = 192, BackwardBias = 193,
@@ -47,6 +50,8 @@ enum class ScratchpadMode : int32_t { Library = 0, User = 1 };
 enum class FpmathMode : int32_t { Strict = 0, BF16 = 1, F16 = 2, Any = 3, TF32 = 4 };
 enum class AccumulationMode : int32_t { Strict = 0, Relaxed = 1, Any = 2, S32 = 3, F32 = 4, F16 = 5 };
 enum class EngineKind : int32_t { Any = 0, Cpu = 1, Gpu = 2 };
+/// What is added to a product of matrices: nothing, one value, one for each row of it (they make a column), or one for each column.
+enum class GemmOffset : int32_t { None = 0, Fixed = 1, Column = 2, Row = 3 };
 
 /// Bits in one element: 4 for the packed types, 0 for Undef.
 int64_t bitsOf(DataType type);
@@ -73,6 +78,7 @@ QUERN_DECLARE_NAMES(ScratchpadMode);
 QUERN_DECLARE_NAMES(FpmathMode);
 QUERN_DECLARE_NAMES(AccumulationMode);
 QUERN_DECLARE_NAMES(EngineKind);
+QUERN_DECLARE_NAMES(GemmOffset);
 #undef QUERN_DECLARE_NAMES
 
 } // namespace quern

@@ -34,6 +34,7 @@ namespace quern::arg {
 inline constexpr int32_t src = 1, src1 = 2, src2 = 3, dst = 17, diffSrc = 129, diffDst = 145;
 inline constexpr int32_t attention = 4, dst1 = 18, dst2 = 19, weights = 33, weights1 = 34, weights2 = 35, weights3 = 36, bias = 41;
 inline constexpr int32_t workspace = 64, seqLengths = 96;
+inline constexpr int32_t gemmAlpha = 97, gemmBeta = 98, gemmSrcOffset = 99, gemmWeightsOffset = 100, gemmDstOffset = 101;
 inline constexpr int32_t multipleSrc = 1024; ///< source i of a sum or concat: multipleSrc + i
 inline constexpr int32_t scalesFlag = 4096, zeroPointsFlag = 8192, postOpBase = 32768;
 

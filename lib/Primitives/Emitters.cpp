@@ -22,6 +22,7 @@ struct Emitter {
 /// One line for each primitive that has an implementation.
 constexpr Emitter emitters[] = {
     {PrimitiveKind::Binary, emitBinary},
+    {PrimitiveKind::Gemm, emitGemm},
     {PrimitiveKind::Reorder, emitReorder},
     {PrimitiveKind::Softmax, emitSoftmax},
 };

@@ -48,6 +48,7 @@ struct Oracle {
 /// One line for each primitive that has a reference.
 constexpr Oracle oracles[] = {
     {PrimitiveKind::Binary, computeBinaryReference},
+    {PrimitiveKind::Gemm, computeGemmReference},
     {PrimitiveKind::Reorder, computeReorderReference},
     {PrimitiveKind::Rnn, computeRnnReference},
     {PrimitiveKind::Softmax, computeSoftmaxReference},

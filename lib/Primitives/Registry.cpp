@@ -23,6 +23,7 @@ struct RegisteredPrimitive {
 /// One line for each primitive that has an implementation.
 constexpr RegisteredPrimitive primitives[] = {
     {PrimitiveKind::Binary, verifyBinary},
+    {PrimitiveKind::Gemm, verifyGemm},
     {PrimitiveKind::Reorder, verifyReorder},
     {PrimitiveKind::Rnn, verifyRnn, /*hasEmitter=*/false},
     {PrimitiveKind::Softmax, verifySoftmax},

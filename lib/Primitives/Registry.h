@@ -24,6 +24,9 @@ struct VerifiedProblem {
   std::vector<ArgumentInfo> arguments; ///< in the order of the emitted function's arguments
   std::string implementation;          ///< "jit:rows:avx512_core_bf16": recipe and ISA, for the impl-info query
   bool isNoop = false;                 ///< no elements: nothing to compile or to run
+  /// Whether the tensors of an execution, in the order of the arguments, agree in the dims that were left open; null: as
+  /// checkSharedDims() has it (runtime/RuntimeSizes.h).
+  Result<void> (*checkSizes)(std::span<const ArgumentInfo> arguments, std::span<const TensorDesc *const> given) = nullptr;
   /// The constraints of an execution as messages cite them, " (reorder C13)", or nothing.
   struct Citations {
     std::string_view missing = "";     ///< every argument is given
@@ -37,6 +40,7 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
 
 // One verifier for each primitive, in Primitives/<Name>/Verify.cpp.
 Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
+Result<VerifiedProblem> verifyGemm(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);

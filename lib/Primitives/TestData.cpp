@@ -222,6 +222,8 @@ void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &te
     return fillReorderInput(desc, argument, tensor, kind, seed, buffer);
   if (desc.kind() == PrimitiveKind::Binary && argument < arg::postOpBase)
     return fillBinaryInput(desc, argument, tensor, kind, seed, buffer);
+  if (desc.kind() == PrimitiveKind::Gemm)
+    return fillGemmInput(desc, argument, tensor, kind, seed, buffer);
   if (desc.kind() == PrimitiveKind::Rnn)
     return fillRnnInput(desc, argument, tensor, kind, seed, buffer);
   InputFiller(desc, argument, tensor, kind, seed).fill(buffer);

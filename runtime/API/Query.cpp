@@ -106,6 +106,7 @@ struct KindQuery {
       return answerEnum<quern_alg_kind_t>(result, binary.alg);
     return queryCommon(problem, what, result);
   }
+  Result<void> operator()(const GemmDesc &) const { return queryCommon(problem, what, result); }
   Result<void> operator()(const SumDesc &) const { return queryCommon(problem, what, result); }
   Result<void> operator()(const ConcatDesc &concat) const {
     if (what == quern_query_axis_s32)

@@ -98,6 +98,16 @@ Result<void> runStep(const Executable &executable, const Executable::Step &step,
 
 } // namespace
 
+ExecutionContext contextOn(threadpool_interop::threadpool_iface *pool, bool ownThreads) {
+  ExecutionContext context;
+  context.pool = pool;
+  if (!ownThreads)
+    context.threads = defaultThreadCount();
+  else if (pool && !pool->get_in_parallel())
+    context.threads = std::clamp(pool->get_num_threads(), 1, maxThreadCount);
+  return context;
+}
+
 Result<void> runSteps(const Executable &executable, void *const *buffers, const ExecutionContext &context) {
   const int64_t sharedBytes = executable.scratch().shared;
   const SharedScratch owned(context.scratchpad ? 0 : static_cast<size_t>(sharedBytes));

@@ -44,6 +44,9 @@ struct ExecutionContext {
   const int64_t *sizes = nullptr;                       ///< the executable's sizeCount() runtime sizes, none negative
 };
 
+/// On the pool that an embedder gives; without one, on the default threads, or with `ownThreads` on the calling one alone.
+ExecutionContext contextOn(threadpool_interop::threadpool_iface *pool, bool ownThreads);
+
 /// Runs every step. `buffers` are in the order of the executable's arguments. `out_of_memory`: no scratch, outputs undefined.
 Result<void> runSteps(const Executable &executable, void *const *buffers, const ExecutionContext &context);
 

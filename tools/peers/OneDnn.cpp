@@ -333,6 +333,7 @@ Result<void *> OneDnnPrimitive::createDesc(const SumDesc &) { return unimplement
 Result<void *> OneDnnPrimitive::createDesc(const ConcatDesc &) { return unimplemented("oneDNN: concat is not compared with it"); }
 
 /// Likewise.
+Result<void *> OneDnnPrimitive::createDesc(const GemmDesc &) { return unimplemented("oneDNN: gemm is a function, not a primitive"); }
 Result<void *> OneDnnPrimitive::createDesc(const SoftmaxDesc &op) {
   // On finite data both kinds of accurate are the same, and oneDNN's public headers have only one of them.
   int alg = static_cast<int>(op.alg == Alg::SoftmaxAccurateInfAsZero ? Alg::SoftmaxAccurate : op.alg);

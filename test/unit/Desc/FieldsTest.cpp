@@ -48,6 +48,7 @@ struct Mutator {
   void change(PropKind &value) { value = PropKind::BackwardData; }
   void change(Alg &value) { value = value == Alg::SoftmaxLog ? Alg::SoftmaxAccurate : Alg::SoftmaxLog; }
   void change(RnnDirection &value) { value = RnnDirection::BidirectionalSum; }
+  void change(GemmOffset &value) { value = GemmOffset::Row; }
   void change(EngineKind &value) { value = EngineKind::Gpu; }
   void change(DataType &value) { value = DataType::F64; }
   void change(ScratchpadMode &value) { value = ScratchpadMode::User; }
@@ -109,6 +110,7 @@ TEST(Fields, OfEveryOperation) {
   EXPECT_EQ(mutateAllOf<BinaryDesc>(), 5);
   EXPECT_EQ(mutateAllOf<SumDesc>(), 3);
   EXPECT_EQ(mutateAllOf<ConcatDesc>(), 3);
+  EXPECT_EQ(mutateAllOf<GemmDesc>(), 7);
   EXPECT_FALSE(PrimitiveDesc().setKind(PrimitiveKind::Undef));
 }
 
@@ -219,6 +221,7 @@ TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(BinaryDesc), 8 + 4 * sizeof(TensorDesc));
   EXPECT_EQ(sizeof(SumDesc), 48 + sizeof(TensorDesc));
   EXPECT_EQ(sizeof(ConcatDesc), 32 + sizeof(TensorDesc));
+  EXPECT_EQ(sizeof(GemmDesc), 8 + 3 * sizeof(TensorDesc));
 }
 
 // Copies are deep, and a problem without an RNN has not its size.

@@ -186,6 +186,8 @@ struct FieldDrawer {
   }
   void operator()(const char *, RnnDirection &value) { value = static_cast<RnnDirection>(random.below(5)); }
   void operator()(const char *, EngineKind &value) { value = static_cast<EngineKind>(random.below(3)); }
+  void operator()(const char *, GemmOffset &value) { value = static_cast<GemmOffset>(random.below(4)); }
+  void operator()(const char *, bool &value) { value = random.chance(50); }
   void operator()(const char *, int32_t &value) { value = static_cast<int32_t>(random.below(UINT32_MAX)); }
   void operator()(const char *, uint32_t &value) { value = static_cast<uint32_t>(random.below(UINT32_MAX)); }
   void operator()(const char *, float &value) { value = static_cast<float>(random.below(100)) / 8; }
@@ -209,8 +211,8 @@ struct FieldDrawer {
 PrimitiveDesc RandomDesc::problem() {
   PrimitiveDesc desc;
   FieldDrawer drawer{*this};
-  constexpr PrimitiveKind kinds[] = {PrimitiveKind::Softmax, PrimitiveKind::Reorder, PrimitiveKind::Rnn,   PrimitiveKind::Eltwise,
-                                     PrimitiveKind::Binary,  PrimitiveKind::Sum,     PrimitiveKind::Concat};
+  constexpr PrimitiveKind kinds[] = {PrimitiveKind::Softmax, PrimitiveKind::Reorder, PrimitiveKind::Rnn,    PrimitiveKind::Eltwise,
+                                     PrimitiveKind::Binary,  PrimitiveKind::Sum,     PrimitiveKind::Concat, PrimitiveKind::Gemm};
   static_assert(std::size(kinds) == std::variant_size_v<decltype(desc.op)>);
   desc.setKind(kinds[below(std::size(kinds))]);
   std::visit([&]<typename Op>(Op &op) { Op::visitFields(op, drawer); }, desc.op);

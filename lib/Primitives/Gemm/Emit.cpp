@@ -1,0 +1,148 @@
+//===- Emit.cpp - The product of two matrices as linalg -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The sums over K first, in f32 or s32, then what becomes of each. Integers are scaled in f64, which holds every s32, and rounded half away
+// from zero, as oneDNN does; the offset is added behind that, modulo 2^32.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Function.h"
+#include "Primitives/Emission/Tensors.h"
+#include "Primitives/Emitters.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+
+namespace {
+
+constexpr auto licence = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+
+class GemmEmitter {
+public:
+  GemmEmitter(ModuleOp module, const VerifiedProblem &problem)
+      : function(module, problem, "gemm", argumentTypes(problem, module.getContext())), gemm(std::get<GemmDesc>(problem.desc.op)),
+        isFloat(gemm.dst.dataType == DataType::F32), b(function.builder) {}
+  void emit();
+
+private:
+  AffineMap mapOf(ArrayRef<unsigned> dims, unsigned of) { return AffineMap::getMultiDimMapWithTargets(of, dims, b.getContext()); }
+  Operand emitSums();
+  void emitResults(Operand sums);
+  /// The one element of an argument as it lies there; null if there is none.
+  Value load(int32_t index);
+  Value product(OpBuilder &at, Location loc, Value left, Value right);
+  Value scaledFloat(OpBuilder &at, Location loc, Value sum, Value old);
+  Value scaledInteger(OpBuilder &at, Location loc, Value sum, Value old);
+
+  FunctionEmitter function;
+  const GemmDesc &gemm;
+  bool isFloat;
+  OpBuilder &b;
+  Value srcOffset, weightsOffset, alpha, beta; // null: absent
+};
+
+Value GemmEmitter::load(int32_t index) {
+  Value memref = function.find(index);
+  if (!memref)
+    return Value();
+  return memref::LoadOp::create(b, function.loc, memref, ValueRange{arith::ConstantIndexOp::create(b, function.loc, 0)});
+}
+
+Value extended(OpBuilder &b, Location loc, Value element, DataType type) {
+  Type wide = b.getI32Type();
+  return type == DataType::U8 ? arith::ExtUIOp::create(b, loc, wide, element).getResult()
+                              : arith::ExtSIOp::create(b, loc, wide, element).getResult();
+}
+
+/// Of two elements, their offsets subtracted.
+Value GemmEmitter::product(OpBuilder &at, Location loc, Value left, Value right) {
+  if (isFloat)
+    return arith::MulFOp::create(at, loc, left, right, licence);
+  left = extended(at, loc, left, gemm.src.dataType);
+  right = extended(at, loc, right, gemm.weights.dataType);
+  if (gemm.offsets) {
+    left = arith::SubIOp::create(at, loc, left, srcOffset);
+    right = arith::SubIOp::create(at, loc, right, weightsOffset);
+  }
+  return arith::MulIOp::create(at, loc, left, right);
+}
+
+Operand GemmEmitter::emitSums() {
+  Type type = isFloat ? Type(b.getF32Type()) : Type(b.getI32Type());
+  int64_t m = gemm.dst.dims[0], n = gemm.dst.dims[1], k = gemm.src.dims[1];
+  Operand sums{function.alloc({m, n}, type, function.find(arg::dst), {0, 1}), mapOf({0, 1}, 3)};
+  Value zero = arith::ConstantOp::create(b, function.loc, b.getZeroAttr(type));
+  linalg::FillOp::create(b, function.loc, zero, sums.memref);
+  constexpr auto parallel = utils::IteratorType::parallel, reduction = utils::IteratorType::reduction;
+  function.generic({m, n, k}, {parallel, parallel, reduction},
+                   {{function.find(arg::src), mapOf({0, 2}, 3)}, {function.find(arg::weights), mapOf({2, 1}, 3)}}, sums,
+                   [&](OpBuilder &at, Location loc, ValueRange in, Value sum) -> Value {
+                     Value term = product(at, loc, in[0], in[1]);
+                     if (isFloat)
+                       return arith::AddFOp::create(at, loc, sum, term, licence);
+                     return arith::AddIOp::create(at, loc, sum, term);
+                   });
+  return {sums.memref, mapOf({0, 1}, 2)};
+}
+
+/// An alpha of 0 leaves the product out, whatever it is.
+Value GemmEmitter::scaledFloat(OpBuilder &at, Location loc, Value sum, Value old) {
+  if (alpha) {
+    Value zero = arith::ConstantOp::create(at, loc, at.getZeroAttr(sum.getType()));
+    Value isZero = arith::CmpFOp::create(at, loc, arith::CmpFPredicate::OEQ, alpha, zero);
+    sum = arith::SelectOp::create(at, loc, isZero, zero, arith::MulFOp::create(at, loc, sum, alpha));
+  }
+  if (!beta)
+    return sum;
+  return arith::AddFOp::create(at, loc, arith::MulFOp::create(at, loc, old, beta, arith::FastMathFlags::contract), sum,
+                               arith::FastMathFlags::contract);
+}
+
+Value GemmEmitter::scaledInteger(OpBuilder &at, Location loc, Value sum, Value old) {
+  if (!alpha && !beta)
+    return sum;
+  FloatType wide = at.getF64Type();
+  Value value = arith::SIToFPOp::create(at, loc, wide, sum);
+  if (alpha)
+    value = arith::MulFOp::create(at, loc, value, alpha);
+  if (beta)
+    value = arith::AddFOp::create(at, loc, value, arith::MulFOp::create(at, loc, arith::SIToFPOp::create(at, loc, wide, old), beta));
+  return narrowed(at, loc, math::RoundOp::create(at, loc, value), DataType::S32);
+}
+
+void GemmEmitter::emitResults(Operand sums) {
+  FloatType scaling = isFloat ? b.getF32Type() : b.getF64Type();
+  alpha = function.loadScalar(arg::gemmAlpha, scaling);
+  beta = function.loadScalar(arg::gemmBeta, scaling);
+  Value fixed = gemm.dstOffset == GemmOffset::Fixed ? load(arg::gemmDstOffset) : Value();
+  SmallVector<Operand> inputs = {sums};
+  if (gemm.dstOffset == GemmOffset::Column || gemm.dstOffset == GemmOffset::Row)
+    inputs.push_back({function.find(arg::gemmDstOffset), mapOf({gemm.dstOffset == GemmOffset::Column ? 0u : 1u}, 2)});
+  function.generic({gemm.dst.dims[0], gemm.dst.dims[1]}, {utils::IteratorType::parallel, utils::IteratorType::parallel}, inputs,
+                   {function.find(arg::dst), mapOf({0, 1}, 2)}, [&](OpBuilder &at, Location loc, ValueRange in, Value old) -> Value {
+                     Value value = isFloat ? scaledFloat(at, loc, in[0], old) : scaledInteger(at, loc, in[0], old);
+                     Value offset = fixed ? fixed : in.size() > 1 ? in[1] : Value();
+                     return offset ? arith::AddIOp::create(at, loc, value, offset).getResult() : value;
+                   });
+}
+
+void GemmEmitter::emit() {
+  if (gemm.offsets) {
+    srcOffset = extended(b, function.loc, load(arg::gemmSrcOffset), gemm.src.dataType);
+    weightsOffset = extended(b, function.loc, load(arg::gemmWeightsOffset), gemm.weights.dataType);
+  }
+  emitResults(emitSums());
+  function.finish();
+}
+
+} // namespace
+
+void quern::emitGemm(ModuleOp module, const VerifiedProblem &problem) { GemmEmitter(module, problem).emit(); }

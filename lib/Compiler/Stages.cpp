@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Compiler/Stages.h"
 
+#include "Recipes/Contraction.h"
 #include "Recipes/Map.h"
 #include "Recipes/Rows.h"
 #include "Targets/Cpu/Strategy.h"
@@ -59,12 +60,15 @@ LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string 
   for (auto problem : llvm::to_vector(module.getOps<func::FuncOp>())) {
     if (problem->hasAttr(kernel_attr::space))
       continue;
-    std::string notMap, notRows;
+    std::string notMap, notContraction, notRows;
     auto kernels = scheduleMap(problem, mapStrategyFor(target), &notMap);
+    if (failed(kernels)) // before rows, to which a sum of products is a reduction like any other
+      kernels = scheduleContraction(problem, contractionStrategyFor(target), &notContraction);
     if (failed(kernels))
       kernels = scheduleRows(problem, rowsStrategyFor(target), &notRows);
     if (failed(kernels)) {
-      whyNot = "no recipe schedules @" + problem.getName().str() + ": map: " + notMap + "; rows: " + notRows;
+      whyNot = "no recipe schedules @" + problem.getName().str() + ": map: " + notMap + "; contraction: " + notContraction +
+               "; rows: " + notRows;
       return failure();
     }
     for (func::FuncOp kernel : *kernels)

@@ -46,9 +46,10 @@ LogicalResult checkMovesBits(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   bool moves = llvm::is_contained({"vector", "memref", "scf", "func", "cf", "ub"}, dialect) ||
                isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op) || converts(op);
+  bool isInstruction = isa<LLVM::CallIntrinsicOp>(op) && llvm::none_of(op->getResultTypes(), isNarrow);
   bool computes = isa<vector::ReductionOp, vector::MultiDimReductionOp, vector::ContractionOp, vector::OuterProductOp, vector::FMAOp,
                       vector::ScanOp, memref::AtomicRMWOp>(op);
-  if (moves && !computes)
+  if ((moves && !computes) || isInstruction)
     return success();
   return op->emitError("expand-narrow-floats: '") << op->getName() << "' computes in a narrow type; convert to a wider one first";
 }
@@ -64,6 +65,21 @@ void retype(Operation *op) {
     constant.setValueAttr(cast<TypedAttr>(storageAttr(constant.getValue())));
 }
 
+/// What an instruction takes as narrow floats is cast back to them; each value once, behind its definition.
+void castOperands(Operation *instruction, TypeRange narrow, llvm::DenseMap<Value, Value> &known) {
+  for (auto [operand, type] : llvm::zip_equal(instruction->getOpOperands(), narrow)) {
+    if (!isNarrow(type))
+      continue;
+    Value &cast = known[operand.get()];
+    if (!cast) {
+      OpBuilder builder(instruction);
+      builder.setInsertionPointAfterValue(operand.get());
+      cast = arith::BitcastOp::create(builder, instruction->getLoc(), type, operand.get());
+    }
+    operand.set(cast);
+  }
+}
+
 /// Whether `first` could stand where `second` does, later in the same block.
 bool canSinkTo(Operation *first, Operation *second) {
   return first->getBlock() == second->getBlock() && llvm::all_of(first->getUsers(), [&](Operation *user) {
@@ -75,7 +91,7 @@ bool canSinkTo(Operation *first, Operation *second) {
 } // namespace
 
 LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
-  SmallVector<Operation *> touched, conversions;
+  SmallVector<Operation *> touched, conversions, instructions;
   WalkResult walked = function.walk([&](Operation *op) {
     bool narrowBlock = llvm::any_of(op->getRegions(), [](Region &region) {
       return llvm::any_of(region, [](Block &block) { return llvm::any_of(block.getArgumentTypes(), isNarrow); });
@@ -84,7 +100,7 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
       return WalkResult::advance();
     if (op != function && failed(checkMovesBits(op)))
       return WalkResult::interrupt();
-    (converts(op) ? conversions : touched).push_back(op);
+    (converts(op) ? conversions : llvm::isa<LLVM::CallIntrinsicOp>(op) ? instructions : touched).push_back(op);
     return WalkResult::advance();
   });
   if (walked.wasInterrupted())
@@ -96,6 +112,7 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
     types.emplace_back(op->getOperand(0).getType(), op->getResult(0).getType());
     origins.push_back(NarrowConverter::originOf(op));
   }
+  auto taken = llvm::map_to_vector(instructions, [](Operation *op) { return llvm::to_vector(op->getOperandTypes()); });
   for (Operation *op : touched)
     retype(op);
   auto replace = [](Operation *op, Value by) {
@@ -126,6 +143,9 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
     for (auto [conversion, narrow] : llvm::zip_equal(group, NarrowConverter(group.back(), isa).narrowTogetherToBf16(wide)))
       replace(conversion, narrow);
   }
+  llvm::DenseMap<Value, Value> casts;
+  for (auto [op, narrow] : llvm::zip_equal(instructions, taken))
+    castOperands(op, narrow, casts);
   auto mapTypes = [](TypeRange range) { return llvm::map_to_vector(range, storageType); };
   FunctionType type = function.getFunctionType();
   function.setFunctionType(FunctionType::get(function.getContext(), mapTypes(type.getInputs()), mapTypes(type.getResults())));
@@ -147,14 +167,14 @@ struct ExpandNarrowFloatsPass : PassWrapper<ExpandNarrowFloatsPass, OperationPas
   void runOnOperation() override {
     auto level = vectorIsaFromName(isa);
     if (!level) {
-      getOperation().emitError("quern-expand-narrow-floats: isa='") << isa << "': sse42, avx2, avx512 or avx512_bf16";
+      getOperation().emitError("quern-expand-narrow-floats: isa='") << isa << "': sse42, avx2, avx512, avx512_vnni or avx512_bf16";
       return signalPassFailure();
     }
     if (failed(expandNarrowFloats(getOperation(), *level)))
       signalPassFailure();
   }
 
-  Option<std::string> isa{*this, "isa", llvm::cl::desc("sse42, avx2, avx512 or avx512_bf16"), llvm::cl::init("avx512")};
+  Option<std::string> isa{*this, "isa", llvm::cl::desc("sse42, avx2, avx512, avx512_vnni or avx512_bf16"), llvm::cl::init("avx512")};
 };
 } // namespace
 

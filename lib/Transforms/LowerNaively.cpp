@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -31,9 +32,12 @@ public:
 
   void run() {
     function.walk<WalkOrder::PreOrder>([&](Operation *op) { operations.push_back(op); });
-    for (Operation *op : operations)
-      if (auto alloc = dyn_cast<memref::AllocOp>(op); alloc && alloc.getType().getElementType() == f32)
-        alloc.getResult().setType(MemRefType::Builder(alloc.getType()).setElementType(f64));
+    for (Operation *op : operations) // intermediates, then views of them
+      if (auto type = op->getNumResults() == 1 ? dyn_cast<MemRefType>(op->getResult(0).getType()) : MemRefType();
+          type && type.getElementType() == f32 &&
+          (isa<memref::AllocOp>(op) || (isa<ViewLikeOpInterface>(op) && isa<MemRefType>(op->getOperand(0).getType()) &&
+                                        cast<MemRefType>(op->getOperand(0).getType()).getElementType() == f64)))
+        op->getResult(0).setType(MemRefType::Builder(type).setElementType(f64));
     for (Operation *op : operations)
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
         widenBlock(linalgOp);
@@ -116,6 +120,23 @@ int64_t placeIntermediates(ArrayRef<memref::AllocOp> allocs, Value scratch) {
   return bytes;
 }
 
+/// A view of static layout as its offset and strides, which is what can be lowered.
+void castSubviews(func::FuncOp function) {
+  SmallVector<memref::SubViewOp> views;
+  function.walk([&](memref::SubViewOp view) { views.push_back(view); });
+  for (memref::SubViewOp view : views) {
+    MemRefType type = view.getType();
+    SmallVector<int64_t> strides;
+    int64_t offset = 0;
+    if (!type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) || ShapedType::isDynamic(offset))
+      continue;
+    OpBuilder builder(view);
+    auto cast = memref::ReinterpretCastOp::create(builder, view.getLoc(), type, view.getSource(), offset, type.getShape(), strides);
+    view.replaceAllUsesWith(cast.getResult());
+    view.erase();
+  }
+}
+
 LogicalResult convertToLoops(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   SmallVector<linalg::LinalgOp> operations;
@@ -175,6 +196,7 @@ LogicalResult lowerNaively(func::FuncOp problem, bool widen) {
       return problem.emitError("naive lowering: a dynamic size");
   if (widen)
     Widening(problem).run();
+  castSubviews(problem);
   SmallVector<memref::AllocOp> allocs;
   problem.walk([&](Operation *op) {
     if (auto alloc = dyn_cast<memref::AllocOp>(op))

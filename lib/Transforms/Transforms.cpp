@@ -23,6 +23,8 @@ llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
     return "avx2";
   case VectorIsa::Avx512:
     return "avx512";
+  case VectorIsa::Avx512Vnni:
+    return "avx512_vnni";
   case VectorIsa::Avx512Bf16:
     return "avx512_bf16";
   }
@@ -30,7 +32,7 @@ llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
 }
 
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name) {
-  for (VectorIsa isa : {VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Bf16})
+  for (VectorIsa isa : {VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Vnni, VectorIsa::Avx512Bf16})
     if (name == nameOfVectorIsa(isa))
       return isa;
   return std::nullopt;

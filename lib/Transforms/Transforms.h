@@ -23,10 +23,11 @@ enum class VectorIsa {
   Sse42,      ///< no fused multiply-add, no half conversions
   Avx2,       ///< FMA and F16C
   Avx512,     ///< F, BW, CD, DQ, VL: scalef, getexp, getmant, two-register permutes, masks
-  Avx512Bf16, ///< and conversion to bf16
+  Avx512Vnni, ///< and products of four bytes
+  Avx512Bf16, ///< and conversion to bf16, products of pairs of it
 };
 
-llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "sse42", "avx2", "avx512", "avx512_bf16"
+llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "sse42", "avx2", "avx512", "avx512_vnni", "avx512_bf16"
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
 
 enum class ExpMethod {
@@ -60,6 +61,11 @@ void expandSaturation(mlir::func::FuncOp function, VectorIsa isa);
 /// Replaces sums of four neighbouring bytes (an add-reduction along dim 1 of Nx4 words that a vector of bytes was extended and cast to) by
 /// instructions on the bytes, where these fill a register. The result is the same.
 void expandByteSums(mlir::func::FuncOp function, VectorIsa isa);
+
+/// Replaces products of what is packed in 32-bit lanes (a vector.contract of vectors k, lanes x k and lanes that adds; bf16 in pairs, unsigned
+/// with signed bytes in fours) by the instruction that the level has for a register of them. The order of a lane's sum is the
+/// instruction's, and pairs of bf16 flush denormals.
+void expandDots(mlir::func::FuncOp function, VectorIsa isa);
 
 /// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel `@<name>_kernel` that upstream's
 /// linalg-to-loops gives, one scalar at a time. Its iteration space is 1; intermediates lie in scratch at problem size. With `widen`, what

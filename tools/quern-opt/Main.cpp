@@ -10,6 +10,7 @@
 #include "Desc/Target.h"
 #include "Replay.h"
 #include "Targets/Cpu/Pipeline.h"
+#include "Timing.h"
 #include "Transforms/Transforms.h"
 #include "quern-compiler/Compiler.h"
 #include "quern-compiler/Passes.h"
@@ -46,6 +47,9 @@ struct Options {
   cl::opt<bool> codegen{"codegen", cl::desc("Print assembly"), cl::cat(category)};
   cl::opt<bool> run{"run", cl::desc("Run the kernel on data made from --seed and print a digest of what it changed"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("Schedule, run, and compare with the naive loops on the same data"), cl::cat(category)};
+  cl::opt<bool> time{"time", cl::desc("Time compiling and running, on one thread, beside a measured peak"), cl::cat(category)};
+  cl::opt<std::string> peak{"peak", cl::desc("What --time takes for the peak: f32, f64, bf16 or int8 multiply-adds"), cl::init("f32"),
+                            cl::cat(category)};
   cl::opt<uint64_t> seed{"seed", cl::desc("Seed of the data of --run and --check"), cl::init(1), cl::cat(category)};
   cl::opt<int64_t> values{"values", cl::desc("Values that --run prints of each buffer"), cl::init(0), cl::cat(category)};
   cl::opt<double> tolerance{"tolerance", cl::desc("Largest relative error that --check accepts (default: 32 last places)"), cl::init(0),
@@ -62,6 +66,8 @@ public:
       return failure();
     if (options.check)
       return check(module);
+    if (options.time)
+      return time(module);
     bool carriesOn = options.expandMath || options.lower || options.llvmIr || options.codegen || options.run;
     if ((options.schedule || options.naive || carriesOn) && failed(schedule(module, options.naive)))
       return failure();
@@ -147,6 +153,14 @@ private:
     bool same = quern::agree(*scheduled, *naive, options.tolerance, report);
     os << report;
     return success(same);
+  }
+
+  LogicalResult time(ModuleOp module) {
+    auto timing = quern::timeProblem(module, options.target, options.peak, options.seed);
+    if (failed(timing))
+      return failure();
+    os << timing->text();
+    return success();
   }
 
   const Options &options;

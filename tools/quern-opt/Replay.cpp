@@ -12,7 +12,6 @@
 #include "Support/Digest.h"
 #include "Support/NarrowFloat.h"
 #include "Targets/Cpu/Pipeline.h"
-#include "quern-compiler/Compiler.h"
 #include "quern/kernel_abi.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -111,20 +110,6 @@ FailureOr<Buffer> makeBuffer(ModuleOp module, const KernelInfo::Argument &argume
   return buffer;
 }
 
-/// Memory that a kernel may use, with a guard behind it.
-class Arena {
-public:
-  explicit Arena(size_t size) : size(size), memory(size + guardBytes + alignment, static_cast<char>(guardValue)) {}
-  char *data() { return memory.data() + (alignment - reinterpret_cast<uintptr_t>(memory.data()) % alignment) % alignment; }
-  bool guardIntact() {
-    return std::all_of(data() + size, data() + size + guardBytes, [](char c) { return static_cast<unsigned char>(c) == guardValue; });
-  }
-
-private:
-  size_t size;
-  std::vector<char> memory;
-};
-
 } // namespace
 
 FailureOr<KernelInfo> kernelsOf(ModuleOp module) {
@@ -176,7 +161,15 @@ double Buffer::at(int64_t index) const {
   return element.isInteger(16) ? get<int16_t>(place) : get<int32_t>(place);
 }
 
-FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_t seed) {
+Arena::Arena(size_t size) : size(size), memory(size + guardBytes + alignment, static_cast<char>(guardValue)) {}
+
+char *Arena::data() { return memory.data() + (alignment - reinterpret_cast<uintptr_t>(memory.data()) % alignment) % alignment; }
+
+bool Arena::guardIntact() {
+  return std::all_of(data() + size, data() + size + guardBytes, [](char c) { return static_cast<unsigned char>(c) == guardValue; });
+}
+
+FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef target, uint64_t seed) {
   FailureOr<KernelInfo> info = kernelsOf(module);
   if (failed(info))
     return failure();
@@ -184,32 +177,47 @@ FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_
   FailureOr<compiler::LoadedKernel> kernel = compiler::load(module, target, symbols);
   if (failed(kernel))
     return failure();
-  std::vector<Buffer> buffers;
-  std::vector<Arena> arenas;
-  arenas.reserve(info->arguments.size());
-  std::vector<void *> pointers;
-  for (auto [i, argument] : llvm::enumerate(info->arguments)) {
+  std::unique_ptr<Replay> replay(new Replay(module, std::move(*info), std::move(*kernel)));
+  for (auto [i, argument] : llvm::enumerate(replay->info.arguments)) {
     FailureOr<Buffer> buffer = makeBuffer(module, argument, seed * 1000003 + i);
     if (failed(buffer))
       return failure();
-    std::memcpy(arenas.emplace_back(buffer->bytes.size()).data(), buffer->bytes.data(), buffer->bytes.size());
-    pointers.push_back(arenas.back().data());
-    buffers.push_back(std::move(*buffer));
+    std::memcpy(replay->arenas.emplace_back(buffer->bytes.size()).data(), buffer->bytes.data(), buffer->bytes.size());
+    replay->pointers.push_back(replay->arenas.back().data());
+    replay->buffers.push_back(std::move(*buffer));
   }
-  Arena scratch(static_cast<size_t>(info->scratchBytes)), shared(static_cast<size_t>(info->sharedBytes));
+  return replay;
+}
+
+Replay::Replay(ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel)
+    : module(module), info(std::move(info)), kernel(std::move(kernel)), scratch(static_cast<size_t>(this->info.scratchBytes)),
+      shared(static_cast<size_t>(this->info.sharedBytes)) {}
+
+void Replay::run() {
   quern_kernel_args_t args{pointers.data(), scratch.data(), shared.data(), nullptr};
-  for (auto [i, step] : llvm::enumerate(info->steps))
-    reinterpret_cast<quern_kernel_fn>(kernel->entry(i))(&args, 0, step.iterations);
-  StringRef symbol = info->steps.front().symbol;
+  for (auto [i, step] : llvm::enumerate(info.steps))
+    reinterpret_cast<quern_kernel_fn>(kernel.entry(i))(&args, 0, step.iterations);
+}
+
+FailureOr<std::vector<Buffer>> Replay::results() {
+  StringRef symbol = info.steps.front().symbol;
   for (auto [buffer, arena] : llvm::zip_equal(buffers, arenas)) {
     if (!arena.guardIntact())
       return module.emitError("run: @") << symbol << " wrote behind the end of '" << buffer.name << "'";
     std::memcpy(buffer.bytes.data(), arena.data(), buffer.bytes.size());
   }
   if (!scratch.guardIntact() || !shared.guardIntact())
-    return module.emitError("run: @") << symbol << " wrote behind the end of its " << info->scratchBytes << " bytes of scratch or "
-                                      << info->sharedBytes << " of shared scratch";
+    return module.emitError("run: @") << symbol << " wrote behind the end of its " << info.scratchBytes << " bytes of scratch or "
+                                      << info.sharedBytes << " of shared scratch";
   return buffers;
+}
+
+FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_t seed) {
+  FailureOr<std::unique_ptr<Replay>> loaded = Replay::load(module, target, seed);
+  if (failed(loaded))
+    return failure();
+  (*loaded)->run();
+  return (*loaded)->results();
 }
 
 std::string describe(const Buffer &buffer, int64_t values) {

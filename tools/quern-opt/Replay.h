@@ -10,10 +10,14 @@
 #ifndef QUERN_OPT_REPLAY_H
 #define QUERN_OPT_REPLAY_H
 
+#include "quern-compiler/Compiler.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +49,40 @@ struct Buffer {
   bool changed() const { return bytes != before; }
   int64_t elements() const;
   double at(int64_t index) const; ///< integers and narrow floats are exact in double
+};
+
+/// Memory that a kernel may use, aligned to 64 bytes, with a guard behind it.
+class Arena {
+public:
+  explicit Arena(size_t size);
+  char *data();
+  bool guardIntact();
+
+private:
+  size_t size;
+  std::vector<char> memory;
+};
+
+/// The kernels of a lowered module in this process, with buffers filled from a seed.
+class Replay {
+public:
+  /// Fails with a diagnostic on `module`, which must outlive the result, if it cannot be compiled or run here.
+  static mlir::FailureOr<std::unique_ptr<Replay>> load(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed);
+  /// The whole space of every kernel, once.
+  void run();
+  /// What the buffers hold now. Fails with a diagnostic if a kernel wrote outside of them.
+  mlir::FailureOr<std::vector<Buffer>> results();
+
+private:
+  Replay(mlir::ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel);
+
+  mlir::ModuleOp module;
+  KernelInfo info;
+  compiler::LoadedKernel kernel;
+  std::deque<Arena> arenas;
+  Arena scratch, shared;
+  std::vector<Buffer> buffers;
+  std::vector<void *> pointers;
 };
 
 /// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel. The same seed gives the same

@@ -45,8 +45,10 @@ using namespace mlir;
 namespace quern {
 
 VectorIsa vectorIsaFor(const Target &target) {
+  if (target.isa >= CpuIsa::Avx512Bf16)
+    return VectorIsa::Avx512Bf16;
   if (target.isa >= CpuIsa::Avx512)
-    return target.isa >= CpuIsa::Avx512Bf16 ? VectorIsa::Avx512Bf16 : VectorIsa::Avx512;
+    return target.isa >= CpuIsa::Avx512Vnni ? VectorIsa::Avx512Vnni : VectorIsa::Avx512;
   return target.isa >= CpuIsa::Avx2 ? VectorIsa::Avx2 : VectorIsa::Sse42;
 }
 
@@ -266,6 +268,7 @@ LogicalResult expandForTarget(ModuleOp module, const Target &target) {
   for (auto function : module.getOps<func::FuncOp>()) {
     expandSaturation(function, vectorIsaFor(target));
     expandByteSums(function, vectorIsaFor(target));
+    expandDots(function, vectorIsaFor(target));
     if (failed(expandNarrowFloats(function, vectorIsaFor(target))) || failed(expandMath(function, mathOptionsFor(target))))
       return failure();
   }

@@ -29,6 +29,20 @@ Registers registersOf(const Target &target) {
 
 } // namespace
 
+/// A block of sums for each register file: 6x4 on AVX-512, 6x2 on AVX2, 2x4 on SSE, which multiplies and adds in two instructions.
+ContractionStrategy quern::contractionStrategyFor(const Target &target) {
+  Registers registers = registersOf(target);
+  ContractionStrategy strategy;
+  strategy.vectorBytes = registers.vectorBytes;
+  strategy.registers = registers.count;
+  strategy.narrowestMask = registers.narrowestMask;
+  strategy.hasFma = target.isa >= CpuIsa::Avx2;
+  strategy.vectors = target.isa == CpuIsa::Avx2 ? 2 : 4;
+  strategy.hasQuadDots = target.isa >= CpuIsa::Avx512Vnni;
+  strategy.hasPairDots = target.isa >= CpuIsa::Avx512Bf16;
+  return strategy;
+}
+
 MapStrategy quern::mapStrategyFor(const Target &target) {
   Registers registers = registersOf(target);
   MapStrategy strategy;

@@ -10,11 +10,13 @@
 #define QUERN_TARGETS_CPU_STRATEGY_H
 
 #include "Desc/Target.h"
+#include "Recipes/Contraction.h"
 #include "Recipes/Map.h"
 #include "Recipes/Rows.h"
 
 namespace quern {
 
+ContractionStrategy contractionStrategyFor(const Target &target);
 MapStrategy mapStrategyFor(const Target &target);
 RowsStrategy rowsStrategyFor(const Target &target);
 

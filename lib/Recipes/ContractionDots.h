@@ -1,0 +1,46 @@
+//===- ContractionDots.h - How one step along K is computed ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A step multiplies one element of lhs with a vector of rhs, or as many elements as lie packed in a lane. Where the target has an
+// instruction for what is packed, the step is one vector.contract, which Transforms/ExpandDots turns into it; elsewhere each of the packed
+// elements is converted and multiplied by itself.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_CONTRACTIONDOTS_H
+#define QUERN_RECIPES_CONTRACTIONDOTS_H
+
+#include "Recipes/Contraction.h"
+#include "Recipes/ContractionChain.h"
+
+namespace quern::contractions {
+
+enum class Dot {
+  MulAdd, ///< each element: converted, multiplied, added
+  Fma,    ///< each element: converted, multiplied and added at once
+  Pairs,  ///< two bf16 into an f32
+  Quads,  ///< four unsigned and four signed bytes into an i32
+};
+
+Dot chooseDot(const Product &product, const ContractionStrategy &strategy);
+const char *nameOf(Dot dot);
+inline bool isPackedDot(Dot dot) { return dot == Dot::Pairs || dot == Dot::Quads; }
+
+/// Vector registers that one vector of rhs takes during a step.
+int64_t registersOfRhs(const Product &product, Dot dot);
+
+/// A vector of rhs, loaded, as the dots of a step want it: what is packed as it is, or one converted vector for each packed element.
+llvm::SmallVector<mlir::Value, 4> prepareRhs(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value loaded, int64_t lanes);
+
+/// The elements of lhs of a step, loaded, in the same form.
+llvm::SmallVector<mlir::Value, 4> prepareLhs(mlir::OpBuilder &b, const Product &product, Dot dot, llvm::ArrayRef<mlir::Value> loaded,
+                                             int64_t lanes);
+
+/// sum + lhs · rhs, lane by lane.
+mlir::Value accumulate(mlir::OpBuilder &b, const Product &product, Dot dot, llvm::ArrayRef<mlir::Value> lhs,
+                       llvm::ArrayRef<mlir::Value> rhs, mlir::Value sum);
+
+} // namespace quern::contractions
+
+#endif // QUERN_RECIPES_CONTRACTIONDOTS_H

@@ -1,0 +1,202 @@
+//===- ContractionEmitter.cpp - The kernel of a contraction, its tiles ----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Neighbouring iterations are chunks of one tile, which read the same panel of rhs. Every sum is taken in the order of K, however rows are
+// split, so that results do not depend on who computes which iteration.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/ContractionEmitter.h"
+
+#include "Recipes/Bodies.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+Emitter::Emitter(const Plan &plan)
+    : plan(plan), chain(plan.chain), problem(chain.problem), b(problem.getContext()), loc(problem.getLoc()) {}
+
+func::FuncOp Emitter::emit() {
+  KernelTraits traits;
+  traits.name = (problem.getName() + "_kernel").str();
+  traits.plan = plan.text();
+  traits.space = plan.tiles * plan.chunks;
+  traits.nsPerIteration = plan.nsPerIteration();
+  int64_t scratchElements = plan.scratchRows * plan.perRow * plan.lanes;
+  traits.scratchBytes = scratchElements * bytesOf(chain.sumType());
+  kernel = makeKernel(problem, problem, traits);
+  b.setInsertionPointToEnd(&kernel.function.getBody().front());
+  clonePrologue(b, kernel, problem, chain.prologue, [&](int64_t value) { return create<arith::ConstantIndexOp>(value); });
+  Value one = create<arith::ConstantIndexOp>(1);
+  iterations = create<scf::ForOp>(kernel.begin(), kernel.end(), one);
+  create<func::ReturnOp>();
+  constants[b.getIndexAttr(1)] = one;
+  if (scratchElements)
+    scratch = atEntry([&] {
+      auto type = MemRefType::get({scratchElements}, chain.sumType());
+      return create<memref::ViewOp>(type, kernel.scratch, index(0), ValueRange()).getResult();
+    });
+  b.setInsertionPointToStart(iterations.getBody());
+  emitIteration(iterations.getInductionVar());
+  kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
+  return kernel.function;
+}
+
+void Emitter::emitIteration(Value iteration) {
+  Value here = iteration, chunk = index(0);
+  if (plan.chunks > 1) {
+    here = create<arith::DivUIOp>(iteration, index(plan.chunks));
+    chunk = create<arith::RemUIOp>(iteration, index(plan.chunks));
+  }
+  if (plan.tail != Tail::Apart || plan.tiles == 1)
+    return emitTile(here, chunk, plan.tail == Tail::Apart);
+  Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, here, index(plan.tiles - 1));
+  auto either = create<scf::IfOp>(isLast, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(either.thenBlock());
+  emitTile(here, chunk, true);
+  b.setInsertionPointToStart(either.elseBlock());
+  emitTile(here, chunk, false);
+}
+
+/// Which of a vector's columns exist, each as often as `perColumn` says.
+Value Emitter::columnMask(Value first, int64_t perColumn) {
+  Type i32 = b.getI32Type();
+  int64_t lanes = plan.lanes * perColumn;
+  SmallVector<int32_t> numbers(lanes);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  Value left = create<arith::SubIOp>(index(chain.columns * perColumn), linear(0, {{first, perColumn}}));
+  Value end = create<vector::BroadcastOp>(VectorType::get({lanes}, i32), create<arith::IndexCastOp>(i32, left));
+  Value lane = constant(DenseElementsAttr::get(VectorType::get({lanes}, i32), ArrayRef(numbers)));
+  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, end);
+}
+
+Emitter::Lanes Emitter::lanesOf(int64_t vector) {
+  Lanes lanes{linear(vector * plan.lanes, {{tile.first, 1}}), {}, plan.lanes};
+  if (tile.isMasked)
+    lanes.mask = tile.masks[vector];
+  else
+    lanes.count = std::clamp<int64_t>(tile.count - vector * plan.lanes, 0, plan.lanes);
+  return lanes;
+}
+
+void Emitter::emitTile(Value at, Value chunk, bool isLast) {
+  tile = {};
+  tile.first = isLast ? index((plan.tiles - 1) * plan.width()) : linear(0, {{at, plan.width()}});
+  tile.count = isLast ? chain.columns - (plan.tiles - 1) * plan.width() : plan.width();
+  tile.isMasked = plan.tail == Tail::Masked;
+  for (int64_t v = 0; v < plan.columnVectors && tile.isMasked; ++v)
+    tile.masks.push_back(columnMask(linear(v * plan.lanes, {{tile.first, 1}}), 1));
+  for (unsigned product = 0; product < chain.products.size(); ++product)
+    tile.rhsBases.push_back(tileAddress(product, at, tile.first));
+  if (plan.chunks == 1) {
+    chunkRow = index(0);
+    forCount(0, plan.tallBlocks, [&](Value block) { emitBlock(block, plan.blockRows + 1); });
+    forCount(plan.tallBlocks, plan.blocks, [&](Value block) { emitBlock(block, plan.blockRows); });
+    if (scratch)
+      emitScratchRows(index(0), index(chain.rows));
+    return;
+  }
+  Value first = linear(0, {{chunk, plan.blocksPerChunk}});
+  Value last = create<arith::MinSIOp>(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks));
+  auto rowOf = [&](Value block) {
+    return linear(0, {{block, plan.blockRows}, {create<arith::MinSIOp>(block, index(plan.tallBlocks)), 1}});
+  };
+  chunkRow = rowOf(first);
+  if (plan.tallBlocks)
+    forRange(first, create<arith::MinSIOp>(last, index(plan.tallBlocks)), [&](Value block) { emitBlock(block, plan.blockRows + 1); });
+  forRange(create<arith::MaxSIOp>(first, index(plan.tallBlocks)), last, [&](Value block) { emitBlock(block, plan.blockRows); });
+  if (scratch)
+    emitScratchRows(chunkRow, rowOf(last));
+}
+
+/// A block of sums from start to end, into scratch or through the epilogue.
+void Emitter::emitBlock(Value block, int64_t rows) {
+  Value row = rows > plan.blockRows ? linear(0, {{block, rows}}) : linear(plan.tallBlocks, {{block, rows}});
+  Values sums = startSums(row, rows);
+  for (ArrayRef<Plan::Step> turns : plan.loops)
+    emitSums(turns, row, rows, sums);
+  if (scratch) {
+    Value at = linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}});
+    for (auto [n, sum] : llvm::enumerate(sums))
+      create<vector::StoreOp>(sum, scratch, ValueRange{linear(static_cast<int64_t>(n) * plan.lanes, {{at, 1}})});
+    return;
+  }
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t v = 0; v < plan.columnVectors; ++v)
+      emitPoint({row, i}, lanesOf(v), [&](unsigned accumulator) { return sums[sumIndex(i, accumulator, v)]; }, {});
+}
+
+Emitter::Values Emitter::startSums(Value row, int64_t rows) {
+  Values sums(rows * plan.perRow);
+  for (auto [n, accumulator] : llvm::enumerate(chain.accumulators)) {
+    auto isSameForAllRows = [](const TileAccess &in) { return in.row == 0; };
+    bool isShared = accumulator.start && llvm::all_of(accumulator.start->ins, isSameForAllRows);
+    for (int64_t v = 0; v < plan.columnVectors; ++v)
+      for (int64_t i = 0; i < rows; ++i) {
+        Value &sum = sums[sumIndex(i, n, v)];
+        if (isShared && i)
+          sum = sums[sumIndex(0, n, v)];
+        else if (accumulator.start)
+          sum = evaluate(*accumulator.start, {row, i}, lanesOf(v), {})[0];
+        else if (accumulator.fill)
+          sum = splat(accumulator.fill, plan.lanes);
+        else
+          sum = load(accumulator.at, {row, i}, lanesOf(v));
+      }
+  }
+  return sums;
+}
+
+//===- Loops, numbers and constants ---------------------------------------===//
+
+void Emitter::forRange(Value begin, Value end, function_ref<void(Value)> body) {
+  auto loop = create<scf::ForOp>(begin, end, index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+void Emitter::forCount(int64_t begin, int64_t end, function_ref<void(Value)> body) {
+  if (end - begin == 1)
+    body(index(begin));
+  else if (end > begin)
+    forRange(index(begin), index(end), body);
+}
+
+Value Emitter::constant(TypedAttr attr) {
+  Value &known = constants[attr];
+  if (!known)
+    known = atEntry([&] { return create<arith::ConstantOp>(attr).getResult(); });
+  return known;
+}
+
+Value Emitter::splat(TypedAttr scalar, int64_t lanes) {
+  return constant(DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar)));
+}
+
+/// The constant comes last, where addresses side by side share what is in front of it.
+Value Emitter::linear(int64_t offset, ArrayRef<Term> terms) {
+  auto nsw = arith::IntegerOverflowFlags::nsw;
+  Value sum;
+  for (auto [value, stride] : terms) {
+    std::optional<int64_t> known = getConstantIntValue(value);
+    if (known)
+      offset += *known * stride;
+    if (known || !stride)
+      continue;
+    Value scaled = stride == 1 ? value : create<arith::MulIOp>(value, index(stride), nsw).getResult();
+    sum = sum ? create<arith::AddIOp>(sum, scaled, nsw).getResult() : scaled;
+  }
+  if (!sum)
+    return index(offset);
+  return offset ? create<arith::AddIOp>(sum, index(offset), nsw).getResult() : sum;
+}

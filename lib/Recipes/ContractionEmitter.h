@@ -1,0 +1,136 @@
+//===- ContractionEmitter.h - Writing a planned contraction as vectors ----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// ContractionEmitter.cpp writes the kernel, its iterations and row blocks, ContractionSums.cpp the loops over K, ContractionEpilogue.cpp
+// the elementwise ops and memory accesses at points of the tile.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_CONTRACTIONEMITTER_H
+#define QUERN_RECIPES_CONTRACTIONEMITTER_H
+
+#include "Recipes/ContractionPlan.h"
+#include "Recipes/Kernel.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <functional>
+#include <map>
+
+namespace quern::contractions {
+
+class Emitter {
+public:
+  explicit Emitter(const Plan &plan);
+  /// Writes the kernel behind the problem.
+  mlir::func::FuncOp emit();
+
+private:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<Value>;
+  using Type = mlir::Type;
+
+  /// value * stride, added to an address.
+  struct Term {
+    Value value;
+    int64_t stride;
+  };
+  /// The columns of one vector: all of its lanes, those of a mask, or the first few.
+  struct Lanes {
+    Value first; ///< column of lane 0
+    Value mask;  ///< null: no mask
+    int64_t count;
+  };
+  /// The tile that is being written.
+  struct Tile {
+    Value first;       ///< column
+    int64_t count = 0; ///< of the columns that exist; with masks, the tile's width
+    bool isMasked = false;
+    Values masks;    ///< by vector of columns
+    Values rhsBases; ///< by product: the address of the tile's first column
+  };
+  /// A row of the tile: a value and a number.
+  struct Row {
+    Value value;
+    int64_t offset = 0;
+  };
+  using KnownValues = llvm::SmallVector<std::pair<TileAccess, Value>, 16>;
+  /// The buffers of one turn of a loop over K.
+  struct Buffers {
+    Value lhs;
+    Values rhs; ///< by product of the step
+  };
+  /// A vector of rhs in a step.
+  struct Loaded {
+    unsigned product, accumulator, vector;
+    llvm::SmallVector<Value, 4> elements;
+  };
+
+  // Kernel, tiles and blocks (ContractionEmitter.cpp).
+  void emitIteration(Value iteration);
+  void emitTile(Value tile, Value chunk, bool isLast);
+  void emitBlock(Value block, int64_t rows);
+  Values startSums(Value row, int64_t rows);
+  Lanes lanesOf(int64_t vector);
+  Value columnMask(Value first, int64_t perColumn);
+  unsigned sumIndex(int64_t row, unsigned accumulator, int64_t vector) const {
+    return static_cast<unsigned>((row * plan.columnVectors + vector) * static_cast<int64_t>(chain.accumulators.size()) + accumulator);
+  }
+
+  // Sums over K (ContractionSums.cpp).
+  void emitSums(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
+  void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows, Values &sums);
+  void carry(int64_t extent, llvm::ArrayRef<unsigned> live, Values &sums, llvm::function_ref<void(Value)> body);
+  Values loadLhs(const Product &product, Dot dot, Value buffer, Value at, int64_t offset);
+  Value loadRhs(const Product &product, Value buffer, Value at, int64_t vector);
+  Value tileAddress(unsigned product, Value tile, Value firstColumn);
+
+  // Elementwise ops (ContractionEpilogue.cpp).
+  void emitScratchRows(Value begin, Value end);
+  void emitScratchVector(Value vector, const Lanes &lanes, Value begin, Value end);
+  void emitPoint(const Row &row, const Lanes &lanes, llvm::function_ref<Value(unsigned)> sum, KnownValues known);
+  Values evaluate(const PointOp &point, const Row &row, const Lanes &lanes, const KnownValues &known);
+  Value load(const TileAccess &access, const Row &row, const Lanes &lanes);
+  void store(Value v, const TileAccess &access, const Row &row, const Lanes &lanes);
+  Value address(const TileAccess &access, const Row &row, const Lanes &lanes);
+  /// `count` elements from `at`, or those of the mask; the others of `lanes` are zero and not read.
+  Value loadVector(Value memref, Value at, int64_t lanes, Value mask, int64_t count);
+  Value loadScalar(Value memref, Value at);
+  Value captured(Value scalar);
+
+  // Loops, numbers and constants, each of the latter made once, in the kernel's entry.
+  void forRange(Value begin, Value end, llvm::function_ref<void(Value)> body);
+  void forCount(int64_t begin, int64_t end, llvm::function_ref<void(Value)> body);
+  Value constant(mlir::TypedAttr attr);
+  Value index(int64_t value) { return constant(b.getIndexAttr(value)); }
+  Value splat(mlir::TypedAttr scalar, int64_t lanes);
+  Value zeros(mlir::VectorType type) { return constant(mlir::cast<mlir::TypedAttr>(b.getZeroAttr(type))); }
+  Value linear(int64_t offset, llvm::ArrayRef<Term> terms);
+
+  template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
+  mlir::VectorType vec(Type element, int64_t perLane = 1) { return mlir::VectorType::get({plan.lanes * perLane}, element); }
+  template <typename F> auto atEntry(F f) {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(iterations);
+    return f();
+  }
+
+  const Plan &plan;
+  const Chain &chain;
+  mlir::func::FuncOp problem;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  Kernel kernel;               ///< its arguments are mapped with the prologue
+  mlir::scf::ForOp iterations; ///< over the kernel's space; constants go before it
+  Value scratch;               ///< sums of a chunk: [row][vector][accumulator][lane]
+  Value chunkRow;              ///< the row at which scratch begins
+  Tile tile;
+  llvm::DenseMap<mlir::Attribute, Value> constants;
+  llvm::DenseMap<Value, Value> splats; ///< of captured scalars
+};
+
+} // namespace quern::contractions
+
+#endif // QUERN_RECIPES_CONTRACTIONEMITTER_H

@@ -1,0 +1,209 @@
+//===- ContractionPlan.cpp - What the contraction recipe decides ----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Exceeding the registers is a cliff, so a block takes as many rows as fit beside one step's vectors and a broadcast element, and rows are
+// split evenly over blocks. Whether a tile fits a packing is tried with numbers: the vectors of all tiles must lie alike.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/ContractionPlan.h"
+
+#include "Recipes/Bodies.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+namespace {
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class Planner {
+public:
+  Planner(Plan &plan, std::string &whyNot) : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
+  LogicalResult run();
+
+private:
+  bool chooseTile(int64_t columnVectors);
+  bool fits(const Product &product);
+  int64_t mostRows() const;
+  int64_t widest() const;
+  void splitRows();
+  void chooseTail();
+  void groupProducts();
+
+  Plan &plan;
+  const Chain &chain;
+  const ContractionStrategy &strategy;
+  std::string &whyNot;
+};
+
+/// Whether the vectors of every tile lie as those of the first do, with their lanes side by side. What a tile has beyond the factor's
+/// columns is not read.
+bool Planner::fits(const Product &product) {
+  int64_t width = plan.width(), stride = product.rhsAt(width);
+  bool isUniform = true;
+  for (int64_t tile = 0; tile < plan.tiles; ++tile) {
+    int64_t base = product.rhsAt(tile * width);
+    isUniform &= base == tile * stride;
+    for (int64_t column = 0; column < width && tile * width + column < product.readable; column += plan.lanes) {
+      int64_t first = product.rhsAt(tile * width + column), live = std::min(plan.lanes, product.readable - tile * width - column);
+      if (first - base != product.rhsAt(column) || product.rhsAt(tile * width + column + live - 1) != first + (live - 1) * product.packed)
+        return false;
+    }
+  }
+  plan.tileStrides.push_back(isUniform ? stride : 0);
+  return true;
+}
+
+bool Planner::chooseTile(int64_t columnVectors) {
+  plan.columnVectors = columnVectors;
+  plan.tiles = ceilDiv(chain.columns, plan.width());
+  plan.tileStrides.clear();
+  return llvm::all_of(chain.products, [&](const Product &product) { return fits(product); });
+}
+
+/// Sums, the vectors of a step and one element of lhs are in registers; where a product is an instruction of its own, its result too.
+int64_t Planner::mostRows() const {
+  int64_t used = 1, extra = 0;
+  for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots)) {
+    used = std::max<int64_t>(used, product.sums.size() * plan.columnVectors * registersOfRhs(product, dot));
+    extra = std::max<int64_t>(extra, dot == Dot::MulAdd ? 2 : 1);
+  }
+  return std::clamp<int64_t>((strategy.registers - extra - used) / plan.perRow, 1, strategy.maxRows);
+}
+
+/// Vectors of one accumulator side by side. Blocks of few rows are wider: more sums are then in flight, and a step reads longer runs.
+int64_t Planner::widest() const {
+  int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
+  if (chain.rows * wanted < strategy.leastSums)
+    wanted = strategy.leastSums / chain.rows;
+  bool isStrided = llvm::any_of(chain.products, [&](const Product &product) {
+    return !product.reduced.empty() && product.reduced.back().rhs * bytesOf(product.rhs.element()) >= strategy.nearStrideBytes;
+  });
+  if (isStrided)
+    wanted = std::max(wanted, chain.rows == 1 ? registers / 2 : (registers - 1) / (chain.rows + 1));
+  return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(chain.columns, plan.lanes));
+}
+
+void Planner::splitRows() {
+  plan.perRow = static_cast<int64_t>(chain.accumulators.size()) * plan.columnVectors;
+  plan.blocks = ceilDiv(chain.rows, mostRows());
+  plan.blockRows = chain.rows / plan.blocks;
+  plan.tallBlocks = chain.rows % plan.blocks;
+  int64_t tallest = plan.blockRows + (plan.tallBlocks ? 1 : 0);
+  plan.blocksPerChunk = std::max<int64_t>(1, strategy.chunkRows / tallest);
+  plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
+  if (chain.epilogueOps() > strategy.inlineOps)
+    plan.scratchRows = std::min(chain.rows, plan.blocksPerChunk * tallest);
+}
+
+void Planner::chooseTail() {
+  bool isPartial = plan.tiles * plan.width() != chain.columns;
+  if (!isPartial)
+    return;
+  int64_t narrowest = 64;
+  auto look = [&](Type element) { narrowest = std::min<int64_t>(narrowest, element.getIntOrFloatBitWidth()); };
+  auto lookAt = [&](ArrayRef<TileAccess> accesses) {
+    for (const TileAccess &access : accesses)
+      if (access.base && access.column && access.isArgument())
+        look(access.element());
+  };
+  for (const Product &product : chain.products)
+    if (plan.readsPastEnd(product))
+      look(product.rhs.element());
+  for (const Accumulator &accumulator : chain.accumulators) {
+    lookAt(accumulator.at);
+    if (accumulator.start)
+      lookAt(accumulator.start->ins);
+  }
+  for (const PointOp &point : chain.epilogue) {
+    lookAt(point.ins);
+    lookAt(point.outs);
+  }
+  plan.tail = strategy.narrowestMask && narrowest >= strategy.narrowestMask ? Tail::Masked : Tail::Apart;
+}
+
+void Planner::groupProducts() {
+  SmallVector<Plan::Step> steps;
+  for (unsigned i = 0; i < chain.products.size(); ++i) {
+    auto shares = [&](const Plan::Step &step) {
+      return plan.dots[step[0]] == plan.dots[i] && chain.products[step[0]].sharesLhs(chain.products[i]);
+    };
+    auto *found = llvm::find_if(steps, shares);
+    if (found == steps.end())
+      steps.push_back({i});
+    else
+      found->push_back(i);
+  }
+  auto areAlike = [&](const Plan::Step &a, const Plan::Step &b) {
+    auto like = [&](unsigned i, unsigned j) { return chain.products[i].isAlike(chain.products[j]); };
+    return llvm::equal(a, b, like);
+  };
+  for (Plan::Step &step : steps)
+    if (!plan.loops.empty() && areAlike(plan.loops.back()[0], step))
+      plan.loops.back().push_back(step);
+    else
+      plan.loops.push_back({step});
+}
+
+LogicalResult Planner::run() {
+  plan.lanes = strategy.vectorBytes / bytesOf(chain.sumType());
+  for (const Product &product : chain.products)
+    plan.dots.push_back(chooseDot(product, strategy));
+  int64_t most = widest(), vectors = ceilDiv(chain.columns, plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
+  bool found = chooseTile(even);
+  for (int64_t next = most; next >= 1 && !found; --next)
+    found = chooseTile(next);
+  if (!found) {
+    whyNot = "the packing of a factor does not fit vectors of " + std::to_string(plan.lanes) + " lanes";
+    return failure();
+  }
+  splitRows();
+  if (mostRows() == 1 && plan.perRow + 2 > strategy.registers) {
+    whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit " + std::to_string(strategy.registers) + " registers";
+    return failure();
+  }
+  chooseTail();
+  groupProducts();
+  return success();
+}
+
+} // namespace
+
+double Plan::nsPerIteration() const {
+  double steps = 0;
+  for (auto [product, dot] : llvm::zip_equal(chain.products, dots)) {
+    double own = static_cast<double>(product.sums.size()) * (isPackedDot(dot) ? 1 : static_cast<double>(product.taken));
+    for (const Product::Reduced &loop : product.reduced)
+      own *= static_cast<double>(loop.extent);
+    steps += own;
+  }
+  double rows = static_cast<double>(chain.rows) / static_cast<double>(chunks);
+  return rows * static_cast<double>(columnVectors) * (steps + static_cast<double>(chain.epilogueOps())) * strategy.nsPerOperation;
+}
+
+std::string Plan::text() const {
+  std::string out;
+  llvm::raw_string_ostream os(out);
+  os << "contraction: " << chain.rows << 'x' << chain.columns << ", " << chain.products.size() << " product"
+     << (chain.products.size() > 1 ? "s" : "") << " by " << nameOf(dots[0]) << " into " << chain.accumulators.size() << " accumulator"
+     << (chain.accumulators.size() > 1 ? "s" : "") << ", " << loops.size() << " loop" << (loops.size() > 1 ? "s" : "")
+     << " over K; blocks of " << blockRows + (tallBlocks ? 1 : 0) << 'x' << perRow << " vectors"
+     << (tallBlocks && tallBlocks < blocks ? " and of a row less" : "") << ", " << tiles << " tiles of " << width() << " columns x "
+     << chunks << " chunks";
+  if (!chain.epilogue.empty())
+    os << ", " << chain.epilogueOps() << " operations after it " << (scratchRows ? "over scratch" : "in registers");
+  if (tail != Tail::None)
+    os << (tail == Tail::Masked ? ", masked tail" : ", tail apart");
+  return out;
+}
+
+LogicalResult quern::contractions::planContraction(Plan &plan, std::string &whyNot) { return Planner(plan, whyNot).run(); }

@@ -1,0 +1,55 @@
+//===- ContractionPlan.h - What the contraction recipe decides ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Columns are cut into *tiles* of a few vectors for every accumulator, rows into *blocks* whose sums fit the registers beside the vectors
+// of a step, and blocks are gathered in *chunks*. An iteration of the kernel's space is a chunk of a tile.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_CONTRACTIONPLAN_H
+#define QUERN_RECIPES_CONTRACTIONPLAN_H
+
+#include "Recipes/ContractionDots.h"
+
+namespace quern::contractions {
+
+/// How the last tile's missing columns are left out.
+enum class Tail {
+  None,   ///< there are none
+  Masked, ///< masked loads and stores in every tile
+  Apart,  ///< code of its own for the last tile, lane by lane where its columns end: for elements that no instruction masks
+};
+
+struct Plan {
+  Plan(const Chain &chain, const ContractionStrategy &strategy) : chain(chain), strategy(strategy) {}
+
+  const Chain &chain;
+  const ContractionStrategy &strategy;
+  int64_t lanes = 1;         ///< of a vector of sums
+  int64_t perRow = 0;        ///< vectors of sums in a row of a block: accumulators x columnVectors
+  int64_t columnVectors = 1; ///< side by side, of each accumulator
+  int64_t tiles = 1;
+  int64_t blocks = 1, blockRows = 1, tallBlocks = 0; ///< the first tallBlocks have a row more
+  int64_t blocksPerChunk = 1, chunks = 1;
+  int64_t scratchRows = 0; ///< 0: the epilogue works in registers
+  Tail tail = Tail::None;
+  llvm::SmallVector<Dot, 4> dots;            ///< by product
+  llvm::SmallVector<int64_t, 4> tileStrides; ///< by product: elements of rhs from tile to tile; 0: by the digits of the tile's first column
+  /// Products that read the same elements of lhs share the steps of one loop over K, and loops that differ in nothing but buffers follow
+  /// each other as one: by loop, by turn of that loop, the products of a step.
+  using Step = llvm::SmallVector<unsigned, 2>;
+  llvm::SmallVector<llvm::SmallVector<Step, 2>, 2> loops;
+
+  int64_t width() const { return columnVectors * lanes; }
+  bool readsPastEnd(const Product &product) const { return product.readable < tiles * width(); }
+  double nsPerIteration() const;
+  std::string text() const; ///< one line
+};
+
+/// Decides everything. Fails with a reason where no vector of the target fits the packing of a factor.
+mlir::LogicalResult planContraction(Plan &plan, std::string &whyNot);
+
+} // namespace quern::contractions
+
+#endif // QUERN_RECIPES_CONTRACTIONPLAN_H

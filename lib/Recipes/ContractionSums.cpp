@@ -1,0 +1,146 @@
+//===- ContractionSums.cpp - The loops over K of a block ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A step loads the vectors of rhs once and uses them for every row of the block, one element of lhs at a time. Loops carry the sums that
+// they change and no others.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/ContractionEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+/// Where a tile begins in rhs.
+Value Emitter::tileAddress(unsigned product, Value at, Value firstColumn) {
+  if (int64_t stride = plan.tileStrides[product])
+    return linear(0, {{at, stride}});
+  ArrayRef<Product::Column> columns = chain.products[product].columns;
+  Value rest = firstColumn, address = index(0);
+  for (auto [i, dim] : llvm::enumerate(columns)) {
+    bool isLast = i + 1 == columns.size();
+    Value digit = isLast ? rest : create<arith::RemUIOp>(rest, index(dim.extent)).getResult();
+    address = linear(0, {{address, 1}, {digit, dim.stride}});
+    if (!isLast)
+      rest = create<arith::DivUIOp>(rest, index(dim.extent));
+  }
+  return address;
+}
+
+void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums) {
+  const Plan::Step &step = turns.front();
+  SmallVector<unsigned> live;
+  for (unsigned accumulator = 0; accumulator < chain.accumulators.size(); ++accumulator) {
+    auto sumsInto = [&](unsigned product) {
+      return llvm::any_of(chain.products[product].sums, [&](const Product::Sum &sum) { return sum.accumulator == accumulator; });
+    };
+    if (!llvm::any_of(step, sumsInto))
+      continue;
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t v = 0; v < plan.columnVectors; ++v)
+        live.push_back(sumIndex(i, accumulator, v));
+  }
+  auto bufferOf = [&](const Product::Factor &factor) { return kernel.arguments.lookup(factor.base); };
+  Buffers buffers;
+  const Product &first = chain.products[step.front()];
+  Values k;
+  std::function<void(unsigned)> nest = [&](unsigned depth) {
+    if (depth == first.reduced.size())
+      return emitStep(step, buffers, k, row, rows, sums);
+    carry(first.reduced[depth].extent, live, sums, [&](Value at) {
+      k.push_back(at);
+      nest(depth + 1);
+      k.pop_back();
+    });
+  };
+  auto takeTurn = [&](Value turn) {
+    auto choose = [&](function_ref<Value(const Plan::Step &)> bufferIn) {
+      Value chosen = bufferIn(turns[0]);
+      for (size_t i = 1; i < turns.size(); ++i) {
+        Value isTurn = create<arith::CmpIOp>(arith::CmpIPredicate::eq, turn, index(static_cast<int64_t>(i)));
+        chosen = create<arith::SelectOp>(isTurn, bufferIn(turns[i]), chosen);
+      }
+      return chosen;
+    };
+    buffers.lhs = choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[0]].lhs); });
+    for (size_t n = 0; n < step.size(); ++n)
+      buffers.rhs.push_back(choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[n]].rhs); }));
+    nest(0);
+  };
+  if (turns.size() == 1)
+    takeTurn(Value());
+  else
+    carry(static_cast<int64_t>(turns.size()), live, sums, takeTurn);
+}
+
+/// A loop that carries the live sums.
+void Emitter::carry(int64_t extent, ArrayRef<unsigned> live, Values &sums, function_ref<void(Value)> body) {
+  auto now = [&] { return llvm::map_to_vector(live, [&](unsigned i) { return sums[i]; }); };
+  auto loop = create<scf::ForOp>(index(0), index(extent), index(1), now());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    for (auto [i, carried] : llvm::zip_equal(live, loop.getRegionIterArgs()))
+      sums[i] = carried;
+    body(loop.getInductionVar());
+    create<scf::YieldOp>(now());
+  }
+  for (auto [i, result] : llvm::zip_equal(live, loop.getResults()))
+    sums[i] = result;
+}
+
+void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows, Values &sums) {
+  SmallVector<Loaded> vectors;
+  for (auto [n, number] : llvm::enumerate(step)) {
+    const Product &product = chain.products[number];
+    SmallVector<Term> terms{{tile.rhsBases[number], 1}};
+    for (auto [at, loop] : llvm::zip_equal(k, product.reduced))
+      terms.push_back({at, loop.rhs});
+    Value base = linear(0, terms);
+    for (const Product::Sum &sum : product.sums)
+      for (int64_t v = 0; v < plan.columnVectors && lanesOf(v).count; ++v) {
+        Value at = linear(sum.offset + product.rhsAt(v * plan.lanes), {{base, 1}});
+        Value loaded = loadRhs(product, buffers.rhs[n], at, v);
+        vectors.push_back(
+            {number, sum.accumulator, static_cast<unsigned>(v), prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
+      }
+  }
+  const Product &first = chain.products[step[0]];
+  SmallVector<Term> terms{{row, first.lhsRow}};
+  for (auto [at, loop] : llvm::zip_equal(k, first.reduced))
+    terms.push_back({at, loop.lhs});
+  Value lhsAt = linear(first.lhs.offset, terms);
+  Dot dot = plan.dots[step[0]];
+  for (int64_t i = 0; i < rows; ++i) {
+    auto lhs = prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, lhsAt, i * first.lhsRow), plan.lanes);
+    for (Loaded &rhs : vectors) {
+      Value &sum = sums[sumIndex(i, rhs.accumulator, rhs.vector)];
+      sum = accumulate(b, chain.products[rhs.product], dot, lhs, rhs.elements, sum);
+    }
+  }
+}
+
+/// What dots of packed elements take is loaded as one vector, if it is all there.
+Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, Value at, int64_t offset) {
+  Value first = linear(offset, {{at, 1}});
+  if (isPackedDot(dot) && product.taken == product.packed)
+    return {create<vector::LoadOp>(VectorType::get({product.packed}, product.lhs.element()), buffer, ValueRange{first})};
+  Values elements;
+  for (int64_t i = 0; i < product.taken; ++i)
+    elements.push_back(loadScalar(buffer, linear(offset + i, {{at, 1}})));
+  return elements;
+}
+
+Value Emitter::loadRhs(const Product &product, Value buffer, Value at, int64_t vector) {
+  Lanes lanes = lanesOf(vector);
+  int64_t wide = plan.lanes * product.packed;
+  if (!plan.readsPastEnd(product))
+    return loadVector(buffer, at, wide, Value(), wide);
+  Value mask = lanes.mask && product.packed > 1 ? columnMask(lanes.first, product.packed) : lanes.mask;
+  return loadVector(buffer, at, wide, mask, lanes.count * product.packed);
+}

@@ -1,0 +1,28 @@
+//===- RandomContraction.h - Random products with elementwise ops ---------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A problem as text, drawn from a seed: one or two products into sums of one to four gates, with rows, columns and K of any length, factors
+// of any type, plain or packed (K elements side by side included, and K that does not fill them), sums that start as zero, a bias or old
+// values, and elementwise ops from none to functions over several gates. Results stay within a few units.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TEST_RECIPES_RANDOMCONTRACTION_H
+#define QUERN_TEST_RECIPES_RANDOMCONTRACTION_H
+
+#include "RandomChain.h"
+
+namespace quern::test {
+
+struct RandomContraction {
+  std::string text; ///< a module with one function, @contraction
+  std::vector<ChainArgument> arguments;
+  double tolerance = 0; ///< absolute, of every output
+};
+
+RandomContraction makeRandomContraction(uint64_t seed);
+
+} // namespace quern::test
+
+#endif // QUERN_TEST_RECIPES_RANDOMCONTRACTION_H

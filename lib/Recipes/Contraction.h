@@ -28,7 +28,7 @@ struct ContractionStrategy {
   int64_t maxRows = 14;           ///< of a block
   int64_t leastSums = 8;          ///< a block of few rows is made wider up to about as many, so that sums do not wait for each other
   bool hasFma = true;             ///< multiplies and adds in one instruction
-  bool hasPairDots = false;       ///< adds products of pairs of bf16 in one instruction
+  bool hasPairDots = false;       ///< adds products of pairs of bf16 in one instruction, and rounds to bf16 in one
   bool hasQuadDots = false;       ///< adds products of four bytes, unsigned with signed, in one instruction
   int64_t chunkRows = 64;         ///< rows of an iteration: bounds the scratch and gives several threads work
   int64_t inlineOps = 6;          ///< elementwise ops of up to so many operations stay in registers, more go over scratch

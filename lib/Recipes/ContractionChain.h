@@ -82,6 +82,7 @@ struct Product {
   llvm::SmallVector<Column, 3> columns; ///< fastest first
   int64_t readable = 0;                 ///< columns that rhs has, padding included
   bool mayContract = false, mayReassociate = false;
+  bool mayRound = false; ///< f32 factors may be rounded to bf16: the op says `quern.fpmath` = "bf16" or "any"
 
   mlir::Location loc() const { return mlir::linalg::LinalgOp(op).getLoc(); }
   /// Of what it is summed in.

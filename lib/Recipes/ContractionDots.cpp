@@ -62,15 +62,41 @@ Value elementOfLanes(OpBuilder &b, const Product &product, Value packed, int64_t
   return isa<IntegerType>(element) ? words : vector::BitCastOp::create(b, loc, VectorType::get({lanes}, element), words).getResult();
 }
 
-/// sum[lane] += Σ over what is packed, lhs[k] * rhs[lane, k].
+Value roundToBf16(OpBuilder &b, const Product &product, Value v) {
+  return arith::TruncFOp::create(b, product.loc(), cast<VectorType>(v.getType()).clone(b.getBF16Type()), v);
+}
+
+/// The bytes of every lane, first those at even places, then those at odd ones, as vectors of lanes x 2 words that are extended from 16
+/// bits.
+SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Product::Factor &factor, Value bytes, int64_t lanes) {
+  Location loc = product.loc();
+  auto halves = VectorType::get({lanes * 2}, b.getI16Type()), shaped = VectorType::get({lanes, 2}, b.getI16Type());
+  auto wide = VectorType::get({lanes, 2}, b.getI32Type());
+  Value v = vector::BitCastOp::create(b, loc, halves, bytes), eight = splat(b, loc, lanes * 2, 16, APInt(16, 8));
+  Value even, odd;
+  if (isExtended<arith::ExtSIOp>(factor)) {
+    even = arith::ShRSIOp::create(b, loc, arith::ShLIOp::create(b, loc, v, eight), eight);
+    odd = arith::ShRSIOp::create(b, loc, v, eight);
+  } else {
+    even = arith::AndIOp::create(b, loc, v, splat(b, loc, lanes * 2, 16, APInt(16, 0xff)));
+    odd = arith::ShRUIOp::create(b, loc, v, eight);
+  }
+  SmallVector<Value, 4> parts;
+  for (Value part : {even, odd})
+    parts.push_back(arith::ExtSIOp::create(b, loc, wide, vector::ShapeCastOp::create(b, loc, shaped, part)));
+  return parts;
+}
+
+/// sum[lane] += Σ over what is packed, lhs[k] or lhs[lane, k] * rhs[lane, k].
 Value contract(OpBuilder &b, const Product &product, Value lhs, Value rhs, Value sum) {
+  bool isOne = cast<VectorType>(lhs.getType()).getRank() == 1;
   AffineExpr lane, k;
   bindDims(b.getContext(), lane, k);
   auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(2, 0, results, b.getContext()); };
   auto kinds = b.getArrayAttr({vector::IteratorTypeAttr::get(b.getContext(), vector::IteratorType::parallel),
                                vector::IteratorTypeAttr::get(b.getContext(), vector::IteratorType::reduction)});
-  return vector::ContractionOp::create(b, product.loc(), lhs, rhs, sum, b.getAffineMapArrayAttr({map({k}), map({lane, k}), map({lane})}),
-                                       kinds);
+  return vector::ContractionOp::create(b, product.loc(), lhs, rhs, sum,
+                                       b.getAffineMapArrayAttr({isOne ? map({k}) : map({lane, k}), map({lane, k}), map({lane})}), kinds);
 }
 
 } // namespace
@@ -81,12 +107,20 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
     bool areBytes = product.packed == 4 && lhs.element().isInteger(8) && rhs.element().isInteger(8);
     bool areMixed = (isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtSIOp>(rhs)) ||
                     (isExtended<arith::ExtSIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs));
-    return strategy.hasQuadDots && areBytes && areMixed ? Dot::Quads : Dot::MulAdd;
+    bool areExtended = (isExtended<arith::ExtUIOp>(lhs) || isExtended<arith::ExtSIOp>(lhs)) &&
+                       (isExtended<arith::ExtUIOp>(rhs) || isExtended<arith::ExtSIOp>(rhs));
+    if (!areBytes || !areExtended)
+      return Dot::MulAdd;
+    return strategy.hasQuadDots && areMixed ? Dot::Quads : Dot::Halves;
   }
   bool arePairs = product.packed == 2 && lhs.element().isBF16() && rhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs) &&
                   isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();
   if (strategy.hasPairDots && arePairs && product.mayReassociate && product.mayContract)
     return Dot::Pairs;
+  bool areFloats = product.packed == 2 && lhs.element().isF32() && rhs.element().isF32() && lhs.conversions.empty() &&
+                   rhs.conversions.empty() && product.sumType().isF32();
+  if (strategy.hasPairDots && areFloats && product.mayRound && product.mayReassociate && product.mayContract)
+    return Dot::Rounded;
   return strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
 }
 
@@ -98,18 +132,29 @@ const char *contractions::nameOf(Dot dot) {
     return "fma";
   case Dot::Pairs:
     return "dots of bf16 pairs";
+  case Dot::Rounded:
+    return "dots of pairs rounded to bf16";
   case Dot::Quads:
     return "dots of four bytes";
+  case Dot::Halves:
+    return "dots of bytes in 16 bits";
   }
   return "";
 }
 
-int64_t contractions::registersOfRhs(const Product &product, Dot dot) { return isPackedDot(dot) ? 1 : product.taken; }
+int64_t contractions::registersOfRhs(const Product &product, Dot dot) {
+  return dot == Dot::Halves ? 2 : isPackedDot(dot) ? 1 : product.taken;
+}
 
 SmallVector<Value, 4> contractions::prepareRhs(OpBuilder &b, const Product &product, Dot dot, Value loaded, int64_t lanes) {
   if (isPackedDot(dot)) {
-    auto type = VectorType::get({lanes, product.packed}, product.rhs.element());
-    Value shaped = vector::ShapeCastOp::create(b, product.loc(), type, keepTaken(b, product, loaded, lanes));
+    Value packed = keepTaken(b, product, loaded, lanes);
+    if (dot == Dot::Halves)
+      return splitBytes(b, product, product.rhs, packed, lanes);
+    if (dot == Dot::Rounded)
+      packed = roundToBf16(b, product, packed);
+    auto type = VectorType::get({lanes, product.packed}, getElementTypeOrSelf(packed.getType()));
+    Value shaped = vector::ShapeCastOp::create(b, product.loc(), type, packed);
     return {dot == Dot::Quads ? convert(b, product.rhs, shaped) : shaped};
   }
   SmallVector<Value, 4> elements;
@@ -129,6 +174,14 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
       elements.resize(product.packed, zero);
       packed = vector::FromElementsOp::create(b, loc, type, elements);
     }
+    if (dot == Dot::Halves) {
+      Value word = vector::BitCastOp::create(b, loc, VectorType::get({1}, b.getI32Type()), packed);
+      word = vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, b.getI32Type()),
+                                         vector::ExtractOp::create(b, loc, word, int64_t(0)));
+      return splitBytes(b, product, product.lhs, word, lanes);
+    }
+    if (dot == Dot::Rounded)
+      return {roundToBf16(b, product, packed)};
     return {dot == Dot::Quads ? convert(b, product.lhs, packed) : packed};
   }
   SmallVector<Value, 4> elements;
@@ -140,10 +193,10 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
 
 Value contractions::accumulate(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> lhs, ArrayRef<Value> rhs, Value sum) {
   Location loc = product.loc();
-  if (isPackedDot(dot))
-    return contract(b, product, lhs[0], rhs[0], sum);
   for (auto [x, y] : llvm::zip_equal(lhs, rhs)) {
-    if (dot == Dot::Fma)
+    if (isPackedDot(dot))
+      sum = contract(b, product, x, y, sum);
+    else if (dot == Dot::Fma)
       sum = math::FmaOp::create(b, loc, x, y, sum);
     else if (isa<FloatType>(getElementTypeOrSelf(sum.getType())))
       sum = arith::AddFOp::create(b, loc, sum, arith::MulFOp::create(b, loc, x, y));

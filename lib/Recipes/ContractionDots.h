@@ -17,15 +17,17 @@
 namespace quern::contractions {
 
 enum class Dot {
-  MulAdd, ///< each element: converted, multiplied, added
-  Fma,    ///< each element: converted, multiplied and added at once
-  Pairs,  ///< two bf16 into an f32
-  Quads,  ///< four unsigned and four signed bytes into an i32
+  MulAdd,  ///< each element: converted, multiplied, added
+  Fma,     ///< each element: converted, multiplied and added at once
+  Pairs,   ///< two bf16 into an f32
+  Rounded, ///< two f32, rounded to bf16, into an f32
+  Quads,   ///< four unsigned and four signed bytes into an i32
+  Halves,  ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32
 };
 
 Dot chooseDot(const Product &product, const ContractionStrategy &strategy);
 const char *nameOf(Dot dot);
-inline bool isPackedDot(Dot dot) { return dot == Dot::Pairs || dot == Dot::Quads; }
+inline bool isPackedDot(Dot dot) { return dot >= Dot::Pairs; }
 
 /// Vector registers that one vector of rhs takes during a step.
 int64_t registersOfRhs(const Product &product, Dot dot);

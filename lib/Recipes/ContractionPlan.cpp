@@ -75,7 +75,7 @@ int64_t Planner::mostRows() const {
   int64_t used = 1, extra = 0;
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots)) {
     used = std::max<int64_t>(used, product.sums.size() * plan.columnVectors * registersOfRhs(product, dot));
-    extra = std::max<int64_t>(extra, dot == Dot::MulAdd ? 2 : 1);
+    extra = std::max<int64_t>(extra, dot == Dot::MulAdd || dot == Dot::Rounded ? 2 : dot == Dot::Halves ? 3 : 1);
   }
   return std::clamp<int64_t>((strategy.registers - extra - used) / plan.perRow, 1, strategy.maxRows);
 }
@@ -181,7 +181,8 @@ LogicalResult Planner::run() {
 double Plan::nsPerIteration() const {
   double steps = 0;
   for (auto [product, dot] : llvm::zip_equal(chain.products, dots)) {
-    double own = static_cast<double>(product.sums.size()) * (isPackedDot(dot) ? 1 : static_cast<double>(product.taken));
+    double ofLane = dot == Dot::Halves ? 4 : isPackedDot(dot) ? 1 : static_cast<double>(product.taken);
+    double own = static_cast<double>(product.sums.size()) * ofLane;
     for (const Product::Reduced &loop : product.reduced)
       own *= static_cast<double>(loop.extent);
     steps += own;

@@ -38,7 +38,7 @@ static bool haveLikeConversions(const Product::Factor &a, const Product::Factor 
 bool Product::sharesLhs(const Product &other) const {
   auto stepsLike = [](const Reduced &a, const Reduced &b) { return a.extent == b.extent && a.lhs == b.lhs; };
   return lhs.base == other.lhs.base && lhs.offset == other.lhs.offset && lhsRow == other.lhsRow && packed == other.packed &&
-         taken == other.taken && mayContract == other.mayContract && mayReassociate == other.mayReassociate &&
+         taken == other.taken && mayContract == other.mayContract && mayReassociate == other.mayReassociate && mayRound == other.mayRound &&
          haveLikeConversions(lhs, other.lhs) && llvm::equal(reduced, other.reduced, stepsLike);
 }
 
@@ -46,7 +46,8 @@ bool Product::isAlike(const Product &other) const {
   return lhs.base.getType() == other.lhs.base.getType() && rhs.base.getType() == other.rhs.base.getType() &&
          lhs.offset == other.lhs.offset && lhsRow == other.lhsRow && reduced == other.reduced && packed == other.packed &&
          taken == other.taken && sums == other.sums && columns == other.columns && mayContract == other.mayContract &&
-         mayReassociate == other.mayReassociate && haveLikeConversions(lhs, other.lhs) && haveLikeConversions(rhs, other.rhs);
+         mayReassociate == other.mayReassociate && mayRound == other.mayRound && haveLikeConversions(lhs, other.lhs) &&
+         haveLikeConversions(rhs, other.rhs);
 }
 
 namespace {
@@ -181,6 +182,8 @@ LogicalResult Reader::readBody() {
                                                                                     : arith::FastMathFlags::fast;
   product.mayContract = bitEnumContainsAll(flags, arith::FastMathFlags::contract);
   product.mayReassociate = bitEnumContainsAll(flags, arith::FastMathFlags::reassoc);
+  auto fpmath = op->getAttrOfType<StringAttr>("quern.fpmath");
+  product.mayRound = fpmath && (fpmath.getValue() == "bf16" || fpmath.getValue() == "any");
   return success();
 }
 

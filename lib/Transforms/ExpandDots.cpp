@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An instruction multiplies the two or four elements of each 32-bit lane and adds them to the lane. The side that is one for all lanes is
-// broadcast as a 32-bit word.
+// An instruction multiplies the two or four elements of each 32-bit lane and adds them to the lane. A side that is one for all lanes is
+// broadcast as a 32-bit word. Rounding f32 to bf16 here is the instruction's too: who asks for it does not mind denormals.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
@@ -12,18 +12,20 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace quern {
 namespace {
 
-constexpr int64_t lanes = 16; // of 32 bits in a register
-
-/// acc[lane] + Σ ext(one[k]) * ext(many[lane, k]).
+/// acc[lane] + Σ first[k] * second[lane, k], or of first[lane, k].
 struct PackedDot {
-  Value one, many; ///< vectors of packed and of lanes x packed elements, before the extensions
-  bool isOneSigned = true, isManySigned = true;
+  Value first, second; ///< before extensions and roundings
+  bool isFirstSigned = true, isSecondSigned = true;
+  bool isFirstOne = true; ///< the same for all lanes
+  int64_t lanes = 0, packed = 0;
+  Type element() const { return getElementTypeOrSelf(second.getType()); }
 };
 
 /// The elements that an integer is extended from.
@@ -39,71 +41,115 @@ std::optional<PackedDot> matchDot(vector::ContractionOp op) {
   AffineExpr lane, k;
   bindDims(op.getContext(), lane, k);
   auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(2, 0, results, op.getContext()); };
-  if (op.getKind() != vector::CombiningKind::ADD ||
-      op.getIndexingMapsArray() != SmallVector<AffineMap>{map({k}), map({lane, k}), map({lane})})
-    return std::nullopt;
+  auto maps = op.getIndexingMapsArray();
   PackedDot dot;
-  dot.one = stripExtension(op.getLhs(), dot.isOneSigned);
-  dot.many = stripExtension(op.getRhs(), dot.isManySigned);
+  dot.isFirstOne = maps[0] == map({k});
+  if (op.getKind() != vector::CombiningKind::ADD || !(dot.isFirstOne || maps[0] == map({lane, k})) || maps[1] != map({lane, k}) ||
+      maps[2] != map({lane}))
+    return std::nullopt;
+  dot.first = stripExtension(op.getLhs(), dot.isFirstSigned);
+  dot.second = stripExtension(op.getRhs(), dot.isSecondSigned);
+  auto type = cast<VectorType>(dot.second.getType());
+  dot.lanes = type.getDimSize(0);
+  dot.packed = type.getDimSize(1);
+  if (getElementTypeOrSelf(dot.first.getType()) != dot.element())
+    return std::nullopt;
   return dot;
 }
 
+/// Products of pairs of 16-bit integers, added, for a register.
+struct HalfDot {
+  int64_t lanes;
+  VectorIsa least;
+  StringLiteral name;
+};
+constexpr HalfDot halfDots[] = {{16, VectorIsa::Avx512, "llvm.x86.avx512.pmaddw.d.512"},
+                                {8, VectorIsa::Avx2, "llvm.x86.avx2.pmadd.wd"},
+                                {4, VectorIsa::Sse42, "llvm.x86.sse2.pmadd.wd"}};
+
 class Expansion {
 public:
-  Expansion(vector::ContractionOp op, const PackedDot &dot) : op(op), dot(dot), b(op), loc(op.getLoc()) {}
+  Expansion(vector::ContractionOp op, const PackedDot &dot, llvm::DenseMap<Value, Value> &made)
+      : op(op), dot(dot), made(made), b(op), loc(op.getLoc()) {}
 
-  /// False if this level has no instruction for it.
-  bool expand(VectorIsa isa, llvm::DenseMap<Value, Value> &words) {
-    auto type = cast<VectorType>(dot.many.getType());
-    Type element = type.getElementType(), sum = getElementTypeOrSelf(op.getResultType());
-    if (type.getDimSize(0) != lanes || element != getElementTypeOrSelf(dot.one.getType()))
-      return false;
-    bool arePairs = element.isBF16() && sum.isF32() && type.getDimSize(1) == 2 && isa >= VectorIsa::Avx512Bf16;
-    bool areQuads = element.isInteger(8) && sum.isInteger(32) && type.getDimSize(1) == 4 && isa >= VectorIsa::Avx512Vnni &&
-                    dot.isOneSigned != dot.isManySigned;
-    if (!arePairs && !areQuads)
-      return false;
-    Value first = broadcastWord(words), second = flat(words, dot.many);
-    if (areQuads && dot.isOneSigned) // unsigned first
-      std::swap(first, second);
-    StringRef name = arePairs ? "llvm.x86.avx512bf16.dpbf16ps.512" : "llvm.x86.avx512.vpdpbusd.512";
-    Value result = LLVM::CallIntrinsicOp::create(b, loc, op.getResultType(), b.getStringAttr(name), ValueRange{op.getAcc(), first, second})
-                       .getResult(0);
-    op->replaceAllUsesWith(ValueRange{result});
-    return true;
+  /// Null if this level has no instruction for it.
+  Value expand(VectorIsa isa) {
+    Type sum = getElementTypeOrSelf(op.getResultType());
+    if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && dot.lanes == 16 && dot.isFirstOne && isa >= VectorIsa::Avx512Bf16)
+      return call("llvm.x86.avx512bf16.dpbf16ps.512", op.getResultType(), {op.getAcc(), broadcastWord(), flat(dot.second)});
+    if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && dot.lanes == 16 && dot.isFirstOne &&
+        dot.isFirstSigned != dot.isSecondSigned && isa >= VectorIsa::Avx512Vnni) {
+      Value first = broadcastWord(), second = flat(dot.second);
+      if (dot.isFirstSigned) // unsigned first
+        std::swap(first, second);
+      return call("llvm.x86.avx512.vpdpbusd.512", op.getResultType(), {op.getAcc(), first, second});
+    }
+    const auto *half = llvm::find_if(halfDots, [&](const HalfDot &own) { return own.lanes == dot.lanes && isa >= own.least; });
+    if (dot.element().isInteger(16) && sum.isInteger(32) && dot.packed == 2 && !dot.isFirstOne && dot.isFirstSigned && dot.isSecondSigned &&
+        half != std::end(halfDots))
+      return arith::AddIOp::create(b, loc, op.getAcc(), call(half->name, op.getResultType(), {flat(dot.first), flat(dot.second)}));
+    return {};
   }
 
 private:
-  /// Made once for each value, behind its definition.
-  template <typename F> Value once(llvm::DenseMap<Value, Value> &words, Value from, F make) {
-    Value &known = words[from];
-    if (!known) {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointAfterValue(from);
-      known = make();
-    }
-    return known;
+  Value call(StringRef name, Type type, ArrayRef<Value> operands) {
+    return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr(name), operands).getResult(0);
   }
-  Value broadcastWord(llvm::DenseMap<Value, Value> &words) {
-    return once(words, dot.one, [&] {
-      Value word = vector::BitCastOp::create(b, loc, VectorType::get({1}, b.getI32Type()), dot.one);
-      word = vector::ExtractOp::create(b, loc, word, int64_t(0));
-      word = vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, b.getI32Type()), word);
-      auto type = cast<VectorType>(dot.one.getType());
-      return vector::BitCastOp::create(b, loc, VectorType::get({lanes * type.getNumElements()}, type.getElementType()), word).getResult();
+  /// Made once for each value, behind its definition.
+  Value once(Value from, llvm::function_ref<Value()> make) {
+    if (Value known = made.lookup(from))
+      return known;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(from);
+    return made[from] = make();
+  }
+  /// A pair or four that is one for all lanes, as a register of them.
+  Value broadcastWord() {
+    return once(dot.first, [&] {
+      Value word = vector::ExtractOp::create(b, loc, vector::BitCastOp::create(b, loc, words(), packedWord()), int64_t(0));
+      word = vector::BroadcastOp::create(b, loc, VectorType::get({dot.lanes}, b.getI32Type()), word);
+      return vector::BitCastOp::create(b, loc, VectorType::get({dot.lanes * dot.packed}, dot.element()), word).getResult();
     });
   }
-  Value flat(llvm::DenseMap<Value, Value> &words, Value shaped) {
-    if (auto cast = shaped.getDefiningOp<vector::ShapeCastOp>(); cast && cast.getSourceVectorType().getRank() == 1)
-      return cast.getSource();
-    return once(words, shaped, [&] {
-      auto type = cast<VectorType>(shaped.getType());
-      return vector::ShapeCastOp::create(b, loc, VectorType::get({type.getNumElements()}, type.getElementType()), shaped).getResult();
+  /// The first word of it holds the elements.
+  Value packedWord() {
+    auto rounding = dot.first.getDefiningOp<arith::TruncFOp>();
+    if (!rounding || !getElementTypeOrSelf(rounding.getIn().getType()).isF32())
+      return dot.first;
+    Value four = vector::ShuffleOp::create(b, loc, rounding.getIn(), rounding.getIn(), ArrayRef<int64_t>{0, 1, 0, 1});
+    auto narrow = VectorType::get({8}, b.getBF16Type()), mask = VectorType::get({4}, b.getI1Type());
+    Value zero = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(narrow)));
+    Value all = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(mask, true));
+    return call("llvm.x86.avx512bf16.mask.cvtneps2bf16.128", narrow, {four, zero, all});
+  }
+  VectorType words() {
+    auto rounding = dot.first.getDefiningOp<arith::TruncFOp>();
+    bool isRounded = rounding && getElementTypeOrSelf(rounding.getIn().getType()).isF32();
+    return VectorType::get({isRounded ? 4 : 1}, b.getI32Type());
+  }
+  /// lanes x packed elements as one register.
+  Value flat(Value shaped) {
+    auto cast = shaped.getDefiningOp<vector::ShapeCastOp>();
+    Value source = cast && cast.getSourceVectorType().getRank() == 1 ? cast.getSource() : Value();
+    if (!source)
+      return once(shaped, [&] {
+        return vector::ShapeCastOp::create(b, loc, VectorType::get({dot.lanes * dot.packed}, dot.element()), shaped).getResult();
+      });
+    auto rounding = source.getDefiningOp<arith::TruncFOp>();
+    if (!rounding || !getElementTypeOrSelf(rounding.getIn().getType()).isF32())
+      return source;
+    return once(source, [&] {
+      auto half = [&](int64_t from) {
+        return vector::ExtractStridedSliceOp::create(b, loc, rounding.getIn(), ArrayRef<int64_t>{from}, ArrayRef<int64_t>{dot.lanes},
+                                                     ArrayRef<int64_t>{1});
+      };
+      return call("llvm.x86.avx512bf16.cvtne2ps2bf16.512", source.getType(), {half(dot.lanes), half(0)});
     });
   }
 
   vector::ContractionOp op;
   const PackedDot &dot;
+  llvm::DenseMap<Value, Value> &made;
   OpBuilder b;
   Location loc;
 };
@@ -113,21 +159,25 @@ private:
 void expandDots(func::FuncOp function, VectorIsa isa) {
   SmallVector<vector::ContractionOp> ops;
   function.walk([&](vector::ContractionOp op) { ops.push_back(op); });
-  llvm::DenseMap<Value, Value> words;
+  llvm::DenseMap<Value, Value> made;
+  llvm::SetVector<Operation *> unused;
+  auto leave = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, vector::ShapeCastOp>(operand.getDefiningOp()))
+        unused.insert(operand.getDefiningOp());
+    op->erase();
+  };
   for (vector::ContractionOp op : ops) {
     std::optional<PackedDot> dot = matchDot(op);
-    if (!dot || !Expansion(op, *dot).expand(isa, words))
+    Value result = dot ? Expansion(op, *dot, made).expand(isa) : Value();
+    if (!result)
       continue;
-    SmallVector<Value> factors{op.getLhs(), op.getRhs()};
-    op.erase();
-    while (!factors.empty()) { // extensions and shapes that nothing needs any more
-      Operation *from = factors.pop_back_val().getDefiningOp();
-      if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, vector::ShapeCastOp>(from) || !from->use_empty())
-        continue;
-      factors.push_back(from->getOperand(0));
-      from->erase();
-    }
+    op->replaceAllUsesWith(ValueRange{result});
+    leave(op);
   }
+  while (!unused.empty()) // extensions, roundings and shapes
+    if (Operation *op = unused.pop_back_val(); op->use_empty())
+      leave(op);
 }
 
 } // namespace quern

@@ -46,7 +46,7 @@ LogicalResult checkMovesBits(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   bool moves = llvm::is_contained({"vector", "memref", "scf", "func", "cf", "ub"}, dialect) ||
                isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op) || converts(op);
-  bool isInstruction = isa<LLVM::CallIntrinsicOp>(op) && llvm::none_of(op->getResultTypes(), isNarrow);
+  bool isInstruction = isa<LLVM::CallIntrinsicOp>(op);
   bool computes = isa<vector::ReductionOp, vector::MultiDimReductionOp, vector::ContractionOp, vector::OuterProductOp, vector::FMAOp,
                       vector::ScanOp, memref::AtomicRMWOp>(op);
   if ((moves && !computes) || isInstruction)
@@ -77,6 +77,18 @@ void castOperands(Operation *instruction, TypeRange narrow, llvm::DenseMap<Value
       cast = arith::BitcastOp::create(builder, instruction->getLoc(), type, operand.get());
     }
     operand.set(cast);
+  }
+}
+
+/// What an instruction gives as narrow floats is held like any other.
+void castResults(Operation *instruction) {
+  for (Value result : instruction->getResults()) {
+    if (!isNarrow(result.getType()))
+      continue;
+    OpBuilder builder(instruction);
+    builder.setInsertionPointAfter(instruction);
+    Value cast = arith::BitcastOp::create(builder, instruction->getLoc(), storageType(result.getType()), result);
+    result.replaceAllUsesExcept(cast, cast.getDefiningOp());
   }
 }
 
@@ -115,6 +127,8 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
   auto taken = llvm::map_to_vector(instructions, [](Operation *op) { return llvm::to_vector(op->getOperandTypes()); });
   for (Operation *op : touched)
     retype(op);
+  for (Operation *op : instructions)
+    castResults(op);
   auto replace = [](Operation *op, Value by) {
     op->getResult(0).replaceAllUsesWith(by);
     op->erase();

@@ -62,9 +62,9 @@ void expandSaturation(mlir::func::FuncOp function, VectorIsa isa);
 /// instructions on the bytes, where these fill a register. The result is the same.
 void expandByteSums(mlir::func::FuncOp function, VectorIsa isa);
 
-/// Replaces products of what is packed in 32-bit lanes (a vector.contract of vectors k, lanes x k and lanes that adds; bf16 in pairs, unsigned
-/// with signed bytes in fours) by the instruction that the level has for a register of them. The order of a lane's sum is the
-/// instruction's, and pairs of bf16 flush denormals.
+/// Replaces products of what is packed in 32-bit lanes (a vector.contract of vectors k or lanes x k, lanes x k and lanes that adds) by the
+/// instruction that the level has for a register of them: pairs of bf16, which may come from f32 by truncf, unsigned with signed bytes in
+/// fours, pairs extended from 16 bits. The order of a lane's sum is the instruction's, and pairs of bf16 flush denormals.
 void expandDots(mlir::func::FuncOp function, VectorIsa isa);
 
 /// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel `@<name>_kernel` that upstream's

@@ -61,7 +61,7 @@ Result<void> check(const GemmCall &call) {
   return call.co ? Result<void>() : Result<void>(invalidArguments("co is null"));
 }
 
-GemmKind kindOf(const GemmCall &call) {
+GemmKind sortOf(const GemmCall &call) {
   GemmKind kind{call.srcType, isOneOf(call.transa, "Tt"), isOneOf(call.transb, "Tt"), true, call.beta != 0, false, GemmOffset::None};
   if (kind.isFloat())
     return kind;
@@ -159,7 +159,7 @@ Result<void> runGemm(const GemmCall &call, threadpool_interop::threadpool_iface 
     return checked;
   if (call.m == 0 || call.n == 0 || call.k == 0)
     return {};
-  const GemmKind kind = kindOf(call);
+  const GemmKind kind = sortOf(call);
   Result<std::shared_ptr<const Executable>> kernel = GemmKernels::process().get(kind);
   if (!kernel)
     return kernel.takeError();

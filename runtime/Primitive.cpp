@@ -146,7 +146,7 @@ Result<void> Primitive::collectSizes(Given &given) const {
     left = left.subspan(slots[i].sizeCount);
   }
   const auto checkDims = verified.checkSizes ? verified.checkSizes : checkSharedDims;
-  if (Result<void> shared = checkDims(verified.arguments, {descs, verified.arguments.size()}); !shared)
+  if (Result<void> shared = checkDims(verified, {descs, verified.arguments.size()}); !shared)
     return shared;
   return checkVectors(verified, {descs, verified.arguments.size()});
 }

@@ -61,7 +61,8 @@ Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &gi
   return {};
 }
 
-Result<void> checkSharedDims(std::span<const ArgumentInfo> arguments, std::span<const TensorDesc *const> given) {
+Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+  const std::vector<ArgumentInfo> &arguments = problem.arguments;
   for (size_t i = 1; i < arguments.size(); ++i) {
     if (given[i]->ndims != given[0]->ndims)
       continue;

@@ -27,7 +27,7 @@ Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &gi
 
 /// Whether the tensors of an execution agree: a dim that one of them leaves open is the dim of the first argument, wherever the ranks are
 /// equal. `given` in the order of `arguments`.
-Result<void> checkSharedDims(std::span<const ArgumentInfo> arguments, std::span<const TensorDesc *const> given);
+Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);
 
 /// Whether vectors of scales and zero points that are along a runtime dim have the length that the tensor asks for which they belong to.
 Result<void> checkVectors(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);

@@ -114,6 +114,7 @@ step tests "lit" "$lit" -v --order=lexical build/release/test
 step tests "conformance of softmax, every ISA" conformance release softmax "$(pick --count=240 --count=0 --all)" --isa=all
 step tests "conformance of reorder, every ISA" conformance release reorder,reorder-round-trips,reorder-tags \
   "$(pick --count=100 --count=300 --count=0)" --linker=orc --isa=all
+step tests "conformance of gemm, every ISA" conformance release gemm "$(pick --count=40 --count=0 --all)" --isa=all
 step tests "conformance of rnn" conformance release rnn "$(pick --count=0 --count=0 --all)"
 if [ $mode = default ]; then
   step tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader

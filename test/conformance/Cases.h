@@ -85,6 +85,7 @@ private:
 
 std::unique_ptr<PrimitiveCases> makeSoftmaxCases();
 std::unique_ptr<PrimitiveCases> makeBinaryCases();
+std::unique_ptr<PrimitiveCases> makeGemmCases();
 std::unique_ptr<PrimitiveCases> makeReorderCases();
 std::unique_ptr<PrimitiveCases> makeReorderRoundTripCases();
 std::unique_ptr<PrimitiveCases> makeReorderTagCases();
@@ -102,7 +103,8 @@ inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                        {"reorder-round-trips", makeReorderRoundTripCases},
                                        {"reorder-tags", makeReorderTagCases, /*isDivisible=*/true},
                                        {"binary", makeBinaryCases},
-                                       {"rnn", makeRnnCases}};
+                                       {"rnn", makeRnnCases},
+                                       {"gemm", makeGemmCases}};
 
 /// A mistake with its numbers drawn: mistakes 0 to their number less 1 have each once.
 std::string drawMistake(const PrimitiveCases &cases, uint64_t seed, int64_t number);

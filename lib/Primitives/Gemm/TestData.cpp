@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every value is a hash of seed, argument and position, as all test data is. Integers are from the whole of their type.
+// Every value is a hash of seed, argument and position, as all test data is.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -18,7 +18,7 @@ namespace {
 using namespace testdata;
 
 /// 1 and 0 among them, which are special to callers.
-double scaleOf(uint64_t bits) {
+double factorOf(uint64_t bits) {
   constexpr double all[] = {1, 0, 0.5, -1, 2, -0.25};
   return all[bits % std::size(all)];
 }
@@ -32,17 +32,6 @@ double floatOf(FillKind kind, uint64_t bits) {
   return bell(bits);
 }
 
-double integerOf(DataType type, uint64_t bits) {
-  switch (type) {
-  case DataType::U8:
-    return static_cast<double>(bits & 255);
-  case DataType::S8:
-    return static_cast<double>(bits & 255) - 128;
-  default:
-    return static_cast<double>(bits & 0xfffff) - 0x80000;
-  }
-}
-
 } // namespace
 
 void fillGemmInput(const PrimitiveDesc &, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
@@ -50,7 +39,7 @@ void fillGemmInput(const PrimitiveDesc &, int32_t argument, const TensorDesc &te
   forEachElement(tensor, [&](int64_t position, int64_t offset) {
     const uint64_t bits = mix(base + static_cast<uint64_t>(position));
     const bool isScale = argument == arg::gemmAlpha || argument == arg::gemmBeta;
-    double value = isScale ? scaleOf(bits) : tensor.dataType == DataType::F32 ? floatOf(kind, bits) : integerOf(tensor.dataType, bits);
+    double value = isScale ? factorOf(bits) : tensor.dataType == DataType::F32 ? floatOf(kind, bits) : integerOf(tensor.dataType, bits);
     storeElement(tensor.dataType, buffer, offset, value);
   });
 }

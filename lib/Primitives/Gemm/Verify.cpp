@@ -136,18 +136,18 @@ void listArguments(VerifiedProblem &problem) {
 }
 
 /// C3 of what an execution brings.
-Result<void> checkGivenDims(std::span<const ArgumentInfo> arguments, std::span<const TensorDesc *const> given) {
+Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
   const TensorDesc *const matrices[] = {given[0], given[1], given.back()};
   const char *const names[] = {"src", "weights", "dst"};
   for (const SharedDim &dim : sharedDims)
     if (matrices[dim.first]->dims[dim.firstDim] != matrices[dim.second]->dims[dim.secondDim])
       return invalidArguments("dim ", dim.firstDim, " of ", names[dim.first], " is ", matrices[dim.first]->dims[dim.firstDim], ", dim ",
                               dim.secondDim, " of ", names[dim.second], " ", matrices[dim.second]->dims[dim.secondDim]);
-  for (size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i].index == arg::gemmDstOffset && given[i]->dims[0] != 1 && given[i]->dims[0] != matrices[2]->dims[0] &&
-        given[i]->dims[0] != matrices[2]->dims[1])
-      return invalidArguments("dst_offset has ", given[i]->dims[0], " values; dst is ", matrices[2]->dims[0], " x ", matrices[2]->dims[1]);
-  return {};
+  const GemmOffset offset = std::get<GemmDesc>(problem.desc.op).dstOffset;
+  if (offset != GemmOffset::Column && offset != GemmOffset::Row)
+    return {};
+  const int64_t count = given[given.size() - 2]->dims[0], wanted = matrices[2]->dims[offset == GemmOffset::Column ? 0 : 1];
+  return count == wanted ? Result<void>() : Result<void>(invalidArguments("dst_offset has ", count, " values; dst needs ", wanted));
 }
 
 } // namespace

@@ -52,12 +52,12 @@ TEST(RuntimeSizes, WhatDoesNotFitIsNamed) {
 }
 
 TEST(RuntimeSizes, TensorsAgree) {
-  const ArgumentInfo arguments[] = {argument("src", "f32:?x5:ab"), argument("dst", "f32:?x5:ab", true),
-                                    argument("post0.src_1", "f32:1x5:ab")};
+  VerifiedProblem problem;
+  problem.arguments = {argument("src", "f32:?x5:ab"), argument("dst", "f32:?x5:ab", true), argument("post0.src_1", "f32:1x5:ab")};
   const TensorDesc four = *parseTensor("f32:4x5:ab"), three = *parseTensor("f32:3x5:ab"), one = *parseTensor("f32:1x5:ab");
   const TensorDesc *same[] = {&four, &four, &one}, *other[] = {&four, &three, &one};
-  EXPECT_TRUE(checkSharedDims(arguments, same));
-  Result<void> checked = checkSharedDims(arguments, other);
+  EXPECT_TRUE(checkSharedDims(problem, same));
+  Result<void> checked = checkSharedDims(problem, other);
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().message, "dim 0 of dst is 3, of src 4; runtime dims must be the same in all tensors");
 }

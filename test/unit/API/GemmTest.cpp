@@ -1,0 +1,217 @@
+//===- GemmTest.cpp - Products of matrices as functions -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Random calls of quern_gemm.h against sums in double, in matrices with gaps that must stay as they are; then what is refused.
+//
+//===----------------------------------------------------------------------===//
+#include "quern/quern_gemm.h"
+
+#include "quern/quern.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <limits>
+#include <random>
+
+namespace quern {
+namespace {
+
+/// A matrix of rows x columns as it lies in memory, with a gap behind each row.
+template <typename T> struct Matrix {
+  std::vector<T> values;
+  int64_t lead = 0;
+  bool isTransposed = false;
+
+  Matrix(int64_t rows, int64_t columns, bool isTransposed, int64_t gap)
+      : lead(std::max<int64_t>(isTransposed ? rows : columns, 1) + gap), isTransposed(isTransposed) {
+    values.resize(static_cast<size_t>(std::max<int64_t>(isTransposed ? columns : rows, 1) * lead));
+  }
+  T &at(int64_t row, int64_t column) { return values[static_cast<size_t>(isTransposed ? column * lead + row : row * lead + column)]; }
+};
+
+class GemmTest : public testing::Test {
+protected:
+  int64_t between(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine() % static_cast<uint64_t>(high - low + 1)); }
+  bool oneIn(int64_t n) { return between(1, n) == 1; }
+  int64_t drawSize() { return oneIn(4) ? between(1, 300) : oneIn(3) ? 1 : between(1, 40); }
+  char letter(bool isSecond, const char *letters) { return letters[(isSecond ? 2 : 0) + (oneIn(2) ? 1 : 0)]; }
+  float drawScale() { return std::vector<float>{0, 1, 1, -1, 0.5f, 1.25f, -3}[static_cast<size_t>(between(0, 6))]; }
+  template <typename T> void fill(std::vector<T> &values) {
+    for (T &value : values)
+      value = std::is_floating_point_v<T> ? static_cast<T>(between(-1000, 1000)) / 64 : static_cast<T>(engine());
+  }
+  void checkFloats();
+  template <typename Src> void checkIntegers();
+  static quern_status_t call(const uint8_t *a, char ta, char tb, char offset, int64_t m, int64_t n, int64_t k, float alpha, int64_t lda,
+                             uint8_t ao, const int8_t *b, int64_t ldb, int8_t bo, float beta, int32_t *c, int64_t ldc, const int32_t *co) {
+    return quern_gemm_u8s8s32(ta, tb, offset, m, n, k, alpha, a, lda, ao, b, ldb, bo, beta, c, ldc, co);
+  }
+  static quern_status_t call(const int8_t *a, char ta, char tb, char offset, int64_t m, int64_t n, int64_t k, float alpha, int64_t lda,
+                             int8_t ao, const int8_t *b, int64_t ldb, int8_t bo, float beta, int32_t *c, int64_t ldc, const int32_t *co) {
+    return quern_gemm_s8s8s32(ta, tb, offset, m, n, k, alpha, a, lda, ao, b, ldb, bo, beta, c, ldc, co);
+  }
+
+  std::mt19937_64 engine{20261121};
+};
+
+void GemmTest::checkFloats() {
+  const int64_t m = drawSize(), n = drawSize(), k = drawSize();
+  const bool ta = oneIn(2), tb = oneIn(2);
+  const float alpha = drawScale(), beta = drawScale();
+  Matrix<float> a(m, k, ta, between(0, 3)), b(k, n, tb, between(0, 3)), c(m, n, false, between(0, 3));
+  fill(a.values), fill(b.values), fill(c.values);
+  if (beta == 0)
+    std::fill(c.values.begin(), c.values.end(), std::numeric_limits<float>::quiet_NaN());
+  Matrix<float> old = c;
+  ASSERT_EQ(quern_sgemm(letter(ta, "NnTt"), letter(tb, "NnTt"), m, n, k, alpha, a.values.data(), a.lead, b.values.data(), b.lead, beta,
+                        c.values.data(), c.lead),
+            quern_success)
+      << quern_get_last_error_message();
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0, terms = 0;
+      for (int64_t l = 0; l < k; ++l) {
+        double term = static_cast<double>(a.at(i, l)) * b.at(l, j);
+        sum += term, terms += std::fabs(term);
+      }
+      double added = beta == 0 ? 0 : static_cast<double>(beta) * old.at(i, j);
+      double tolerance = 10 * std::numeric_limits<float>::epsilon() * (std::fabs(alpha) * terms + std::fabs(added));
+      ASSERT_LE(std::fabs(alpha * sum + added - c.at(i, j)), tolerance) << m << "x" << n << "x" << k << " at " << i << ", " << j;
+      old.at(i, j) = c.at(i, j);
+    }
+  ASSERT_EQ(std::memcmp(old.values.data(), c.values.data(), c.values.size() * sizeof(float)), 0) << "a gap was written";
+}
+
+template <typename Src> void GemmTest::checkIntegers() {
+  const int64_t m = drawSize(), n = drawSize(), k = drawSize();
+  const bool ta = oneIn(2), tb = oneIn(2), isPlain = oneIn(2);
+  const float alpha = isPlain ? 1 : drawScale(), beta = isPlain ? 0 : drawScale();
+  Matrix<Src> a(m, k, ta, between(0, 3));
+  Matrix<int8_t> b(k, n, tb, between(0, 3));
+  Matrix<int32_t> c(m, n, false, between(0, 3));
+  fill(a.values), fill(b.values), fill(c.values);
+  Matrix<int32_t> old = c;
+  const Src ao = oneIn(3) ? Src(0) : static_cast<Src>(engine());
+  const int8_t bo = oneIn(3) ? int8_t(0) : static_cast<int8_t>(engine());
+  std::vector<int32_t> co(static_cast<size_t>(std::max(m, n)));
+  fill(co);
+  const int64_t kind = between(0, 2);
+  ASSERT_EQ(call(a.values.data(), letter(ta, "NnTt"), letter(tb, "NnTt"), "FCR"[kind], m, n, k, alpha, a.lead, ao, b.values.data(), b.lead,
+                 bo, beta, c.values.data(), c.lead, co.data()),
+            quern_success)
+      << quern_get_last_error_message();
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      int64_t sum = 0;
+      for (int64_t l = 0; l < k; ++l)
+        sum += (int64_t(a.at(i, l)) - ao) * (int64_t(b.at(l, j)) - bo);
+      int32_t value = static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum)));
+      if (alpha != 1 || beta != 0) {
+        double scaled = static_cast<double>(alpha) * value + (beta == 0 ? 0 : static_cast<double>(beta) * old.at(i, j));
+        value = static_cast<int32_t>(std::clamp(std::round(scaled), -0x1p31, 0x1p31 - 1));
+      }
+      const int32_t added = co[static_cast<size_t>(kind == 0 ? 0 : kind == 1 ? i : j)];
+      const auto wanted = static_cast<int32_t>(static_cast<uint32_t>(value) + static_cast<uint32_t>(added));
+      ASSERT_EQ(c.at(i, j), wanted) << m << "x" << n << "x" << k << " at " << i << ", " << j;
+      old.at(i, j) = wanted;
+    }
+  ASSERT_EQ(old.values, c.values) << "a gap was written";
+}
+
+TEST_F(GemmTest, FloatsAreWithinTheThreshold) {
+  for (int round = 0; round < 120 && !HasFatalFailure(); ++round)
+    checkFloats();
+}
+
+TEST_F(GemmTest, UnsignedTimesSignedIsExact) {
+  for (int round = 0; round < 100 && !HasFatalFailure(); ++round)
+    checkIntegers<uint8_t>();
+}
+
+TEST_F(GemmTest, SignedTimesSignedIsExact) {
+  for (int round = 0; round < 100 && !HasFatalFailure(); ++round)
+    checkIntegers<int8_t>();
+}
+
+TEST_F(GemmTest, AnAlphaOf0LeavesTheProductOut) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), a[] = {nan, 1}, b[] = {1, nan};
+  float c[] = {3};
+  ASSERT_EQ(quern_sgemm('N', 'N', 1, 1, 2, 0, a, 2, b, 1, 2, c, 1), quern_success);
+  EXPECT_EQ(c[0], 6);
+  ASSERT_EQ(quern_sgemm('N', 'N', 1, 1, 2, 0, a, 2, b, 1, 0, c, 1), quern_success);
+  EXPECT_EQ(c[0], 0);
+}
+
+TEST_F(GemmTest, ASizeOf0LeavesC) {
+  const float a[] = {1}, b[] = {1};
+  float c[] = {3};
+  EXPECT_EQ(quern_sgemm('N', 'N', 0, 1, 1, 1, a, 1, b, 1, 0, c, 1), quern_success);
+  EXPECT_EQ(quern_sgemm('N', 'N', 1, 0, 1, 1, a, 1, b, 1, 0, c, 1), quern_success);
+  EXPECT_EQ(quern_sgemm('N', 'N', 1, 1, 0, 1, a, 1, b, 1, 0, c, 1), quern_success);
+  EXPECT_EQ(c[0], 3);
+}
+
+TEST_F(GemmTest, MistakesAreRefused) {
+  const float a[16] = {}, b[16] = {};
+  float c[16] = {};
+  const auto status = [&](char ta, char tb, int64_t m, int64_t n, int64_t k, const float *first, int64_t lda, int64_t ldb, float *out,
+                          int64_t ldc) { return quern_sgemm(ta, tb, m, n, k, 1, first, lda, b, ldb, 0, out, ldc); };
+  EXPECT_EQ(status('N', 'N', 2, 3, 4, a, 4, 3, c, 3), quern_success);
+  EXPECT_EQ(status('T', 'T', 2, 3, 4, a, 2, 4, c, 3), quern_success);
+  EXPECT_EQ(status('C', 'N', 2, 3, 4, a, 4, 3, c, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 'P', 2, 3, 4, a, 4, 3, c, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 'N', -1, 3, 4, a, 4, 3, c, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 'N', 2, -1, 4, a, 4, 3, c, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 'N', 2, 3, -1, a, 4, 3, c, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 'N', 2, 3, 4, a, 3, 3, c, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('T', 'N', 2, 3, 4, a, 1, 3, c, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 'N', 2, 3, 4, a, 4, 2, c, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 'T', 2, 3, 4, a, 4, 3, c, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 'N', 2, 3, 4, a, 4, 3, c, 2), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 'N', 0, 0, 0, a, 0, 1, c, 1), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 'N', 2, 3, 4, nullptr, 4, 3, c, 3), quern_invalid_arguments);
+  EXPECT_STREQ(quern_get_last_error_message(), "A is null");
+  EXPECT_EQ(status('N', 'N', 2, 3, 4, a, 4, 3, nullptr, 3), quern_invalid_arguments);
+  const uint8_t u[4] = {};
+  const int8_t s[4] = {};
+  int32_t out[4] = {};
+  EXPECT_EQ(call(u, 'N', 'N', 'X', 2, 2, 2, 1, 2, 0, s, 2, 0, 0, out, 2, out), quern_invalid_arguments);
+  EXPECT_EQ(call(s, 'N', 'N', 'F', 2, 2, 2, 1, 2, 0, s, 2, 0, 0, out, 2, nullptr), quern_invalid_arguments);
+}
+
+TEST_F(GemmTest, TheCallingThreadAloneGivesTheSameBits) {
+  Matrix<float> a(70, 90, false, 0), b(90, 150, true, 0), c(70, 150, false, 0), alone = c;
+  fill(a.values), fill(b.values);
+  ASSERT_EQ(quern_sgemm('N', 'T', 70, 150, 90, 1, a.values.data(), 90, b.values.data(), 90, 0, c.values.data(), 150), quern_success);
+  ASSERT_EQ(quern_threadpool_interop_sgemm('N', 'T', 70, 150, 90, 1, a.values.data(), 90, b.values.data(), 90, 0, alone.values.data(), 150,
+                                           nullptr),
+            quern_success);
+  EXPECT_EQ(c.values, alone.values);
+}
+
+/// The kernel of the functions, as a primitive on tensors of open sizes.
+TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
+  engine::kind kind = engine::kind::cpu;
+  quern::engine device(kind, 0);
+  stream order(device);
+  primitive_desc desc(device, "gemm src=f32:?x?:ab weights=f32:?x?:ba dst=f32:?x?:ab");
+  primitive product(desc);
+  const auto make = [&](int64_t rows, int64_t columns, const char *tag) {
+    return memory({{rows, columns}, memory::data_type::f32, tag}, device);
+  };
+  memory src = make(2, 3, "ab"), weights = make(3, 4, "ba"), dst = make(2, 4, "ab"), odd = make(2, 5, "ab");
+  for (memory *each : {&src, &weights})
+    std::fill_n(static_cast<float *>(each->get_data_handle()), each == &src ? 6 : 12, 2.0f);
+  product.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_WEIGHTS, weights}, {QUERN_ARG_DST, dst}});
+  EXPECT_EQ(static_cast<float *>(dst.get_data_handle())[7], 12);
+  const quern_exec_arg_t wrong[] = {{QUERN_ARG_SRC, src.get()}, {QUERN_ARG_WEIGHTS, weights.get()}, {QUERN_ARG_DST, odd.get()}};
+  EXPECT_EQ(quern_primitive_execute(product.get(), order.get(), 3, wrong), quern_invalid_arguments);
+  EXPECT_STREQ(quern_get_last_error_message(), "dim 1 of weights is 4, dim 1 of dst 5");
+}
+
+} // namespace
+} // namespace quern

@@ -37,7 +37,7 @@ public:
     desc.blockSizes(blocks);
     for (int d = 0; d < desc.ndims; ++d) {
       inner *= blocks[d];
-      addAxis(desc.strides[d], desc.paddedDims[d] / blocks[d], desc.dataType, sign);
+      addAxis(desc.strides[d], ceilDiv(desc.paddedDims[d], blocks[d]), desc.dataType, sign);
     }
     addAxis(1, inner, desc.dataType, sign);
   }

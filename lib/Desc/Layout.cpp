@@ -17,7 +17,7 @@ void outerExtents(const TensorDesc &desc, int64_t (&extents)[maxDims]) {
   int64_t blocks[maxDims];
   desc.blockSizes(blocks);
   for (int d = 0; d < rankOf(desc); ++d)
-    extents[d] = desc.paddedDims[d] == runtimeDim ? runtimeDim : desc.paddedDims[d] / blocks[d];
+    extents[d] = desc.paddedDims[d] == runtimeDim ? runtimeDim : ceilDivide(desc.paddedDims[d], blocks[d]);
 }
 
 CheckedInt innerElements(const TensorDesc &desc) {

@@ -23,7 +23,7 @@ inline int rankOf(const TensorDesc &desc) { return std::clamp(desc.ndims, 0, max
 /// `innerBlockCount`, likewise.
 inline int blockCountOf(const TensorDesc &desc) { return std::clamp(desc.innerBlockCount, 0, maxDims); }
 
-/// Number of blocks along each dim: paddedDims[d] / B_d; runtimeDim where not known.
+/// Number of blocks along each dim: paddedDims[d] / B_d, 1 for part of a block; runtimeDim where not known.
 void outerExtents(const TensorDesc &desc, int64_t (&extents)[maxDims]);
 
 /// Elements of one whole inner block.

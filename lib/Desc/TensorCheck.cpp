@@ -72,7 +72,8 @@ Result<void> checkPadding(const TensorDesc &desc) {
     CheckedInt least = CheckedInt(desc.dims[d]) + CheckedInt(offset);
     if (least.overflowed() || padded < least.value())
       return invalidArguments("padded dim ", d, " is ", padded, "; dim and padded offset need ", desc.dims[d], " + ", offset);
-    if (padded % blocks[d] != 0)
+    const bool isPartOfBlock = padded == desc.dims[d] && padded < blocks[d] && desc.extras.flags == 0;
+    if (padded % blocks[d] != 0 && !isPartOfBlock)
       return invalidArguments("padded dim ", d, " is ", padded, ", not a multiple of its block ", blocks[d]);
     count *= std::max<int64_t>(padded, 1);
   }

@@ -34,7 +34,8 @@ Result<TensorDesc> TensorDesc::submemory(std::span<const int64_t> subDims, std::
     if (size % blocks[d] != 0 && size > blocks[d] && !reachesEnd)
       return unimplemented("size ", size, " of dim ", d, " is not a multiple of its block ", blocks[d], " and does not reach the end");
     sub.dims[d] = size;
-    sub.paddedDims[d] = reachesEnd ? paddedDims[d] - offset : roundUp(size, blocks[d]).value();
+    // Part of a block is not padded to a whole one: what follows in the block is the parent's.
+    sub.paddedDims[d] = reachesEnd ? paddedDims[d] - offset : size;
     sub.offset0 += offset / blocks[d] * strides[d];
   }
   if (Result<void> valid = sub.validate(); !valid)

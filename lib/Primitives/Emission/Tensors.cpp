@@ -9,6 +9,7 @@
 #include "Primitives/Emission/Tensors.h"
 
 #include "Primitives/Arguments.h"
+#include "Support/CheckedMath.h"
 
 using namespace mlir;
 using namespace quern;
@@ -51,7 +52,7 @@ SmallVector<Digit> emission::digitsOf(const TensorDesc &desc) {
   SmallVector<Digit> digits(desc.ndims + desc.innerBlockCount);
   for (int d = 0; d < desc.ndims; ++d) {
     int64_t padded = desc.paddedDims[d];
-    digits[d] = {d, padded == runtimeDim ? padded : padded / blocks[d], desc.strides[d], blocks[d]};
+    digits[d] = {d, padded == runtimeDim ? padded : ceilDivide(padded, blocks[d]), desc.strides[d], blocks[d]};
   }
   int64_t stride = 1;
   SmallVector<int64_t, maxDims> weights(desc.ndims, 1);
@@ -103,7 +104,8 @@ MemRefType emission::memrefOf(const TensorDesc &desc, MLIRContext *context, Reac
   Type element = elementType(desc.dataType, builder);
   SmallVector<int64_t> shape, strides;
   for (const Digit &digit : digitsOf(desc)) {
-    shape.push_back(reach == Reach::Padding ? digit.size : reachedSize(digit, desc.dims[digit.dim]));
+    const bool isPadded = reach == Reach::Padding && desc.paddedDims[digit.dim] != desc.dims[digit.dim];
+    shape.push_back(isPadded ? digit.size : reachedSize(digit, desc.dims[digit.dim]));
     strides.push_back(digit.stride);
   }
   auto dense = MemRefType::get(shape, element);

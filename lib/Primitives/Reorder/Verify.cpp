@@ -40,6 +40,7 @@
 #include "Primitives/Arguments.h"
 #include "Primitives/Registry.h"
 #include "Primitives/TensorChecks.h"
+#include "Support/CheckedMath.h"
 
 namespace quern {
 namespace {
@@ -96,7 +97,7 @@ Result<void> checkHalfBytes(const ReorderDesc &reorder) {
   for (int d = 0; d < dst.ndims; ++d)
     reach *= blocks[d];
   for (int d = 0; d < dst.ndims; ++d)
-    reach += (dst.paddedDims[d] / blocks[d] - 1) * dst.strides[d];
+    reach += (ceilDivide(dst.paddedDims[d], blocks[d]) - 1) * dst.strides[d];
   if (reach != dst.paddedElements())
     return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType), " with gaps between its ",
                          dst.paddedElements(), " elements (reorder C28)");

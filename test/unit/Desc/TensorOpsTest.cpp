@@ -55,7 +55,7 @@ void expectReshape(const TensorDesc &from, const Dims &dims, std::string_view ta
   }
 }
 
-void expectFailure(const Result<TensorDesc> &result, Status status, std::string_view fragment) {
+template <typename T> void expectFailure(const Result<T> &result, Status status, std::string_view fragment) {
   ASSERT_FALSE(result) << fragment;
   EXPECT_EQ(result.error().status, status);
   EXPECT_NE(result.error().message.find(fragment), std::string::npos) << result.error().message;
@@ -88,6 +88,17 @@ TEST(Submemory, KeepsThePaddingAtTheRightBorder) {
   EXPECT_EQ(parent.submemory(Dims{2, 16}, Dims{0, 0})->paddedDims[1], 16);
   TensorDesc again = *parent.submemory(Dims{1, 20}, Dims{1, 0});
   EXPECT_EQ(again.offset0, parent.strides[0]);
+}
+
+TEST(Submemory, LeavesTheRestOfABlockToTheParent) {
+  TensorDesc part = *tagged({2, 20}, "aB16b").submemory(Dims{2, 10}, Dims{0, 0});
+  EXPECT_EQ(part.paddedDims[1], 10);
+  EXPECT_FALSE(part.hasPadding());
+  part.paddedDims[1] = 12;
+  expectFailure(part.validate(), Status::InvalidArguments, "padded dim 1 is 12");
+  part.paddedDims[1] = 10;
+  part.extras.flags = ExtraS8S8;
+  expectFailure(part.validate(), Status::InvalidArguments, "padded dim 1 is 10");
 }
 
 TEST(Submemory, RefusesWhatBlocksCannotExpress) {

@@ -106,7 +106,7 @@ QUERN_API quern_status_t quern_post_ops_get_params_eltwise(
 /** `src1` broadcasts over its dimensions of size 1 and is given at execution. */
 QUERN_API quern_status_t quern_post_ops_append_binary(
         quern_post_ops_t post_ops, quern_alg_kind_t alg_kind, const_quern_memory_desc_t src1_desc) QUERN_NOEXCEPT;
-/** With the third operand of quern_binary_select; null for the other algorithms. */
+/** With the third operand of quern_binary_select; ignored for the other algorithms. */
 QUERN_API quern_status_t quern_post_ops_append_binary_v2(quern_post_ops_t post_ops, quern_alg_kind_t alg_kind,
         const_quern_memory_desc_t src1_desc, const_quern_memory_desc_t src2_desc) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_post_ops_get_params_binary(const_quern_post_ops_t post_ops, int index, quern_alg_kind_t *alg_kind,

@@ -44,8 +44,8 @@ QUERN_API quern_status_t quern_engine_destroy(quern_engine_t engine) QUERN_NOEXC
 /* --- Stream: an order of execution --------------------------------------------------------------------------------------------- */
 
 /**
- * `flags` is quern_stream_in_order, quern_stream_out_of_order (executed in order all the same), either with quern_stream_profiling.
- * On a CPU an execution has finished when the call returns.
+ * `flags` is quern_stream_in_order, quern_stream_out_of_order (executed in order all the same) or both, with or without
+ * quern_stream_profiling. On a CPU an execution has finished when the call returns.
  */
 QUERN_API quern_status_t quern_stream_create(quern_stream_t *stream, quern_engine_t engine, unsigned flags) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_stream_get_engine(const_quern_stream_t stream, quern_engine_t *engine) QUERN_NOEXCEPT;
@@ -70,7 +70,7 @@ QUERN_API quern_status_t quern_set_default_fpmath_mode(quern_fpmath_mode_t mode)
 
 /**
  * Caps the instruction set, like QUERN_MAX_CPU_ISA. Only before the first engine, primitive descriptor or
- * quern_get_effective_cpu_isa(): runtime_error afterwards. A level that Quern has no code for is rounded down to one that it has.
+ * quern_get_effective_cpu_isa(): invalid_arguments afterwards. A level that Quern has no code for is rounded down to one that it has.
  */
 QUERN_API quern_status_t quern_set_max_cpu_isa(quern_cpu_isa_t isa) QUERN_NOEXCEPT;
 /** What kernels are compiled for. */

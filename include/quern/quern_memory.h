@@ -54,7 +54,7 @@ QUERN_API quern_status_t quern_memory_desc_clone(
         quern_memory_desc_t *memory_desc, const_quern_memory_desc_t existing_memory_desc) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_memory_desc_destroy(quern_memory_desc_t memory_desc) QUERN_NOEXCEPT;
 
-/** not_required: the query does not concern memory descriptors, or not this kind of layout. */
+/** unimplemented: the query does not concern memory descriptors. invalid_arguments: strides or blocks of a descriptor without them. */
 QUERN_API quern_status_t quern_memory_desc_query(
         const_quern_memory_desc_t memory_desc, quern_query_t what, void *result) QUERN_NOEXCEPT;
 /** 1 if equal, 0 if not or if only one of them is null. */

@@ -62,12 +62,13 @@ QUERN_API quern_status_t quern_primitive_desc_get_attr(
 QUERN_API quern_status_t quern_primitive_desc_destroy(quern_primitive_desc_t primitive_desc) QUERN_NOEXCEPT;
 
 /**
- * not_required: there is no such thing for this primitive. What a pointer result points to belongs to the descriptor. The scratchpad and
- * the memory consumption are known only once the kernel is: the first such query brings it from a cache or compiles it.
+ * unimplemented: there is no such thing for this primitive; but a tensor that it does not have is the zero descriptor. What a pointer
+ * result points to belongs to the descriptor. The scratchpad and the memory consumption are known only once the kernel is: the first such
+ * query brings it from a cache or compiles it.
  */
 QUERN_API quern_status_t quern_primitive_desc_query(
         const_quern_primitive_desc_t primitive_desc, quern_query_t what, int index, void *result) QUERN_NOEXCEPT;
-/** The queried memory descriptor, or null. */
+/** The queried memory descriptor, or null where quern_primitive_desc_query() fails. */
 QUERN_API const_quern_memory_desc_t quern_primitive_desc_query_md(
         const_quern_primitive_desc_t primitive_desc, quern_query_t what, int index) QUERN_NOEXCEPT;
 /** The queried integer, or 0. */

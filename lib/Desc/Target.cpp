@@ -196,7 +196,7 @@ Result<void> setMaxCpuIsa(CpuIsa isa) {
   HostCap &cap = hostCap();
   std::lock_guard lock(cap.mutex);
   if (cap.isUsed)
-    return runtimeError("the instruction set cannot be capped to ", nameOfIsa(isa), ": it is in use already");
+    return invalidArguments("the instruction set cannot be capped to ", nameOfIsa(isa), ": it is in use already");
   cap.set = isa;
   return {};
 }

@@ -50,7 +50,7 @@ struct Target {
 std::string_view nameOfIsa(CpuIsa isa);
 /// What the CPU and operating system have, before any cap.
 CpuIsa detectedIsa();
-/// Caps host() for the rest of the process. Fails (`runtime_error`) once host() has been used, as oneDNN's does; thread-safe.
+/// Caps host() for the rest of the process. Fails (`invalid_arguments`) once host() has been used, as oneDNN's does; thread-safe.
 Result<void> setMaxCpuIsa(CpuIsa isa);
 
 } // namespace quern

@@ -48,9 +48,8 @@ constexpr IsaLevel isaLevels[] = {
 
 Result<void> createStream(quern_stream_t *stream, Engine *engine, unsigned flags) {
   constexpr unsigned known = quern_stream_in_order | quern_stream_out_of_order | quern_stream_profiling;
-  const unsigned order = flags & (quern_stream_in_order | quern_stream_out_of_order);
-  if ((flags & ~known) || (order != quern_stream_in_order && order != quern_stream_out_of_order))
-    return invalidArguments("stream flags 0x", std::hex, flags, " are not one order (0x1 or 0x2) with or without profiling (0x4)");
+  if ((flags & ~known) || !(flags & (quern_stream_in_order | quern_stream_out_of_order)))
+    return invalidArguments("stream flags 0x", std::hex, flags, " are not an order (0x1 or 0x2) with or without profiling (0x4)");
   wrap(new Stream(engine, (flags & quern_stream_profiling) != 0), stream);
   return {};
 }

@@ -54,13 +54,13 @@ Result<void> queryDesc(const TensorDesc &desc, quern_query_t what, void *result)
   }
   if (!isBlocked && (what == quern_query_strides || what == quern_query_inner_nblks_s32 || what == quern_query_inner_blks ||
                      what == quern_query_inner_idxs))
-    return Error{Status::NotRequired, "the memory descriptor has no strides: it is not of the blocked format kind"};
+    return invalidArguments("the memory descriptor has no strides: it is not of the blocked format kind");
   switch (what) {
   case quern_query_strides: return dims(desc.strides);
   case quern_query_inner_nblks_s32: return answer<int>(result, desc.innerBlockCount);
   case quern_query_inner_blks: return dims(desc.innerBlocks);
   case quern_query_inner_idxs: return dims(desc.innerIndices);
-  default: return Error{Status::NotRequired, concat("query ", static_cast<int>(what), " does not concern memory descriptors")};
+  default: return unimplemented("query ", static_cast<int>(what), " does not concern memory descriptors");
   }
 }
 

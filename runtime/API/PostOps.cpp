@@ -23,7 +23,7 @@ bool isBinary(Alg alg) { return alg >= Alg::BinaryAdd && alg <= Alg::BinarySelec
 
 Result<void> append(quern_post_ops_t list, PostOp op) {
   if (unwrap(list)->size() >= maxPostOps)
-    return invalidArguments("there are ", maxPostOps, " post-ops already, which is the limit");
+    return Error{Status::OutOfMemory, concat("there are ", maxPostOps, " post-ops already, which is the limit")};
   unwrap(list)->push_back(std::move(op));
   return {};
 }
@@ -46,10 +46,10 @@ Result<void> appendBinary(quern_post_ops_t list, quern_alg_kind_t alg, const_que
   op.alg = fromC<Alg>(alg);
   if (!isBinary(op.alg))
     return invalidArguments("algorithm 0x", std::hex, static_cast<int>(alg), " is not binary");
-  if ((op.alg == Alg::BinarySelect) != (src2 != nullptr))
-    return invalidArguments("src2_desc is ", src2 ? "given for an algorithm other than select" : "null, but select needs it");
+  if (op.alg == Alg::BinarySelect && !src2)
+    return invalidArguments("src2_desc is null, but select needs it");
   op.src1 = *unwrap(src1);
-  if (src2)
+  if (op.alg == Alg::BinarySelect)
     op.src2 = *unwrap(src2);
   return append(list, std::move(op));
 }
@@ -134,6 +134,8 @@ quern_status_t quern_post_ops_append_eltwise(quern_post_ops_t postOps, quern_alg
     op.alg = fromC<Alg>(alg);
     if (!isEltwise(op.alg))
       return invalidArguments("algorithm 0x", std::hex, static_cast<int>(alg), " is not elementwise");
+    if ((op.alg == Alg::EltwiseClip || op.alg == Alg::EltwiseClipV2) && alpha > beta)
+      return invalidArguments("clip is given bounds ", alpha, " and ", beta, "; the first must not be the larger one");
     op.alpha = alpha;
     op.beta = beta;
     return append(postOps, std::move(op));

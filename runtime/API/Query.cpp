@@ -25,9 +25,7 @@ template <typename T, typename Value> Result<void> answerEnum(void *result, Valu
   return {};
 }
 
-Error notRequired(quern_query_t what) {
-  return {Status::NotRequired, concat("query ", static_cast<int>(what), " does not concern this primitive")};
-}
+Error notConcerned(quern_query_t what) { return unimplemented("query ", static_cast<int>(what), " does not concern this primitive"); }
 
 /// Tensors, those of post-ops included; scales and zero points are not counted, as oneDNN does not.
 int64_t countArguments(const Problem &problem, bool isOutput) {
@@ -66,7 +64,7 @@ Result<void> queryCommon(const Problem &problem, quern_query_t what, void *resul
   case quern_query_memory_consumption_s64:
     return problem.usesCallerScratchpad() ? answer<int64_t>(result, 0) : answerResult<int64_t>(result, problem.scratchpadBytes());
   default:
-    return notRequired(what);
+    return notConcerned(what);
   }
 }
 
@@ -186,19 +184,19 @@ const TensorDesc *findByRole(const Problem &problem, Role role, int index) {
   return nullptr;
 }
 
+/// A tensor that the primitive does not have is the zero descriptor, whatever its index.
 Result<const TensorDesc *> queryDesc(const Problem &problem, quern_query_t what, int index) {
+  const bool isOnlyOne = what == quern_query_scratchpad_md || what == quern_query_workspace_md;
+  if (isOnlyOne && index != 0)
+    return invalidArguments("there is one tensor for query ", static_cast<int>(what), "; its index is not ", index);
   if (what == quern_query_scratchpad_md || (what == quern_query_exec_arg_md && index == QUERN_ARG_SCRATCHPAD))
     return problem.scratchpadDesc();
-  if (what == quern_query_workspace_md)
-    index = QUERN_ARG_WORKSPACE;
-  if (what == quern_query_exec_arg_md || what == quern_query_workspace_md) {
-    const TensorDesc *desc = findArgument(problem, index);
-    return desc ? desc : &zeroDesc;
-  }
-  const TensorDesc *desc = findByRole(problem, roleOf(what), index);
-  if (!desc)
-    return Error{Status::NotRequired, concat("the primitive has no tensor for query ", static_cast<int>(what), " with index ", index)};
-  return desc;
+  const Role role = roleOf(what);
+  if (what != quern_query_exec_arg_md && what != quern_query_workspace_md && role.count == 0)
+    return notConcerned(what);
+  const TensorDesc *desc = role.count > 0 ? findByRole(problem, role, index)
+                                          : findArgument(problem, what == quern_query_workspace_md ? QUERN_ARG_WORKSPACE : index);
+  return desc ? desc : &zeroDesc;
 }
 
 bool isDescQuery(quern_query_t what) { return what >= quern_query_some_md && what <= quern_query_exec_arg_md; }

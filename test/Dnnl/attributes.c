@@ -8,8 +8,6 @@
 // CHECK: lines compared, 0 differ
 #include "describe.h"
 
-static void show(const char *name, dnnl_status_t status) { printf("%s: %s\n", name, dnnl_status2str(status)); }
-
 static void modes(dnnl_primitive_attr_t attr) {
   dnnl_fpmath_mode_t fpmath = dnnl_fpmath_mode_any;
   dnnl_accumulation_mode_t accumulation = dnnl_accumulation_mode_any;

@@ -2,7 +2,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# run.sh install|moved|pkgconfig|readme|cmake|dnnl BUILD: the stages of the consumer test. `install` installs BUILD into BUILD/test-install;
+# run.sh install|moved|pkgconfig|readme|cmake|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install` installs BUILD into BUILD/test-install;
 # the others use that as a stranger would, from folders of their own.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -60,8 +60,26 @@ case "$1" in
     [ "$(LD_LIBRARY_PATH=$prefix/lib/quern-dnnl "$work/dnnl")" = "success, 0.5 0.5" ]
     [ "$(LD_PRELOAD=$prefix/lib/quern-dnnl/libquern_dnnl.so "$work/dnnl")" = "success, 0.5 0.5" ]
     ;;
+  dnnl-cmake)
+    # A project linked with an installed oneDNN runs with the drop-in as it is; where the program's own path to oneDNN wins, by preloading.
+    peer=$here/../../build/peers/onednn-3.2
+    if [ ! -e "$peer/installed" ]; then
+      echo "tools/peers.sh onednn-3.2 has not been run" >&2
+      exit 77
+    fi
+    cmake -G Ninja -S "$here/dnnl" -B "$work/dnnl-cmake" "-DCMAKE_PREFIX_PATH=$peer" -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"
+    cmake --build "$work/dnnl-cmake"
+    expected="0.0900 0.2447 0.6652 0.3333 0.3333 0.3333"
+    dropin=$prefix/lib/quern-dnnl
+    [ "$("$work/dnnl-cmake/use-dnnl")" = "3.2: $expected" ]
+    [ "$(LD_LIBRARY_PATH=$dropin "$work/dnnl-cmake/use-dnnl")" = "3.13: $expected" ]
+    for program in use-dnnl use-dnnl-rpath; do
+      [ "$(LD_PRELOAD=$dropin/libquern_dnnl.so "$work/dnnl-cmake/$program")" = "3.13: $expected" ]
+    done
+    ;;
   *)
-    echo "usage: run.sh install|moved|pkgconfig|readme|cmake|dnnl BUILD" >&2
+    echo "usage: run.sh install|moved|pkgconfig|readme|cmake|dnnl|dnnl-cmake BUILD" >&2
     exit 2
     ;;
 esac

@@ -11,6 +11,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static inline void show(const char *name, dnnl_status_t status) { printf("%s: %s\n", name, dnnl_status2str(status)); }
+
 static inline void showList(const char *name, const dnnl_dims_t *values, int count) {
   printf(" %s=", name);
   for (int d = 0; d < count; ++d)
@@ -24,6 +26,13 @@ static inline void showQuery(const char *name, const_dnnl_memory_desc_t desc, dn
     showList(name, values, count);
   else
     printf(" %s:%s", name, dnnl_status2str(status));
+}
+
+/// A descriptor of a tag, or null.
+static inline dnnl_memory_desc_t tagged(int ndims, const dnnl_dim_t *dims, dnnl_data_type_t type, dnnl_format_tag_t tag) {
+  dnnl_memory_desc_t desc = NULL;
+  dnnl_memory_desc_create_with_tag(&desc, ndims, dims, type, tag);
+  return desc;
 }
 
 /// One line: the status of what made the descriptor and all that it answers.

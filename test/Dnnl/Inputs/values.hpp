@@ -7,6 +7,7 @@
 
 #include "oneapi/dnnl/dnnl.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -44,11 +45,51 @@ template <typename T> void print(const char *name, const std::vector<T> &values)
   std::printf("\n");
 }
 
+/// Begins a line whose numbers two libraries compute apart by as much as values of the type may be: neighbours of a narrow one.
+inline void beginLine(dnnl::memory::data_type type) {
+  const bool isBf16 = type == dnnl::memory::data_type::bf16;
+  std::printf("~%g ", isBf16 ? 8e-3 : type == dnnl::memory::data_type::f16 ? 1e-3 : 1e-5);
+}
+
 /// f32 memory with these values.
 inline dnnl::memory makeMemory(const dnnl::engine &engine, const dnnl::memory::desc &desc, unsigned seed) {
   dnnl::memory memory(desc, engine);
   fill(memory, someValues(desc.get_size() / sizeof(float), seed));
   return memory;
+}
+
+/// Row-major f32 of the same dims.
+inline dnnl::memory::desc plainOf(const dnnl::memory::desc &desc) {
+  const dnnl::memory::dims dims = desc.get_dims();
+  dnnl::memory::dims strides(dims.size(), 1);
+  for (size_t d = dims.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * std::max<dnnl::memory::dim>(dims[d], 1);
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+/// Copies, with a change of type and layout.
+inline void copy(dnnl::stream &stream, dnnl::memory &from, dnnl::memory &to) {
+  dnnl::reorder(from, to).execute(stream, from, to);
+  stream.wait();
+}
+
+/// Memory of any type and layout: the values that makeMemory() gives a row-major f32 tensor, times `scale`.
+inline dnnl::memory makeTyped(dnnl::stream &stream, const dnnl::memory::desc &desc, unsigned seed, float scale = 1) {
+  const dnnl::engine engine = stream.get_engine();
+  dnnl::memory plain(plainOf(desc), engine), memory(desc, engine);
+  std::vector<float> values = someValues(plain.get_desc().get_size() / sizeof(float), seed);
+  for (float &value : values)
+    value *= scale;
+  fill(plain, values);
+  copy(stream, plain, memory);
+  return memory;
+}
+
+/// The elements in row-major order, as f32.
+inline std::vector<float> readPlain(dnnl::stream &stream, dnnl::memory memory) {
+  dnnl::memory plain(plainOf(memory.get_desc()), stream.get_engine());
+  copy(stream, memory, plain);
+  return read<float>(plain);
 }
 
 /// What an exception says.

@@ -2,8 +2,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# run.sh install|moved|pkgconfig|readme|cmake|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install` installs BUILD into BUILD/test-install;
-# the others use that as a stranger would, from folders of their own.
+# run.sh install|moved|pkgconfig|readme|cmake|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install` installs
+# BUILD into BUILD/test-install; the others use that as a stranger would, from folders of their own.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$2" && pwd)

@@ -6,8 +6,8 @@
 
 The program is linked with the genuine library, once (with the drop-in where only that runs); the second run differs by LD_LIBRARY_PATH
 alone. Lines must be equal word by word, words that are numbers with a point within T + T * |value|; a line that begins with ~T has a T of
-its own. A genuine line that ends in ": refused" says that the genuine library has no such thing: ours may. Prints the drop-in's output, then
-a summary for FileCheck.
+its own. A genuine line that ends in ": refused" says that the genuine library has no such thing: ours may. Prints the drop-in's output,
+then a summary for FileCheck.
 """
 
 import argparse

@@ -25,7 +25,9 @@ namespace {
 enum Verbose : int { VerboseNone = 0, VerboseExecute = 1, VerboseCreate = 2, VerboseDispatch = 4, VerboseAll = 7 };
 
 std::atomic<int> verbose{VerboseNone};
-std::atomic<int> isaHints{0};
+constexpr int hintsUnknown = -1;
+std::atomic<int> isaHints{hintsUnknown}, givenHints{0};
+std::atomic<bool> isIsaSet{false};
 
 std::string_view variable(const char *name) {
   for (const char *prefix : {"ONEDNN_", "DNNL_"})
@@ -64,8 +66,7 @@ int verboseOf(std::string_view text) {
 std::optional<int> fpmathModeOf(std::string_view text) {
   constexpr std::string_view names[] = {"strict", "bf16", "f16", "any", "tf32"};
   for (int mode = 0; mode < 5; ++mode)
-    if (std::equal(text.begin(), text.end(), names[mode].begin(), names[mode].end(),
-                   [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; }))
+    if (sameIgnoringCase(text, names[mode]))
       return mode;
   return std::nullopt;
 }
@@ -76,6 +77,7 @@ void applyEnvironment() {
     quern_set_default_fpmath_mode(static_cast<quern_fpmath_mode_t>(*mode));
   if (const int isa = cpuIsaOf(variable("MAX_CPU_ISA")); isa >= 0)
     quern_set_max_cpu_isa(static_cast<quern_cpu_isa_t>(isa));
+  givenHints = sameIgnoringCase(variable("CPU_ISA_HINTS"), "prefer_ymm") ? 1 : 0;
   const std::string_view capacity = variable("PRIMITIVE_CACHE_CAPACITY");
   if (int value = 0; std::from_chars(capacity.data(), capacity.data() + capacity.size(), value).ec == std::errc())
     quern_set_primitive_cache_capacity(value);
@@ -166,9 +168,14 @@ QUERN_API quern_status_t dnnl_set_primitive_cache_capacity(int capacity) noexcep
   return quern_set_primitive_cache_capacity(capacity);
 }
 
+/// Once in a process, before it is in use.
 QUERN_API quern_status_t dnnl_set_max_cpu_isa(quern_cpu_isa_t isa) noexcept {
   readEnvironment();
-  return quern_set_max_cpu_isa(isa);
+  if (isIsaSet.load(std::memory_order_relaxed))
+    return quern_invalid_arguments;
+  const quern_status_t status = quern_set_max_cpu_isa(isa);
+  isIsaSet.store(status == quern_success, std::memory_order_relaxed);
+  return status;
 }
 
 QUERN_API quern_cpu_isa_t dnnl_get_effective_cpu_isa(void) noexcept {
@@ -176,14 +183,18 @@ QUERN_API quern_cpu_isa_t dnnl_get_effective_cpu_isa(void) noexcept {
   return quern_get_effective_cpu_isa();
 }
 
-/// A hint that changes nothing: the strategy of each problem chooses the width of its vectors.
+/// A hint that changes nothing: the strategy of each problem chooses the width of its vectors. It is set once, before it is read.
 QUERN_API quern_status_t dnnl_set_cpu_isa_hints(int hints) noexcept {
   if (hints != 0 && hints != 1)
     return quern_invalid_arguments;
-  isaHints.store(hints, std::memory_order_relaxed);
-  return quern_success;
+  int unknown = hintsUnknown;
+  return isaHints.compare_exchange_strong(unknown, hints, std::memory_order_relaxed) ? quern_success : quern_runtime_error;
 }
 
-QUERN_API int dnnl_get_cpu_isa_hints(void) noexcept { return isaHints.load(std::memory_order_relaxed); }
+QUERN_API int dnnl_get_cpu_isa_hints(void) noexcept {
+  readEnvironment();
+  int known = hintsUnknown;
+  return isaHints.compare_exchange_strong(known, givenHints, std::memory_order_relaxed) ? givenHints.load() : known;
+}
 
 } // extern "C"

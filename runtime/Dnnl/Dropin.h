@@ -25,6 +25,9 @@ void readEnvironment() noexcept;
 quern_status_t refusePrimitive(const char *kind) noexcept;
 quern_status_t refuse(const char *function) noexcept;
 
+/// `lower` has no capitals.
+bool sameIgnoringCase(std::string_view name, std::string_view lower) noexcept;
+
 /// The value behind a name of the table of instruction sets ("avx2", any case), or -1.
 int cpuIsaOf(std::string_view name) noexcept;
 

@@ -169,12 +169,12 @@ constexpr const char *formatTagNames[] = {
 
 constexpr std::string_view cpuIsaPrefix = "cpu_isa_";
 
-bool sameIgnoringCase(std::string_view name, std::string_view lower) {
+} // namespace
+
+bool quern::dropin::sameIgnoringCase(std::string_view name, std::string_view lower) noexcept {
   const auto fold = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::equal(name.begin(), name.end(), lower.begin(), lower.end(), [&](char a, char b) { return fold(a) == b; });
 }
-
-} // namespace
 
 const char *quern::dropin::formatTagName(int tag) noexcept {
   return tag >= 0 && static_cast<size_t>(tag) < std::size(formatTagNames) ? formatTagNames[tag] : nullptr;

@@ -4,10 +4,12 @@
 // oneDNN's environment variables, by both of their prefixes; a function that sets the same value wins.
 //
 // REQUIRES: onednn-3.13, avx2
-// RUN: env ONEDNN_MAX_CPU_ISA=AVX2 ONEDNN_DEFAULT_FPMATH_MODE=BF16 DNNL_PRIMITIVE_CACHE_CAPACITY=5 %both %s %t | FileCheck %s
+// RUN: env ONEDNN_MAX_CPU_ISA=AVX2 ONEDNN_DEFAULT_FPMATH_MODE=BF16 DNNL_PRIMITIVE_CACHE_CAPACITY=5 DNNL_CPU_ISA_HINTS=Prefer_YMM \
+// RUN:   %both %s %t | FileCheck %s
 // CHECK: isa cpu_isa_avx2
 // CHECK-NEXT: fpmath bf16
 // CHECK-NEXT: capacity 5
+// CHECK-NEXT: hints cpu_isa_prefer_ymm
 // CHECK-NEXT: now f16 and 6
 // CHECK: lines compared, 0 differ
 #include "oneapi/dnnl/dnnl.h"
@@ -23,6 +25,7 @@ int main(void) {
   printf("fpmath %s\n", dnnl_fpmath_mode2str(mode));
   dnnl_get_primitive_cache_capacity(&capacity);
   printf("capacity %d\n", capacity);
+  printf("hints %s\n", dnnl_cpu_isa_hints2str(dnnl_get_cpu_isa_hints()));
   dnnl_set_default_fpmath_mode(dnnl_fpmath_mode_f16);
   dnnl_set_primitive_cache_capacity(6);
   dnnl_primitive_attr_t attr;

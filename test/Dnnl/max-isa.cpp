@@ -24,7 +24,11 @@ extern char **environ;
 static void show(const char *name, dnnl_status_t status) { std::printf("%s: %s\n", name, dnnl_status2str(status)); }
 
 static int work(dnnl_cpu_isa_t isa) {
+  show("prefer ymm", dnnl_set_cpu_isa_hints(dnnl_cpu_isa_prefer_ymm));
+  show("once only", dnnl_set_cpu_isa_hints(dnnl_cpu_isa_no_hints));
   show(dnnl_cpu_isa2str(isa), dnnl_set_max_cpu_isa(isa));
+  if (isa == dnnl_cpu_isa_avx2)
+    show("once only", dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41));
   engine eng(engine::kind::cpu, 0);
   stream strm(eng);
   const memory::desc rows({3, 37}, type::f32, tag::ab);

@@ -215,6 +215,9 @@ Result<void *> OneDnnPrimitive::describe(const TensorDesc &tensor) {
   atStart.offset0 = 0;
   std::string tag = atStart.tag();
   int type = static_cast<int>(tensor.dataType), status;
+  // Any number is taken for a type, and one that the release does not know makes it crash later.
+  if (tensor.dataType > DataType::Boolean && library.api->version()->minor < 4)
+    return unimplemented("oneDNN: this release has no type ", nameOf(tensor.dataType));
   if (tensor.isPlain() && !tensor.hasPadding() && tensor.extras.flags == 0) {
     status = library.api->mdCreate(&desc, tensor.ndims, tensor.dims, type, tensor.strides);
   } else if (!tag.empty() && tensor.extras.flags == 0) {

@@ -41,8 +41,8 @@ public:
   }
 
   std::string unsafeForPeer(const PrimitiveDesc &desc) const override { return cases::binary::unsafeForPeer(desc); }
-  bool agrees(const PeerComparison &, size_t, double ours, double theirs) const override {
-    return ours == theirs || (std::isnan(ours) && std::isnan(theirs));
+  bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const override {
+    return ours == theirs || (std::isnan(ours) && std::isnan(theirs)) || isPossible(with, element, theirs);
   }
   std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return cases::binary::knownDifference(with, element, ours, theirs);

@@ -8,11 +8,58 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Binary/Generator.h"
+#include "Primitives/Elements.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace quern::cases::binary {
+namespace {
 
-std::string unsafeForPeer(const PrimitiveDesc &) { return {}; }
+/// Neighbours in the type, or near 0; of s32 neighbours in f32.
+bool isRoundedOtherwise(DataType type, double ours, double theirs) {
+  double difference = std::fabs(ours - theirs), largest = std::max(std::fabs(ours), std::fabs(theirs));
+  if (!isFloating(type))
+    return difference <= std::max(1.0, largest * 0x1p-22);
+  return difference <= 2 * epsilonOf(type) * largest + 1e-6;
+}
 
-std::string knownDifference(const PeerComparison &, size_t, double, double) { return {}; }
+bool hasSum(const Attributes &attr) {
+  return std::any_of(attr.postOps.begin(), attr.postOps.end(), [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
+}
+
+} // namespace
+
+bool isPossible(const PeerComparison &with, size_t element, double value) {
+  const ReferenceOutput &exact = with.exact;
+  if (!exact.range)
+    return false;
+  DataType type = exact.desc.dataType;
+  Interval image = exact.range(static_cast<int64_t>(element), Interval::around(exact.beforeAttributes[element]));
+  if (std::isnan(value))
+    return image.mayBeNan;
+  return roundTo(type, static_cast<double>(image.low)) <= value && value <= roundTo(type, static_cast<double>(image.high));
+}
+
+std::string unsafeForPeer(const PrimitiveDesc &desc) {
+  const BinaryDesc &op = std::get<BinaryDesc>(desc.op);
+  if (op.dst.ndims == 1 && !op.src.samePlaces(op.src1))
+    return "3.13 crashes on vectors of which one repeats or has blocks or gaps";
+  return {};
+}
+
+std::string knownDifference(const PeerComparison &with, size_t, double ours, double theirs) {
+  const BinaryDesc &op = std::get<BinaryDesc>(with.desc.op);
+  DataType to = op.dst.dataType;
+  double lowest = roundTo(to, -0x1p40);
+  if (with.implementation.starts_with("jit:uni") && bitsOf(to) == 8 && op.src.isPlain() && op.dst.isPlain() && !op.src.samePlaces(op.dst))
+    return "jit:uni writes bytes in the order of src where src has channels last and dst has not";
+  if (!isFloating(to) && ours == 0 && (theirs == lowest || theirs == 255))
+    return "NaN, and values below s32 in a u8, become what the conversion makes of them";
+  bool scales = !with.desc.attr.scales.empty();
+  if ((scales || hasSum(with.desc.attr)) && isRoundedOtherwise(to, ours, theirs))
+    return "rounded otherwise: scales and sum fused";
+  return {};
+}
 
 } // namespace quern::cases::binary

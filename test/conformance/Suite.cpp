@@ -181,7 +181,7 @@ Result<void> Suite::runCase(const Case &drawn) {
   if (Result<void> expected = data->computeExpected(); !expected)
     return expected;
   if (!cases.hasKernels())
-    return peer ? judgePeer(sized, drawn, *data, *theirPrimitive) : Result<void>();
+    return peer ? judgePeer(sized, drawn, *data, *theirPrimitive) : judgeReference(*data);
 
   std::string text = drawn.desc.text();
   Result<Kernel> kernel = Kernel::create(device, text);
@@ -275,6 +275,18 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
                          exact.exact[i]);
   }
   return {};
+}
+
+/// What the reference computes, stored, is right, and finite.
+Result<void> Suite::judgeReference(ProblemData &data) const {
+  for (const ReferenceOutput &output : data.expectedOutputs()) {
+    if (!std::all_of(output.exact.begin(), output.exact.end(), [](double value) { return std::isfinite(value); }))
+      return internalError("the reference of argument ", output.argument, " is not finite");
+    scatter(output.desc, data.buffer(output.argument), output.exact);
+  }
+  const ReferenceOutput *judged = nullptr;
+  Verdict verdict = data.judgeOutputs(&judged);
+  return verdict.isRight ? Result<void>() : internalError("the reference's own result: ", verdict.describe(judged->desc));
 }
 
 /// A workspace is each library's own.

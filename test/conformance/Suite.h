@@ -59,6 +59,8 @@ private:
   /// The peer's primitive, or null where it has none.
   std::unique_ptr<OneDnnPrimitive> askPeer(const Problem &problem);
   Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
+  /// Without kernels and a peer.
+  Result<void> judgeReference(ProblemData &data) const;
   /// Without kernels: the reference judges what the peer computes.
   Result<void> judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
   bool isOutOfTime() const;

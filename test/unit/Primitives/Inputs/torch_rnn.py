@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """torch_rnn.py: writes torch-<model>/<tensor>.npy beside itself, what PyTorch computes for small RNNs, for RnnTorchTest.cpp.
 
-Tensors are as PyTorch has them, weights and biases of layers and directions stacked: x [T, N, I], h0, c0, hn, cn [L, D, N, H], y [T, N, D H],
-w_ih [L, D, G H, I], w_hh [L, D, G H, H], b_ih, b_hh [L, D, G H]. A second layer reads D H channels, so that I = D H where there is one.
+Tensors are as PyTorch has them, weights and biases of layers and directions stacked: x [T, N, I], h0, c0, hn, cn [L, D, N, H],
+y [T, N, D H], w_ih [L, D, G H, I], w_hh [L, D, G H, H], b_ih, b_hh [L, D, G H]. A second layer reads D H channels, so that I = D H
+where there is one.
 """
 import pathlib
 

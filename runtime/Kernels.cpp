@@ -10,7 +10,7 @@
 #include "Kernels.h"
 
 #include "CompilerLibrary.h"
-#include "Verbose.h"
+#include "Events.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -108,8 +108,8 @@ Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const VerifiedProblem &
   if (!bytes)
     return bytes.takeError();
   compilations += 1;
-  if (verboseLevel() >= 2)
-    printCompiled(problem, (*compiler)->stageTimes(), compileNs);
+  if (isWanted(EventCompile))
+    reportCompiled(problem, (*compiler)->stageTimes(), compileNs);
   Result<Artifact> artifact = Artifact::parse(*bytes);
   if (!artifact)
     return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);

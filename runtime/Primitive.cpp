@@ -9,7 +9,7 @@
 #include "Primitive.h"
 
 #include "Cpu/Execute.h"
-#include "Verbose.h"
+#include "Events.h"
 
 #include <algorithm>
 
@@ -66,8 +66,8 @@ Result<std::unique_ptr<Primitive>> Primitive::make(std::shared_ptr<const Problem
   if (Result<void> added = primitive->addSlots(); !added)
     return added.takeError();
   primitive->createNs = nowNs() - start;
-  if (verboseLevel() >= 2)
-    printCreated(*primitive);
+  if (isWanted(EventCreate))
+    reportCreated(*primitive);
   return primitive;
 }
 
@@ -190,15 +190,15 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
   if (!problem().verified().citations.overlapping.empty())
     if (Result<void> apart = checkOverlap(given); !apart)
       return apart;
-  const bool isTimed = stream.profiling || verboseLevel() >= 1;
+  const bool isTimed = stream.profiling || isWanted(EventExecute);
   const int64_t start = isTimed ? nowNs() : 0;
   Result<void> done = run(stream, given);
   if (isTimed && done) {
     const int64_t ns = nowNs() - start;
     if (stream.profiling)
       stream.record(static_cast<uint64_t>(ns));
-    if (verboseLevel() >= 1)
-      printExecuted(*this, ns);
+    if (isWanted(EventExecute))
+      reportExecuted(*this, arguments, ns);
   }
   return done;
 }

@@ -16,6 +16,59 @@ namespace {
 
 thread_local int concurrency = 0; ///< 0: the default threads
 
+/// Visits the tensors of an operation with their names and positions; those in a list of sources are not among them, being never `any`.
+template <typename Body> struct TensorVisitor {
+  Body body;
+  int position = 0;
+  template <typename T> void operator()(const char *name, const T &value) {
+    if constexpr (std::is_same_v<T, TensorDesc>)
+      body(name, value, position++);
+  }
+};
+
+template <typename Body> void visitTensors(const PrimitiveDesc &desc, Body body) {
+  TensorVisitor<Body> visitor{body};
+  std::visit([&]<typename Op>(const Op &op) { Op::visitFields(op, visitor); }, desc.op);
+}
+
+uint64_t anyFieldsOf(const PrimitiveDesc &desc) {
+  uint64_t fields = 0;
+  visitTensors(desc, [&](const char *, const TensorDesc &tensor, int position) { fields |= uint64_t{tensor.isAny()} << position; });
+  return fields;
+}
+
+/// The argument that a field of an operation is given as.
+int32_t argumentOfField(std::string_view field) {
+  struct Field {
+    std::string_view name;
+    int32_t argument;
+  };
+  constexpr Field fields[] = {{"src", QUERN_ARG_SRC},
+                              {"src1", QUERN_ARG_SRC_1},
+                              {"src2", QUERN_ARG_SRC_2},
+                              {"dst", QUERN_ARG_DST},
+                              {"src_layer", QUERN_ARG_SRC_LAYER},
+                              {"src_iter", QUERN_ARG_SRC_ITER},
+                              {"src_iter_c", QUERN_ARG_SRC_ITER_C},
+                              {"attention", QUERN_ARG_AUGRU_ATTENTION},
+                              {"weights_layer", QUERN_ARG_WEIGHTS_LAYER},
+                              {"weights_iter", QUERN_ARG_WEIGHTS_ITER},
+                              {"weights_peephole", QUERN_ARG_WEIGHTS_PEEPHOLE},
+                              {"weights_projection", QUERN_ARG_WEIGHTS_PROJECTION},
+                              {"bias", QUERN_ARG_BIAS},
+                              {"dst_layer", QUERN_ARG_DST_LAYER},
+                              {"dst_iter", QUERN_ARG_DST_ITER},
+                              {"dst_iter_c", QUERN_ARG_DST_ITER_C}};
+  constexpr std::string_view gradient = "diff_";
+  const bool isGradient = field.starts_with(gradient);
+  if (isGradient)
+    field.remove_prefix(gradient.size());
+  for (const Field &entry : fields)
+    if (entry.name == field)
+      return isGradient ? entry.argument - QUERN_ARG_SRC + QUERN_ARG_DIFF_SRC : entry.argument;
+  return 0;
+}
+
 } // namespace
 
 int maxConcurrency() { return concurrency ? concurrency : defaultThreadCount(); }
@@ -27,16 +80,24 @@ Result<void> setMaxConcurrency(int threads) {
   return {};
 }
 
-Problem::Problem(Engine *engine, Engine *dstEngine, VerifiedProblem &&verified)
+Problem::Problem(Engine *engine, Engine *dstEngine, VerifiedProblem &&verified, uint64_t anyFields)
     : device(engine), dstDevice(dstEngine), problem(std::move(verified)), kernelKey(makeKey(problem.desc, engine->target)),
-      threads(maxConcurrency()) {}
+      anyFields(anyFields), threads(maxConcurrency()) {}
 
 Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
                                                        Engine *dstEngine) {
   Result<VerifiedProblem> verified = verify(desc, engine->target, hint);
   if (!verified)
     return verified.takeError();
-  return std::shared_ptr<const Problem>(new Problem(engine, dstEngine ? dstEngine : engine, std::move(*verified)));
+  return std::shared_ptr<const Problem>(new Problem(engine, dstEngine ? dstEngine : engine, std::move(*verified), anyFieldsOf(desc)));
+}
+
+bool Problem::choseLayout(int32_t argument) const {
+  bool chosen = false;
+  visitTensors(problem.desc, [&](const char *name, const TensorDesc &, int position) {
+    chosen |= argumentOfField(name) == argument && (anyFields >> position & 1);
+  });
+  return chosen;
 }
 
 Result<AcquiredKernel> Problem::acquire() const {

@@ -28,6 +28,8 @@ public:
   const KernelKey &key() const { return kernelKey; }
   bool isNoop() const { return problem.isNoop; }
   bool usesCallerScratchpad() const { return problem.desc.attr.scratchpadMode == ScratchpadMode::User; }
+  /// Whether the layout of this execution argument was `any` in what the problem was made of.
+  bool choseLayout(int32_t argument) const;
   /// The threads that a scratchpad given by the caller provides for.
   int scratchpadThreads() const { return threads; }
 
@@ -43,13 +45,14 @@ public:
   Result<double> estimatedSeconds() const;
 
 private:
-  Problem(Engine *engine, Engine *dstEngine, VerifiedProblem &&verified);
+  Problem(Engine *engine, Engine *dstEngine, VerifiedProblem &&verified, uint64_t anyFields);
   /// The kernel, kept from then on. Null for an empty tensor.
   Result<std::shared_ptr<const Executable>> hold() const;
 
   EngineRef device, dstDevice;
   VerifiedProblem problem;
   KernelKey kernelKey;
+  uint64_t anyFields; ///< bit i: tensor i of the operation was `any`
   int threads;
   mutable std::mutex mutex; ///< guards what follows
   mutable std::shared_ptr<const Executable> held;

@@ -9,7 +9,7 @@
 #include "API/Guard.h"
 #include "API/Handles.h"
 #include "Cpu/Threads.h"
-#include "Verbose.h"
+#include "Events.h"
 
 #include "quern/quern_threadpool.h"
 
@@ -58,9 +58,31 @@ Result<void> requireProfiling(const Stream &stream) {
   return stream.profiling ? Result<void>() : Result<void>(invalidArguments("the stream was created without quern_stream_profiling"));
 }
 
+void deliver(const Event &event, quern_listener_t listener, void *context) {
+  quern_event_t told{};
+  told.kind = event.kind;
+  told.ns = event.ns;
+  if (event.primitive) {
+    wrap(&event.primitive->descriptor(), &told.primitive_desc);
+    wrap(event.primitive, &told.primitive);
+    told.origin = event.origin;
+  }
+  told.nargs = static_cast<int>(event.arguments.size());
+  told.args = event.arguments.data();
+  told.status = toC<quern_status_t>(event.status);
+  told.function = event.function;
+  told.message = event.message;
+  listener(context, &told);
+}
+
 } // namespace
 
-quern_status_t quern::api::fail(Status status, const char *message) noexcept {
+quern_status_t quern::api::fail(Status status, const char *message, const char *function) noexcept {
+  if (isInListener())
+    return toC<quern_status_t>(status);
+  // What a query does not find and the end of an iteration are answers.
+  if (isWanted(EventFail) && status != Status::NotRequired && status != Status::LastImplReached)
+    reportFailed(function, status, message);
   try {
     lastMessage = message;
   } catch (...) {
@@ -69,7 +91,9 @@ quern_status_t quern::api::fail(Status status, const char *message) noexcept {
   return toC<quern_status_t>(status);
 }
 
-quern_status_t quern::api::fail(const Error &error) noexcept { return fail(error.status, error.message.c_str()); }
+quern_status_t quern::api::fail(const Error &error, const char *function) noexcept {
+  return fail(error.status, error.message.c_str(), function);
+}
 
 extern "C" {
 
@@ -262,6 +286,13 @@ quern_status_t quern_set_verbose(int level) noexcept {
       return invalidArguments("the verbose level is ", level, "; it must be 0 to 2");
     setVerboseLevel(level);
     return {};
+  });
+}
+
+quern_status_t quern_set_listener(quern_listener_t listener, void *context, unsigned events) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("listener", listener);
+    return setListener(listener, context, events, deliver);
   });
 }
 

@@ -20,20 +20,21 @@
 
 namespace quern::api {
 
-/// Keeps the message for quern_get_last_error_message() and gives the status.
-quern_status_t fail(const Error &error) noexcept;
-quern_status_t fail(Status status, const char *message) noexcept;
+/// Keeps the message for quern_get_last_error_message(), tells listeners and gives the status.
+quern_status_t fail(const Error &error, const char *function) noexcept;
+quern_status_t fail(Status status, const char *message, const char *function) noexcept;
 
-template <typename Body> quern_status_t guarded(Body &&body) noexcept {
+/// `function` is the name of the caller.
+template <typename Body> quern_status_t guarded(Body &&body, const char *function = __builtin_FUNCTION()) noexcept {
   try {
     Result<void> result = std::forward<Body>(body)();
-    return result ? quern_success : fail(result.error());
+    return result ? quern_success : fail(result.error(), function);
   } catch (const std::bad_alloc &) {
-    return fail(Status::OutOfMemory, "out of memory");
+    return fail(Status::OutOfMemory, "out of memory", function);
   } catch (const std::exception &exception) {
-    return fail(Status::Internal, exception.what());
+    return fail(Status::Internal, exception.what(), function);
   } catch (...) {
-    return fail(Status::Internal, "an unknown exception");
+    return fail(Status::Internal, "an unknown exception", function);
   }
 }
 

@@ -244,4 +244,8 @@ int quern_primitive_desc_query_s32(const_quern_primitive_desc_t handle, quern_qu
   return value;
 }
 
+int quern_primitive_desc_chose_layout(const_quern_primitive_desc_t handle, int arg) noexcept {
+  return handle && unwrap(handle)->problem->choseLayout(arg);
+}
+
 } // extern "C"

@@ -7,11 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
+#include "Dnnl/Verbose.h"
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -21,14 +21,11 @@ using namespace quern::dropin;
 
 namespace {
 
-/// Bits of what is printed.
-enum Verbose : int { VerboseNone = 0, VerboseExecute = 1, VerboseCreate = 2, VerboseDispatch = 4, VerboseAll = 7 };
-
-std::atomic<int> verbose{VerboseNone};
 constexpr int hintsUnknown = -1;
 std::atomic<int> isaHints{hintsUnknown}, givenHints{0};
 std::atomic<bool> isIsaSet{false};
 
+/// The value of ONEDNN_X or DNNL_X.
 std::string_view variable(const char *name) {
   for (const char *prefix : {"ONEDNN_", "DNNL_"})
     if (const char *text = std::getenv((std::string(prefix) + name).c_str()))
@@ -36,31 +33,10 @@ std::string_view variable(const char *name) {
   return {};
 }
 
-/// The levels of ONEDNN_VERBOSE: words with commas between them. Unknown ones are ignored.
-int verboseOf(std::string_view text) {
-  struct Level {
-    std::string_view name;
-    int bits;
-  };
-  constexpr Level levels[] = {{"1", VerboseExecute},
-                              {"2", VerboseAll},
-                              {"all", VerboseAll},
-                              {"-1", VerboseAll},
-                              {"dispatch", VerboseDispatch},
-                              {"profile", VerboseExecute | VerboseCreate},
-                              {"profile_exec", VerboseExecute},
-                              {"profile_create", VerboseCreate}};
-  int bits = VerboseNone;
-  for (size_t start = 0; start < text.size();) {
-    const size_t end = std::min(text.find(',', start), text.size());
-    const std::string_view word = text.substr(start, end - start);
-    if (word == "0" || word == "none")
-      bits = VerboseNone;
-    for (const Level &level : levels)
-      bits |= word == level.name ? level.bits : 0;
-    start = end + 1;
-  }
-  return bits;
+int integerOf(std::string_view text) {
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 std::optional<int> fpmathModeOf(std::string_view text) {
@@ -72,7 +48,7 @@ std::optional<int> fpmathModeOf(std::string_view text) {
 }
 
 void applyEnvironment() {
-  verbose.store(verboseOf(variable("VERBOSE")), std::memory_order_relaxed);
+  configureVerbose(variable("VERBOSE"), integerOf(variable("VERBOSE_TIMESTAMP")) != 0);
   if (const std::optional<int> mode = fpmathModeOf(variable("DEFAULT_FPMATH_MODE")))
     quern_set_default_fpmath_mode(static_cast<quern_fpmath_mode_t>(*mode));
   if (const int isa = cpuIsaOf(variable("MAX_CPU_ISA")); isa >= 0)
@@ -83,20 +59,11 @@ void applyEnvironment() {
     quern_set_primitive_cache_capacity(value);
 }
 
-/// One write, so that lines of several threads do not mix.
-void printLine(const std::string &line) {
-  std::fwrite(line.data(), 1, line.size(), stdout);
-  std::fflush(stdout);
-}
-
-quern_status_t refuseWith(const char *event, const char *what, const char *why) noexcept {
+/// `line` without what follows the component.
+quern_status_t refuseWith(const char *event, const char *component, const std::string &rest) {
   readEnvironment();
-  if (verbose.load(std::memory_order_relaxed) & VerboseDispatch) {
-    try {
-      printLine(std::string("onednn_verbose,v1,") + event + what + why);
-    } catch (...) { // no memory for a line: the status says the same
-    }
-  }
+  if (isVerbose(VerboseCreateDispatch))
+    printVerbose(component, std::string(event) + ",create:dispatch," + rest);
   return quern_unimplemented;
 }
 
@@ -111,11 +78,19 @@ void quern::dropin::readEnvironment() noexcept {
 }
 
 quern_status_t quern::dropin::refusePrimitive(const char *kind) noexcept {
-  return refuseWith("primitive,create:dispatch,", kind, ",the primitive is not supported by Quern\n");
+  try {
+    return refuseWith("primitive", kind, std::string(kind) + ",the primitive is not supported by Quern");
+  } catch (...) { // no memory for a line: the status says the same
+    return quern_unimplemented;
+  }
 }
 
 quern_status_t quern::dropin::refuse(const char *function) noexcept {
-  return refuseWith("common,create:dispatch,", function, " is not supported by Quern\n");
+  try {
+    return refuseWith("common", "common", std::string(function) + " is not supported by Quern");
+  } catch (...) {
+    return quern_unimplemented;
+  }
 }
 
 extern "C" {
@@ -135,8 +110,8 @@ QUERN_API quern_status_t dnnl_set_verbose(int level) noexcept {
   if (level < 0 || level > 2)
     return quern_invalid_arguments;
   readEnvironment();
-  constexpr int bits[] = {VerboseNone, VerboseExecute, VerboseAll};
-  verbose.store(bits[level], std::memory_order_relaxed);
+  constexpr unsigned kinds[] = {0, VerboseError | VerboseExecProfile, VerboseError | VerboseProfiles};
+  setVerbose(kinds[level]);
   return quern_success;
 }
 
@@ -144,7 +119,7 @@ QUERN_API quern_status_t dnnl_verbose_profiling_enabled(int *enabled) noexcept {
   if (!enabled)
     return quern_invalid_arguments;
   readEnvironment();
-  *enabled = (verbose.load(std::memory_order_relaxed) & (VerboseExecute | VerboseCreate)) != 0;
+  *enabled = isVerbose(VerboseProfiles);
   return quern_success;
 }
 

@@ -36,4 +36,19 @@ const char *formatTagName(int tag) noexcept;
 
 } // namespace quern::dropin
 
+// Functions of the drop-in that its own parts call.
+extern "C" {
+const quern_version_t *dnnl_version(void) noexcept;
+const char *dnnl_dt2str(unsigned value) noexcept;
+const char *dnnl_fmt_kind2str(unsigned value) noexcept;
+const char *dnnl_prim_kind2str(unsigned value) noexcept;
+const char *dnnl_prop_kind2str(unsigned value) noexcept;
+const char *dnnl_alg_kind2str(unsigned value) noexcept;
+const char *dnnl_rnn_direction2str(unsigned value) noexcept;
+const char *dnnl_scratchpad_mode2str(unsigned value) noexcept;
+const char *dnnl_fpmath_mode2str(unsigned value) noexcept;
+const char *dnnl_accumulation_mode2str(unsigned value) noexcept;
+const char *dnnl_runtime2str(unsigned value) noexcept;
+}
+
 #endif // QUERN_RUNTIME_DNNL_DROPIN_H

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles a program against genuine headers, runs it with the genuine library and with the drop-in, and compares what it prints.
 
-  run_program.py --peer=FOLDER --dropin=FOLDER [--only-ours] [--tolerance=T] SOURCE OUT
+  run_program.py --peer=FOLDER --dropin=FOLDER [--only-ours] [--tolerance=T] [--verbose] SOURCE OUT
 
 The program is linked with the genuine library, once (with the drop-in where only that runs); the second run differs by LD_LIBRARY_PATH
 alone. Lines must be equal word by word, words that are numbers with a point within T + T * |value|; a line that begins with ~T has a T of
-its own. A genuine line that ends in ": refused" says that the genuine library has no such thing: ours may. Prints the drop-in's output,
-then a summary for FileCheck.
+its own. A genuine line that ends in ": refused" says that the genuine library has no such thing: ours may. With --verbose
+only the lines about created and executed primitives are compared, and of those neither time nor implementation. Prints the drop-in's
+output, then a summary for FileCheck.
 """
 
 import argparse
@@ -39,6 +40,18 @@ def run(options, name, environment):
     return done.stdout.splitlines()
 
 
+def profileLines(lines):
+    """The fields of lines about creations and executions without time stamp, implementation and time."""
+    found = []
+    for line in lines:
+        fields = line.split(",")
+        if len(fields) > 3 and fields[2].replace(".", "").isdigit():
+            del fields[2]
+        if fields[0] == "onednn_verbose" and len(fields) > 3 and (fields[3] == "exec" or fields[3].startswith("create:cache")):
+            found.append(",".join(fields[:6] + fields[7:-1]))
+    return found
+
+
 def isNear(theirs, mine, tolerance):
     if theirs == mine:
         return True
@@ -62,6 +75,7 @@ def main():
     parser.add_argument("--peer", required=True)
     parser.add_argument("--dropin", required=True)
     parser.add_argument("--only-ours", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--tolerance", type=float, default=2e-6)
     parser.add_argument("source")
     parser.add_argument("out")
@@ -74,6 +88,8 @@ def main():
     # The SYCL build finds its CPU device through the OpenCL loader, which is told where the driver is.
     lib = options.peer + "/lib"
     theirs = run(options, "genuine", {"LD_LIBRARY_PATH": lib, "OCL_ICD_FILENAMES": lib + "/libintelocl.so"})
+    if options.verbose:
+        theirs, mine = profileLines(theirs), profileLines(mine)
     wrong = refused = 0
     for number in range(max(len(theirs), len(mine))):
         a = theirs[number] if number < len(theirs) else "(nothing)"

@@ -33,7 +33,7 @@ ELSEWHERE = [
      r"max_s32|num_.*|variable_.*|group_.*|encoding.*)", "queries of other primitives and sparse tensors"),
 ]
 # What only libquern names.
-OURS = [r"internal_error", r"f4_e3m0", r"softmax_accurate_inf_as_zero", r"memory_extra_flag_.*", r"(form|origin)_.*",
+OURS = [r"internal_error", r"f4_e3m0", r"softmax_accurate_inf_as_zero", r"memory_extra_flag_.*", r"(form|origin|event)_.*",
         r"rnn_flags_stack_concatenated"]
 MACROS_ELSEWHERE = [
     r"ARG_(REDUCE|MEAN|VARIANCE|SCALE|SHIFT|DIFF_SCALE|DIFF_SHIFT|HINT_.*|MULTIPLE_DST|ATTR_DROPOUT.*|ATTR_ROUNDING.*)",

@@ -181,5 +181,50 @@ TEST(Settings, VerboseLines) {
   EXPECT_NE(output.find(run.desc.text()), std::string::npos);
 }
 
+TEST(PrimitiveDesc, KnowsWhichLayoutsItChose) {
+  engine device(engine::kind::cpu, 0);
+  const memory::desc any({4, 8}, memory::data_type::f32, "any"), given({4, 8}, memory::data_type::f32, "ab");
+  softmax_backward::primitive_desc backward(device, algorithm::softmax_accurate, any, given, given, 1);
+  EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DIFF_SRC), 1);
+  EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DIFF_DST), 0);
+  EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DST), 0);
+  EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_SRC), 0) << "it has none";
+  EXPECT_EQ(quern_primitive_desc_chose_layout(nullptr, QUERN_ARG_SRC), 0);
+}
+
+/// What a listener has heard, as text.
+void note(void *context, const quern_event_t *event) {
+  std::string &heard = *static_cast<std::string *>(context);
+  const char *text = "";
+  if (event->primitive_desc)
+    quern_primitive_desc_get_text(event->primitive_desc, &text);
+  heard += concat(event->kind == quern_event_create    ? "create"
+                  : event->kind == quern_event_execute ? "execute"
+                                                       : "fail",
+                  " ", text, event->function ? event->function : "", " ", event->message ? event->message : "", " ", event->nargs, "\n");
+  quern_engine_destroy(nullptr);
+  EXPECT_EQ(quern_set_num_threads(0), quern_invalid_arguments) << "what a listener does is not reported";
+}
+
+TEST(Settings, Listeners) {
+  engine device(engine::kind::cpu, 0);
+  stream order(device);
+  std::string all, failures;
+  ASSERT_EQ(quern_set_listener(note, &all, quern_event_create | quern_event_execute | quern_event_fail), quern_success);
+  ASSERT_EQ(quern_set_listener(note, &failures, quern_event_fail), quern_success);
+  test::Run run(device, test::lineOf(5));
+  run.execute(order);
+  EXPECT_EQ(quern_set_num_threads(5000), quern_invalid_arguments);
+  const std::string message = quern_get_last_error_message();
+  EXPECT_NE(message.find("5000"), std::string::npos) << message;
+  ASSERT_EQ(quern_set_listener(note, &all, 0), quern_success);
+  ASSERT_EQ(quern_set_listener(note, &failures, 0), quern_success);
+  run.execute(order);
+  EXPECT_EQ(quern_set_num_threads(5000), quern_invalid_arguments);
+  const std::string line(run.desc.text()), failed = "fail quern_set_num_threads " + message + " 0\n";
+  EXPECT_EQ(all, "create " + line + "  0\nexecute " + line + "  2\n" + failed);
+  EXPECT_EQ(failures, failed);
+}
+
 } // namespace
 } // namespace quern

@@ -13,5 +13,6 @@
 #include "quern/quern_handle.hpp"
 #include "quern/quern_memory.hpp"
 #include "quern/quern_primitive.hpp"
+#include "quern/quern_settings.hpp"
 
 #endif // QUERN_HPP

@@ -101,8 +101,31 @@ struct post_ops : public handle<quern_post_ops_t> {
   }
   void append_prelu(int mask) { check(quern_post_ops_append_prelu(get(), mask)); }
 
+  void get_params_sum(int index, float &scale) const { read(quern_post_ops_get_params_sum(get(), index, &scale, nullptr, nullptr)); }
+  void get_params_sum(int index, float &scale, int32_t &zero_point, memory::data_type &type) const {
+    quern_data_type_t found;
+    read(quern_post_ops_get_params_sum(get(), index, &scale, &zero_point, &found));
+    type = static_cast<memory::data_type>(found);
+  }
+  void get_params_eltwise(int index, algorithm &alg, float &alpha, float &beta) const {
+    quern_alg_kind_t found;
+    read(quern_post_ops_get_params_eltwise(get(), index, &found, &alpha, &beta));
+    alg = static_cast<algorithm>(found);
+  }
+  void get_params_binary(int index, algorithm &alg, memory::desc &src1) const {
+    quern_alg_kind_t found;
+    const_quern_memory_desc_t operand = nullptr;
+    quern_memory_desc_t copy = nullptr;
+    read(quern_post_ops_get_params_binary(get(), index, &found, &operand));
+    read(quern_memory_desc_clone(&copy, operand));
+    alg = static_cast<algorithm>(found);
+    src1 = memory::desc(copy);
+  }
+  void get_params_prelu(int index, int &mask) const { read(quern_post_ops_get_params_prelu(get(), index, &mask)); }
+
 private:
   static void check(quern_status_t status) { error::wrap_c_api(status, "could not append a post-op"); }
+  static void read(quern_status_t status) { error::wrap_c_api(status, "could not get the parameters of a post-op"); }
 };
 
 struct primitive_attr : public handle<quern_primitive_attr_t> {

@@ -25,16 +25,32 @@ namespace quern {
 /// What every failing call throws. `what()` is the action followed by the library's reason.
 struct error : public std::exception {
   quern_status_t status;
-  std::string message;
+  const char *message; ///< what() gives the same
 
-  error(quern_status_t status, std::string message) : status(status), message(std::move(message)) {}
-  const char *what() const noexcept override { return message.c_str(); }
+  error(quern_status_t status, std::string text)
+      : status(status), message(nullptr), text(std::make_shared<const std::string>(std::move(text))) {
+    message = this->text->c_str();
+  }
+  const char *what() const noexcept override { return message; }
 
   /// Throws unless `status` is success.
   static void wrap_c_api(quern_status_t status, const char *action) {
     if (status != quern_success)
       throw error(status, std::string(action) + ": " + quern_get_last_error_message());
   }
+
+private:
+  std::shared_ptr<const std::string> text; ///< shared by copies, so that copying an error cannot fail
+};
+
+enum class status {
+  success = quern_success,
+  out_of_memory = quern_out_of_memory,
+  invalid_arguments = quern_invalid_arguments,
+  unimplemented = quern_unimplemented,
+  last_impl_reached = quern_last_impl_reached,
+  runtime_error = quern_runtime_error,
+  not_required = quern_not_required
 };
 
 template <typename T> struct handle_traits;

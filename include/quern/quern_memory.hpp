@@ -10,6 +10,7 @@
 #ifndef QUERN_MEMORY_HPP
 #define QUERN_MEMORY_HPP
 
+#include "quern/quern_format_tags.hpp"
 #include "quern/quern_handle.hpp"
 
 #include <algorithm>
@@ -47,8 +48,11 @@ struct memory : public handle<quern_memory_t> {
     f4_e2m1 = quern_f4_e2m1,
     f4_e3m0 = quern_f4_e3m0
   };
+  /// Layouts by oneDNN's names; a string names any other.
+  using format_tag = quern::format_tag;
   enum class format_kind { undef = quern_format_kind_undef, any = quern_format_kind_any, blocked = quern_blocked };
 
+  static quern_data_type_t convert_to_c(data_type type) { return static_cast<quern_data_type_t>(type); }
   static size_t data_type_size(data_type type) { return quern_data_type_size(static_cast<quern_data_type_t>(type)); }
 
   /// Shape, type and layout. Default-constructed, or with no dimensions, it is the zero descriptor: "no tensor".
@@ -66,6 +70,8 @@ struct memory : public handle<quern_memory_t> {
           })) {}
     desc(const dims &adims, data_type type, const std::string &tag, bool allow_empty = false)
         : desc(adims, type, tag.c_str(), allow_empty) {}
+    desc(const dims &adims, data_type type, format_tag tag, bool allow_empty = false)
+        : desc(tag == format_tag::undef ? dims() : adims, type, name_of(tag) ? name_of(tag) : "", allow_empty) {}
     /// Empty strides: dense row-major.
     desc(const dims &adims, data_type type, const dims &strides, bool allow_empty = false)
         : desc(make("could not create a memory descriptor by strides", allow_empty, [&](quern_memory_desc_t *out) {

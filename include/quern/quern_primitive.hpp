@@ -33,6 +33,27 @@ enum class prop_kind {
   backward_weights = quern_backward_weights
 };
 
+/// What may be asked of a primitive's descriptor: quern_query_ without its prefix.
+enum class query {
+  undef = quern_query_undef,
+  engine = quern_query_engine,
+  primitive_kind = quern_query_primitive_kind,
+  num_of_inputs_s32 = quern_query_num_of_inputs_s32,
+  num_of_outputs_s32 = quern_query_num_of_outputs_s32,
+  time_estimate_f64 = quern_query_time_estimate_f64,
+  memory_consumption_s64 = quern_query_memory_consumption_s64,
+  impl_info_str = quern_query_impl_info_str,
+  src_md = quern_query_src_md,
+  diff_src_md = quern_query_diff_src_md,
+  weights_md = quern_query_weights_md,
+  diff_weights_md = quern_query_diff_weights_md,
+  dst_md = quern_query_dst_md,
+  diff_dst_md = quern_query_diff_dst_md,
+  workspace_md = quern_query_workspace_md,
+  scratchpad_md = quern_query_scratchpad_md,
+  exec_arg_md = quern_query_exec_arg_md
+};
+
 /// Any primitive's descriptor. Empty if its creation failed and that was allowed.
 struct primitive_desc : public handle<quern_primitive_desc_t> {
   primitive_desc() = default;
@@ -66,6 +87,7 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
     error::wrap_c_api(quern_memory_desc_clone(&copy, found), "could not clone a memory descriptor");
     return memory::desc(copy);
   }
+  memory::desc query_md(quern::query what, int index = 0) const { return query_md(static_cast<quern_query_t>(what), index); }
   memory::desc src_desc(int index = 0) const { return query_md(quern_query_src_md, index); }
   memory::desc dst_desc(int index = 0) const { return query_md(quern_query_dst_md, index); }
   memory::desc diff_src_desc(int index = 0) const { return query_md(quern_query_diff_src_md, index); }
@@ -114,7 +136,19 @@ protected:
   }
 };
 
+using primitive_desc_base = primitive_desc;
+
 struct primitive : public handle<quern_primitive_t> {
+  enum class kind {
+    undef = quern_undefined_primitive,
+    reorder = quern_reorder,
+    sum = quern_sum,
+    eltwise = quern_eltwise,
+    rnn = quern_rnn,
+    binary = quern_binary,
+    prelu = quern_prelu,
+    softmax = quern_softmax
+  };
   primitive() = default;
   using handle::handle;
   primitive(const quern::primitive_desc &pd) {
@@ -134,6 +168,17 @@ struct primitive : public handle<quern_primitive_t> {
     std::vector<uint8_t> blob(size);
     error::wrap_c_api(quern_primitive_get_cache_blob(get(), &size, blob.data()), "could not get a cache blob");
     return blob;
+  }
+  const_quern_primitive_desc_t get_primitive_desc() const {
+    const_quern_primitive_desc_t found = nullptr;
+    error::wrap_c_api(quern_primitive_get_primitive_desc(get(), &found), "could not get the descriptor of a primitive");
+    return found;
+  }
+  kind get_kind() const {
+    quern_primitive_kind_t found;
+    error::wrap_c_api(quern_primitive_desc_query(get_primitive_desc(), quern_query_primitive_kind, 0, &found),
+                      "could not get the kind of a primitive");
+    return static_cast<kind>(found);
   }
   quern_primitive_info_t info() const {
     quern_primitive_info_t result;

@@ -8,9 +8,10 @@
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
 
+#include "quern/quern_format_tags.hpp"
+
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 
 using namespace quern::dropin;
 
@@ -163,10 +164,6 @@ constexpr Name runtimeNames[] = {{0, "none"},       {1, "sequential"}, {2, "Open
                                  {8, "threadpool"}, {0x100, "OpenCL"}, {0x200, "SYCL"}, {0x400, "Level Zero"}};
 constexpr Name fmtKindNames[] = {{0, "undef"}, {1, "any"}, {2, "blocked"}, {4, "sparse"}};
 
-constexpr const char *formatTagNames[] = {
-#include "Dnnl/FormatTags.inc"
-};
-
 constexpr std::string_view cpuIsaPrefix = "cpu_isa_";
 
 } // namespace
@@ -177,7 +174,7 @@ bool quern::dropin::sameIgnoringCase(std::string_view name, std::string_view low
 }
 
 const char *quern::dropin::formatTagName(int tag) noexcept {
-  return tag >= 0 && static_cast<size_t>(tag) < std::size(formatTagNames) ? formatTagNames[tag] : nullptr;
+  return quern::name_of(static_cast<quern::format_tag>(tag));
 }
 
 int quern::dropin::cpuIsaOf(std::string_view name) noexcept {

@@ -1,0 +1,64 @@
+//===- quern/quern_settings.hpp - Settings of the process in C++ ----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Functions over the settings of quern_common.h and the caches of quern_ext.h.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SETTINGS_HPP
+#define QUERN_SETTINGS_HPP
+
+#include "quern/quern_handle.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace quern {
+
+enum class cpu_isa {
+  isa_default = quern_cpu_isa_default,
+  sse41 = quern_cpu_isa_sse41,
+  avx = quern_cpu_isa_avx,
+  avx2 = quern_cpu_isa_avx2,
+  avx2_vnni = quern_cpu_isa_avx2_vnni,
+  avx2_vnni_2 = quern_cpu_isa_avx2_vnni_2,
+  avx512_core = quern_cpu_isa_avx512_core,
+  avx512_core_vnni = quern_cpu_isa_avx512_core_vnni,
+  avx512_core_bf16 = quern_cpu_isa_avx512_core_bf16,
+  avx10_1_512 = quern_cpu_isa_avx10_1_512,
+  avx512_core_fp16 = avx10_1_512,
+  avx10_1_512_amx = quern_cpu_isa_avx10_1_512_amx,
+  avx512_core_amx = avx10_1_512_amx,
+  avx10_1_512_amx_fp16 = quern_cpu_isa_avx10_1_512_amx_fp16,
+  avx512_core_amx_fp16 = avx10_1_512_amx_fp16
+};
+
+/// Reports its failure by the status, as dnnl.hpp's does.
+inline status set_max_cpu_isa(cpu_isa isa) { return static_cast<status>(quern_set_max_cpu_isa(static_cast<quern_cpu_isa_t>(isa))); }
+inline cpu_isa get_effective_cpu_isa() { return static_cast<cpu_isa>(quern_get_effective_cpu_isa()); }
+inline status set_verbose(int level) { return static_cast<status>(quern_set_verbose(level)); }
+
+inline int get_primitive_cache_capacity() {
+  int capacity = 0;
+  error::wrap_c_api(quern_get_primitive_cache_capacity(&capacity), "could not get the capacity of the primitive cache");
+  return capacity;
+}
+inline void set_primitive_cache_capacity(int capacity) {
+  error::wrap_c_api(quern_set_primitive_cache_capacity(capacity), "could not set the capacity of the primitive cache");
+}
+
+/// Durations in ns of the executions on a stream made for profiling, since the last reset.
+inline std::vector<uint64_t> get_profiling_data(const stream &astream, quern_profiling_data_kind_t kind = quern_profiling_data_kind_time) {
+  int count = 0;
+  error::wrap_c_api(quern_query_profiling_data(astream.get(), kind, &count, nullptr), "could not get the number of profiling entries");
+  std::vector<uint64_t> data(static_cast<size_t>(count));
+  if (count > 0)
+    error::wrap_c_api(quern_query_profiling_data(astream.get(), kind, &count, data.data()), "could not get profiling data");
+  return data;
+}
+inline void reset_profiling(const stream &astream) { error::wrap_c_api(quern_reset_profiling(astream.get()), "could not reset profiling"); }
+
+} // namespace quern
+
+#endif // QUERN_SETTINGS_HPP

@@ -1,0 +1,56 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles programs for the genuine library and, without its headers, against quern/dnnl_compat.hpp; compares what both print.
+
+  run_compat.py --root=FOLDER --build=FOLDER --peer=FOLDER --out=PREFIX SOURCE...
+
+The first binary runs with the drop-in, the second with libquern.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+
+
+def compile(source, out, include, libraries):
+    command = ["clang++-22", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", *include, "-I", os.path.dirname(source) + "/Inputs", source]
+    subprocess.run(command + ["-o", out, *libraries, "-Wl,--allow-shlib-undefined", "-pthread"], check=True)
+
+
+def run(program, folder):
+    done = subprocess.run([program], env=dict(os.environ, LD_LIBRARY_PATH=folder), capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        sys.exit(f"{program}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout.splitlines()
+
+
+def withoutReason(line):
+    """What an exception says begins alike in few words: the status is compared."""
+    return line.split(", ")[0] if ": status " in line else line
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ["root", "build", "peer", "out"]:
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("sources", nargs="+")
+    options = parser.parse_args()
+    lib = options.build + "/lib"
+    wrong = 0
+    for source in options.sources:
+        theirs, ours = options.out + ".dnnl", options.out + ".quern"
+        compile(source, theirs, ["-isystem", options.peer + "/include"], [options.peer + "/lib/libdnnl.so.3"])
+        shim = ["-I", os.path.dirname(source) + "/Inputs/compat", "-I", options.root + "/include"]
+        compile(source, ours, shim, [lib + "/libquern.so"])
+        a, b = run(theirs, lib + "/quern-dnnl"), run(ours, lib)
+        differing = [pair for pair in zip(a, b) if withoutReason(pair[0]) != withoutReason(pair[1])]
+        for pair in differing[:5]:
+            print("\n  dnnl.hpp: {}\n  quern.hpp: {}".format(*pair))
+        count = len(differing) + abs(len(a) - len(b))
+        wrong += count
+        print(f"{os.path.basename(source)}: {len(a)} lines, {count} differ")
+    sys.exit(1 if wrong else 0)
+
+
+main()

@@ -170,6 +170,8 @@ Component componentOf(std::string_view function) {
         return {name, true};
     return {"rnn", true}; // named after its cell
   }
+  if (function.find("gemm") != function.npos)
+    return {"gemm_api", true};
   if (function.starts_with("primitive_attr") || function.starts_with("post_ops"))
     return {"attributes", false};
   if (function.starts_with("primitive"))

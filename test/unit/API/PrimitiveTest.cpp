@@ -184,7 +184,7 @@ TEST(Settings, VerboseLines) {
 TEST(PrimitiveDesc, KnowsWhichLayoutsItChose) {
   engine device(engine::kind::cpu, 0);
   const memory::desc any({4, 8}, memory::data_type::f32, "any"), given({4, 8}, memory::data_type::f32, "ab");
-  softmax_backward::primitive_desc backward(device, algorithm::softmax_accurate, any, given, given, 1);
+  softmax_backward::primitive_desc backward(device, algorithm::softmax_accurate, any, given, given, 1, softmax_forward::primitive_desc());
   EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DIFF_SRC), 1);
   EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DIFF_DST), 0);
   EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DST), 0);

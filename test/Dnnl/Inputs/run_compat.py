@@ -14,7 +14,8 @@ import sys
 
 
 def compile(source, out, include, libraries):
-    command = ["clang++-22", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", *include, "-I", os.path.dirname(source) + "/Inputs", source]
+    command = ["clang++-22", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", *include]
+    command += ["-I", os.path.dirname(source) + "/Inputs", source]
     subprocess.run(command + ["-o", out, *libraries, "-Wl,--allow-shlib-undefined", "-pthread"], check=True)
 
 

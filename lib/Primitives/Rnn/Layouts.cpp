@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Layouts.h. The width of a panel follows from the tile that a kernel keeps in registers: four column vectors with AVX-512, two
-// otherwise, of which the gates of a kernel take their share.
+// See Layouts.h. The width of a panel follows from the tile that a kernel keeps in registers: two column vectors with AVX2, four otherwise,
+// of which the gates of a kernel take their share.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Layouts.h"
@@ -21,7 +21,7 @@ int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
   bool hasDotOfPairs = target.isa >= CpuIsa::Avx512Bf16;
   switch (weights) {
   case DataType::S8:
-    return target.isa >= CpuIsa::Avx512Vnni ? 4 : 2; // without VNNI pairs are multiplied as 16 bits
+    return 4; // without VNNI they are widened, and multiplied in pairs
   case DataType::BF16:
     return hasDotOfPairs ? 2 : 1;
   case DataType::F32: // rounded to bf16 in registers, pair by pair
@@ -63,7 +63,7 @@ struct Choice {
 } // namespace
 
 Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode fpmath, const Target &target) {
-  int64_t lanes = target.lanes32(), columns = target.isa >= CpuIsa::Avx512 ? 4 : 2;
+  int64_t lanes = target.lanes32(), columns = target.isa == CpuIsa::Avx2 ? 2 : 4;
   int64_t vectors = std::max<int64_t>(columns / gates, 1);
   int64_t needed = std::max<int64_t>((channels + lanes - 1) / lanes, 1);
   while (vectors > needed) // a narrow layer is not padded to a wide panel

@@ -269,7 +269,8 @@ TEST(RnnLayouts, FollowTheTarget) {
   EXPECT_EQ(tagOf(CpuIsa::Avx512Bf16, DataType::BF16, Alg::VanillaLstm, 512), "abECd16e2c");
   EXPECT_EQ(tagOf(CpuIsa::Avx512Vnni, DataType::BF16, Alg::VanillaLstm, 512), "abEcd16e");
   EXPECT_EQ(tagOf(CpuIsa::Avx512Vnni, DataType::S8, Alg::VanillaLstm, 512), "abECd16e4c");
-  EXPECT_EQ(tagOf(CpuIsa::Avx2, DataType::S8, Alg::VanillaLstm, 512), "abECd8e2c");
+  EXPECT_EQ(tagOf(CpuIsa::Avx2, DataType::S8, Alg::VanillaLstm, 512), "abECd8e4c");
+  EXPECT_EQ(tagOf(CpuIsa::Sse42, DataType::F32, Alg::VanillaGru, 512), "abEcd8e");
   EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaGru, 512), "abEcd32e");
   EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::LbrGru, 512), "abEcd16e");
   EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaRnn, 512), "abEcd64e");

@@ -11,6 +11,7 @@
 #include "Recipes/ContractionChain.h"
 
 #include "Recipes/Bodies.h"
+#include "Recipes/RowSize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -107,7 +108,7 @@ LogicalResult Reader::gatherOp(Operation &op) {
     ops.push_back(linalgOp);
     return success();
   }
-  if (isView(&op) || isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op))
+  if (isView(&op) || isa<memref::DimOp, memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op))
     return success();
   auto load = dyn_cast<memref::LoadOp>(op);
   bool isPure = (load && isa<BlockArgument>(load.getMemRef())) || (isMemoryEffectFree(&op) && !op.getNumRegions());
@@ -136,8 +137,8 @@ LogicalResult Reader::chooseColumns() {
     LoopAccess out;
     if (!op.getNumDpsInits() || failed(readAddress(*op.getDpsInitOperand(0), out, whyNot)))
       return failure();
-    for (auto [extent, stride] : llvm::zip_equal(op.getStaticLoopRanges(), out.strides))
-      if (stride == 1)
+    for (auto [extent, stride] : llvm::zip_equal(extentsOf(op), out.strides))
+      if (stride == 1 && !rows::isOpen(extent))
         chain.columns = extent;
     if (!chain.columns)
       return fail("the result of an elementwise op is nowhere contiguous");
@@ -166,23 +167,21 @@ LogicalResult Reader::addAccumulators(Product &product, ArrayRef<TileAccess> sum
 }
 
 LogicalResult Reader::readProducts() {
-  int64_t rows = 0;
   for (LinalgOp op : ops) {
     if (!op.getNumReductionLoops())
       continue;
     Product product;
     SmallVector<TileAccess> sumsOf;
-    if (failed(readProduct(op, rows, chain.columns, product, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
+    if (failed(readProduct(op, chain, product, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
       return failure();
     chain.products.push_back(std::move(product));
   }
-  chain.rows = rows;
   return success();
 }
 
 /// Finds the row of an op by a buffer that is understood, and understands its others by it. False if there is none yet.
 bool Reader::resolve(Elementwise &own) {
-  auto extents = own.op.getStaticLoopRanges();
+  auto extents = extentsOf(own.op);
   bool isKnown = chain.rows == 1;
   for (LoopAccess &operand : own.operands) {
     auto known = rowStrides.find(operand.base);
@@ -217,7 +216,7 @@ LogicalResult Reader::readElementwise() {
         return failure();
     }
     const LoopAccess &out = own.operands[op.getNumDpsInputs()];
-    for (auto [loop, extent] : llvm::enumerate(op.getStaticLoopRanges()))
+    for (auto [loop, extent] : llvm::enumerate(extentsOf(op)))
       if (out.strides[loop] == 1 && extent == chain.columns)
         own.column = static_cast<int>(loop);
     if (own.column < 0)
@@ -239,11 +238,13 @@ LogicalResult Reader::readElementwise() {
 }
 
 LogicalResult Reader::addPoints(Elementwise &own) {
-  auto extents = own.op.getStaticLoopRanges();
+  auto extents = extentsOf(own.op);
   SmallVector<unsigned, 2> gates;
   int64_t instances = 1;
   for (int loop = 0; loop < static_cast<int>(extents.size()); ++loop)
     if (loop != own.column && loop != own.row && extents[loop] > 1) {
+      if (rows::isOpen(extents[loop]))
+        return fail("an elementwise op has open sizes other than its rows");
       gates.push_back(loop);
       instances *= extents[loop];
     }
@@ -350,6 +351,11 @@ int64_t Chain::epilogueOps() const {
   return ops;
 }
 
+SmallVector<int64_t> quern::contractions::extentsOf(LinalgOp op) {
+  return llvm::map_to_vector(op.getStaticLoopRanges(),
+                             [](int64_t extent) { return ShapedType::isDynamic(extent) ? rows::leastOpenSize : extent; });
+}
+
 LogicalResult quern::contractions::readAddress(OpOperand &operand, LoopAccess &out, std::string &whyNot) {
   auto op = cast<LinalgOp>(operand.getOwner());
   auto fail = [&](const char *why) {
@@ -358,17 +364,15 @@ LogicalResult quern::contractions::readAddress(OpOperand &operand, LoopAccess &o
   };
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   SmallVector<int64_t> strides;
-  if (!type || !type.hasStaticShape() || failed(type.getStridesAndOffset(strides, out.offset)) || ShapedType::isDynamic(out.offset) ||
+  if (!type || failed(type.getStridesAndOffset(strides, out.offset)) || ShapedType::isDynamic(out.offset) ||
       llvm::any_of(strides, ShapedType::isDynamic))
-    return fail("has sizes that are given at execution");
+    return fail("has strides that are given at execution");
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
     return fail("has elements that are not whole bytes");
   out.base = bufferOf(operand.get());
   if (!isa<BlockArgument>(out.base) && !isa<memref::AllocOp>(out.base.getDefiningOp()))
     return fail("is neither an argument nor an intermediate");
-  if (!cast<MemRefType>(out.base.getType()).hasStaticShape())
-    return fail("has sizes that are given at execution");
   out.strides.assign(op.getNumLoops(), 0);
   for (auto [expr, stride, size] : llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(), strides, type.getShape()))
     if (!addLinear(expr, size == 1 ? 0 : stride, out))

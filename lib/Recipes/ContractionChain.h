@@ -97,7 +97,8 @@ struct Product {
 
 struct Chain {
   mlir::func::FuncOp problem;
-  int64_t rows = 1, columns = 0;
+  int64_t rows = 0, columns = 0;                 ///< rows that execution tells are as many as no number is
+  std::optional<int64_t> openRows;               ///< then the index of their number in the list of sizes
   llvm::SmallVector<mlir::Operation *> prologue; ///< scalar code in front of the ops
   llvm::SmallVector<Accumulator, 6> accumulators;
   llvm::SmallVector<Product, 4> products;
@@ -109,10 +110,13 @@ struct Chain {
 /// Where an operand lies; fails with a reason where that is not linear in the loops with numbers for sizes.
 mlir::LogicalResult readAddress(mlir::OpOperand &operand, LoopAccess &out, std::string &whyNot);
 
+/// The extents of an op's loops; one that execution tells is the same for all.
+llvm::SmallVector<int64_t> extentsOf(mlir::linalg::LinalgOp op);
+
 /// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each value of the gates, in the
-/// order of `product.sums`. A `columns` of 0 is set to what the product covers; `rows` of 0 likewise.
-mlir::LogicalResult readProduct(mlir::linalg::LinalgOp op, int64_t &rows, int64_t &columns, Product &product,
-                                llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
+/// order of `product.sums`. Rows and columns of the chain are set by the first product, columns only if they are 0.
+mlir::LogicalResult readProduct(mlir::linalg::LinalgOp op, Chain &chain, Product &product, llvm::SmallVectorImpl<TileAccess> &sumsOf,
+                                std::string &whyNot);
 
 /// Reads a problem. Fails with a reason where it is no such chain.
 mlir::LogicalResult readChain(mlir::func::FuncOp problem, Chain &chain, std::string &whyNot);

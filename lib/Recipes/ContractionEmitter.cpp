@@ -29,6 +29,8 @@ func::FuncOp Emitter::emit() {
   traits.name = (problem.getName() + "_kernel").str();
   traits.plan = plan.text();
   traits.space = plan.tiles * plan.chunks;
+  if (chain.openRows)
+    traits.factors = {*chain.openRows, plan.chunkRows};
   traits.nsPerIteration = plan.nsPerIteration();
   int64_t scratchElements = plan.scratchRows * plan.perRow * plan.lanes;
   traits.scratchBytes = scratchElements * bytesOf(chain.sumType());
@@ -44,6 +46,12 @@ func::FuncOp Emitter::emit() {
       auto type = MemRefType::get({scratchElements}, chain.sumType());
       return create<memref::ViewOp>(type, kernel.scratch, index(0), ValueRange()).getResult();
     });
+  if (chain.openRows)
+    atEntry([&] {
+      openRows = create<memref::LoadOp>(kernel.sizes, ValueRange{index(*chain.openRows)});
+      openChunks = create<arith::DivUIOp>(linear(plan.chunkRows - 1, {{openRows, 1}}), index(plan.chunkRows));
+      return openChunks;
+    });
   b.setInsertionPointToStart(iterations.getBody());
   emitIteration(iterations.getInductionVar());
   kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
@@ -52,9 +60,10 @@ func::FuncOp Emitter::emit() {
 
 void Emitter::emitIteration(Value iteration) {
   Value here = iteration, chunk = index(0);
-  if (plan.chunks > 1) {
-    here = create<arith::DivUIOp>(iteration, index(plan.chunks));
-    chunk = create<arith::RemUIOp>(iteration, index(plan.chunks));
+  if (plan.chunks > 1 || openChunks) {
+    Value chunks = openChunks ? openChunks : index(plan.chunks);
+    here = create<arith::DivUIOp>(iteration, chunks);
+    chunk = create<arith::RemUIOp>(iteration, chunks);
   }
   if (plan.tail != Tail::Apart || plan.tiles == 1)
     return emitTile(here, chunk, plan.tail == Tail::Apart);
@@ -97,30 +106,65 @@ void Emitter::emitTile(Value at, Value chunk, bool isLast) {
     tile.masks.push_back(columnMask(linear(v * plan.lanes, {{tile.first, 1}}), 1));
   for (unsigned product = 0; product < chain.products.size(); ++product)
     tile.rhsBases.push_back(tileAddress(product, at, tile.first));
-  if (plan.chunks == 1) {
-    chunkRow = index(0);
-    forCount(0, plan.tallBlocks, [&](Value block) { emitBlock(block, plan.blockRows + 1); });
-    forCount(plan.tallBlocks, plan.blocks, [&](Value block) { emitBlock(block, plan.blockRows); });
-    if (scratch)
-      emitScratchRows(index(0), index(chain.rows));
-    return;
-  }
+  if (chain.openRows)
+    emitOpenChunk(chunk);
+  else if (plan.chunks == 1)
+    emitRows();
+  else
+    emitChunk(chunk);
+}
+
+/// All rows.
+void Emitter::emitRows() {
+  chunkRow = index(0);
+  auto emitBlocks = [&](int64_t begin, int64_t end, int64_t firstRow, int64_t height) {
+    forCount(begin, end, [&](Value block) { emitBlock(linear(firstRow - begin * height, {{block, height}}), height); });
+  };
+  emitBlocks(0, plan.tallBlocks, 0, plan.blockRows + 1);
+  emitBlocks(plan.tallBlocks, plan.blocks, plan.tallBlocks * (plan.blockRows + 1), plan.blockRows);
+  if (scratch)
+    emitScratchRows(index(0), index(chain.rows));
+}
+
+/// The rows of one of several chunks.
+void Emitter::emitChunk(Value chunk) {
   Value first = linear(0, {{chunk, plan.blocksPerChunk}});
   Value last = create<arith::MinSIOp>(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks));
   auto rowOf = [&](Value block) {
     return linear(0, {{block, plan.blockRows}, {create<arith::MinSIOp>(block, index(plan.tallBlocks)), 1}});
   };
+  auto emitBlocks = [&](Value begin, Value end, int64_t height) {
+    int64_t firstRow = height > plan.blockRows ? 0 : plan.tallBlocks;
+    forRange(begin, end, [&](Value block) { emitBlock(linear(firstRow, {{block, height}}), height); });
+  };
   chunkRow = rowOf(first);
   if (plan.tallBlocks)
-    forRange(first, create<arith::MinSIOp>(last, index(plan.tallBlocks)), [&](Value block) { emitBlock(block, plan.blockRows + 1); });
-  forRange(create<arith::MaxSIOp>(first, index(plan.tallBlocks)), last, [&](Value block) { emitBlock(block, plan.blockRows); });
+    emitBlocks(first, create<arith::MinSIOp>(last, index(plan.tallBlocks)), plan.blockRows + 1);
+  emitBlocks(create<arith::MaxSIOp>(first, index(plan.tallBlocks)), last, plan.blockRows);
   if (scratch)
     emitScratchRows(chunkRow, rowOf(last));
 }
 
+/// The rows of a chunk of an open number: as many of the tallest blocks as there are, then lower ones.
+void Emitter::emitOpenChunk(Value chunk) {
+  chunkRow = linear(0, {{chunk, plan.chunkRows}});
+  Value end = create<arith::MinSIOp>(linear(plan.chunkRows, {{chunkRow, 1}}), openRows), from = chunkRow;
+  for (int64_t height : plan.heights) {
+    Value to = end;
+    if (height > 1) {
+      Value left = create<arith::SubIOp>(end, from);
+      to = create<arith::SubIOp>(end, create<arith::RemUIOp>(left, index(height)));
+    }
+    forRange(
+        from, to, [&](Value row) { emitBlock(row, height); }, height);
+    from = to;
+  }
+  if (scratch)
+    emitScratchRows(chunkRow, end);
+}
+
 /// A block of sums from start to end, into scratch or through the epilogue.
-void Emitter::emitBlock(Value block, int64_t rows) {
-  Value row = rows > plan.blockRows ? linear(0, {{block, rows}}) : linear(plan.tallBlocks, {{block, rows}});
+void Emitter::emitBlock(Value row, int64_t rows) {
   Values sums = startSums(row, rows);
   for (ArrayRef<Plan::Step> turns : plan.loops)
     emitSums(turns, row, rows, sums);
@@ -158,8 +202,8 @@ Emitter::Values Emitter::startSums(Value row, int64_t rows) {
 
 //===- Loops, numbers and constants ---------------------------------------===//
 
-void Emitter::forRange(Value begin, Value end, function_ref<void(Value)> body) {
-  auto loop = create<scf::ForOp>(begin, end, index(1));
+void Emitter::forRange(Value begin, Value end, function_ref<void(Value)> body, int64_t step) {
+  auto loop = create<scf::ForOp>(begin, end, index(step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());

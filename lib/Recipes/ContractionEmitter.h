@@ -71,7 +71,10 @@ private:
   // Kernel, tiles and blocks (ContractionEmitter.cpp).
   void emitIteration(Value iteration);
   void emitTile(Value tile, Value chunk, bool isLast);
-  void emitBlock(Value block, int64_t rows);
+  void emitRows();
+  void emitChunk(Value chunk);
+  void emitOpenChunk(Value chunk);
+  void emitBlock(Value row, int64_t rows);
   Values startSums(Value row, int64_t rows);
   Lanes lanesOf(int64_t vector);
   Value columnMask(Value first, int64_t perColumn);
@@ -101,7 +104,7 @@ private:
   Value captured(Value scalar);
 
   // Loops, numbers and constants, each of the latter made once, in the kernel's entry.
-  void forRange(Value begin, Value end, llvm::function_ref<void(Value)> body);
+  void forRange(Value begin, Value end, llvm::function_ref<void(Value)> body, int64_t step = 1);
   void forCount(int64_t begin, int64_t end, llvm::function_ref<void(Value)> body);
   Value constant(mlir::TypedAttr attr);
   Value index(int64_t value) { return constant(b.getIndexAttr(value)); }
@@ -125,6 +128,7 @@ private:
   Kernel kernel;               ///< its arguments are mapped with the prologue
   mlir::scf::ForOp iterations; ///< over the kernel's space; constants go before it
   Value scratch;               ///< sums of a chunk: [row][vector][accumulator][lane]
+  Value openRows, openChunks;  ///< numbers that execution tells, or null
   Value chunkRow;              ///< the row at which scratch begins
   Tile tile;
   llvm::DenseMap<mlir::Attribute, Value> constants;

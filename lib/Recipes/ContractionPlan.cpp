@@ -95,6 +95,16 @@ int64_t Planner::widest() const {
 
 void Planner::splitRows() {
   plan.perRow = static_cast<int64_t>(chain.accumulators.size()) * plan.columnVectors;
+  if (chain.openRows) {
+    plan.blockRows = mostRows();
+    plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / plan.blockRows) * plan.blockRows;
+    plan.heights.push_back(plan.blockRows);
+    for (int64_t height = 8; height; height /= 2)
+      if (height < plan.blockRows)
+        plan.heights.push_back(height);
+    plan.scratchRows = chain.epilogueOps() > strategy.inlineOps ? plan.chunkRows : 0;
+    return;
+  }
   plan.blocks = ceilDiv(chain.rows, mostRows());
   plan.blockRows = chain.rows / plan.blocks;
   plan.tallBlocks = chain.rows % plan.blocks;
@@ -187,19 +197,23 @@ double Plan::nsPerIteration() const {
       own *= static_cast<double>(loop.extent);
     steps += own;
   }
-  double rows = static_cast<double>(chain.rows) / static_cast<double>(chunks);
+  double rows = chain.openRows ? static_cast<double>(chunkRows) : static_cast<double>(chain.rows) / static_cast<double>(chunks);
   return rows * static_cast<double>(columnVectors) * (steps + static_cast<double>(chain.epilogueOps())) * strategy.nsPerOperation;
 }
 
 std::string Plan::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
-  os << "contraction: " << chain.rows << 'x' << chain.columns << ", " << chain.products.size() << " product"
-     << (chain.products.size() > 1 ? "s" : "") << " by " << nameOf(dots[0]) << " into " << chain.accumulators.size() << " accumulator"
-     << (chain.accumulators.size() > 1 ? "s" : "") << ", " << loops.size() << " loop" << (loops.size() > 1 ? "s" : "")
-     << " over K; blocks of " << blockRows + (tallBlocks ? 1 : 0) << 'x' << perRow << " vectors"
-     << (tallBlocks && tallBlocks < blocks ? " and of a row less" : "") << ", " << tiles << " tiles of " << width() << " columns x "
-     << chunks << " chunks";
+  auto several = [](size_t count) { return count > 1 ? "s" : ""; };
+  os << "contraction: " << (chain.openRows ? "?" : std::to_string(chain.rows)) << 'x' << chain.columns << ", " << chain.products.size()
+     << " product" << several(chain.products.size()) << " by " << nameOf(dots[0]) << " into " << chain.accumulators.size() << " accumulator"
+     << several(chain.accumulators.size()) << ", " << loops.size() << " loop" << several(loops.size()) << " over K; blocks of "
+     << blockRows + (tallBlocks ? 1 : 0) << 'x' << perRow << " vectors" << (tallBlocks ? " and of a row less" : "")
+     << (chain.openRows ? " and lower ones" : "") << ", " << tiles << " tiles of " << width() << " columns x ";
+  if (chain.openRows)
+    os << "ceil(size " << *chain.openRows << " / " << chunkRows << ") chunks";
+  else
+    os << chunks << " chunks";
   if (!chain.epilogue.empty())
     os << ", " << chain.epilogueOps() << " operations after it " << (scratchRows ? "over scratch" : "in registers");
   if (tail != Tail::None)

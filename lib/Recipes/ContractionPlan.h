@@ -32,7 +32,9 @@ struct Plan {
   int64_t tiles = 1;
   int64_t blocks = 1, blockRows = 1, tallBlocks = 0; ///< the first tallBlocks have a row more
   int64_t blocksPerChunk = 1, chunks = 1;
-  int64_t scratchRows = 0; ///< 0: the epilogue works in registers
+  int64_t chunkRows = 0;                 ///< of an open number of rows
+  llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn
+  int64_t scratchRows = 0;               ///< 0: the epilogue works in registers
   Tail tail = Tail::None;
   llvm::SmallVector<Dot, 4> dots;            ///< by product
   llvm::SmallVector<int64_t, 4> tileStrides; ///< by product: elements of rhs from tile to tile; 0: by the digits of the tile's first column

@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/ContractionChain.h"
 
+#include "Recipes/RowSize.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -54,8 +56,8 @@ namespace {
 
 class Reader {
 public:
-  Reader(LinalgOp op, int64_t &rows, int64_t &columns, Product &product, std::string &whyNot)
-      : op(op), rows(rows), columns(columns), product(product), whyNot(whyNot), extents(op.getStaticLoopRanges()) {}
+  Reader(LinalgOp op, Chain &chain, Product &product, std::string &whyNot)
+      : op(op), chain(chain), columns(chain.columns), product(product), whyNot(whyNot), extents(extentsOf(op)) {}
   LogicalResult read(SmallVectorImpl<TileAccess> &sumsOf);
 
 private:
@@ -65,6 +67,7 @@ private:
   }
   LogicalResult chooseLanes();
   LogicalResult sortLoops();
+  LogicalResult countRows();
   void readPacking(unsigned loop);
   LogicalResult readBody();
   Value readFactor(Value factor, SmallVectorImpl<Operation *> &conversions);
@@ -72,7 +75,8 @@ private:
   LogicalResult checkReach();
 
   LinalgOp op;
-  int64_t &rows, &columns;
+  Chain &chain;
+  int64_t &columns;
   Product &product;
   std::string &whyNot;
   SmallVector<int64_t> extents;
@@ -89,8 +93,8 @@ LogicalResult Reader::chooseLanes() {
       inputs.push_back(input);
   if (inputs.size() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics())
     return fail("an op that reduces is no product of two factors on memrefs");
-  if (llvm::any_of(extents, [](int64_t extent) { return ShapedType::isDynamic(extent) || extent == 0; }))
-    return fail("a product has sizes that are open or zero");
+  if (llvm::is_contained(extents, 0))
+    return fail("a product has a size of zero");
   if (failed(readAddress(*inputs[0], lhs, whyNot)) || failed(readAddress(*inputs[1], rhs, whyNot)) ||
       failed(readAddress(*op.getDpsInitOperand(0), sum, whyNot)))
     return failure();
@@ -124,6 +128,8 @@ LogicalResult Reader::sortLoops() {
   product.packed = rhs.strides[lanes];
   auto kinds = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < extents.size(); ++loop) {
+    if (rows::isOpen(extents[loop]) && (kinds[loop] == utils::IteratorType::reduction || rhs.strides[loop]))
+      return fail("a product has open sizes other than its rows");
     if (kinds[loop] == utils::IteratorType::reduction) {
       readPacking(loop);
       continue;
@@ -139,12 +145,25 @@ LogicalResult Reader::sortLoops() {
     else
       row = loop;
   }
-  int64_t own = row ? extents[*row] : 1;
-  rows = rows ? rows : own;
-  if (own != rows)
-    return fail("a product has " + Twine(own) + " rows, another one " + Twine(rows));
   product.lhsRow = row ? lhs.strides[*row] : 0;
-  return success();
+  return countRows();
+}
+
+LogicalResult Reader::countRows() {
+  int64_t own = row ? extents[*row] : 1;
+  chain.rows = chain.rows ? chain.rows : own;
+  if (own != chain.rows)
+    return fail("products have different numbers of rows");
+  if (!rows::isOpen(own) || chain.openRows)
+    return success();
+  auto layout = rows::ArgumentSizes(chain.problem);
+  for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(inputs[0]).getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (dim && dim.getPosition() == *row && isa<BlockArgument>(inputs[0]->get()))
+      if (int64_t size = layout.layoutOf(inputs[0]->get()).shape[d]; rows::isOpen(size))
+        chain.openRows = rows::indexOfOpen(size);
+  }
+  return chain.openRows ? success() : fail("nothing tells how many rows a product has");
 }
 
 /// The block argument that a factor is converted from; null if it is something else.
@@ -225,6 +244,8 @@ LogicalResult Reader::checkReach() {
   if (product.taken == product.packed)
     return success();
   auto type = cast<MemRefType>(rhs.base.getType());
+  if (!type.hasStaticShape())
+    return fail("a factor is strided along its columns");
   auto [strides, size] = type.getStridesAndOffset();
   for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
     size += (extent - 1) * stride;
@@ -256,7 +277,7 @@ LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
 
 } // namespace
 
-LogicalResult quern::contractions::readProduct(LinalgOp op, int64_t &rows, int64_t &columns, Product &product,
-                                               SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot) {
-  return Reader(op, rows, columns, product, whyNot).read(sumsOf);
+LogicalResult quern::contractions::readProduct(LinalgOp op, Chain &chain, Product &product, SmallVectorImpl<TileAccess> &sumsOf,
+                                               std::string &whyNot) {
+  return Reader(op, chain, product, whyNot).read(sumsOf);
 }

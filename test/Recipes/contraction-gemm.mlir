@@ -6,6 +6,11 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
+// RUN: quern-opt %s --time --target=avx512_core | FileCheck %s --check-prefix=TIME
+// RUN: not quern-opt %s --time --peak=f16 2>&1 | FileCheck %s --check-prefix=PEAK
+// TIME: compile: {{[0-9.]+}} ms (schedule {{[0-9.]+}}, lower {{[0-9.]+}}, codegen {{[0-9.]+}})
+// TIME: run: {{[0-9.]+}} us, {{[0-9.]+}} operations/ns, {{[0-9.]+}} % of the peak of f32, {{[0-9.]+}}
+// PEAK: time: the peak is f32, f64, bf16 or int8, not 'f16'
 // CHECK: func.func @gemm_kernel(%[[A:[^:]*]]: memref<262144xf32>, %[[B:[^:]*]]: memref<262144xf32>, %[[BIAS:[^:]*]]: memref<512xf32>, %[[DST:[^:]*]]: memref<262144xf32>, %[[SCRATCH:[^:]*]]: memref<?xi8> {quern.scratch}
 // CHECK-SAME: quern.plan = "contraction: 512x512, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of a row less, 8 tiles of 64 columns x 9 chunks, {{[0-9]+}} operations after it over scratch"
 // CHECK-SAME: quern.space = 72
@@ -22,8 +27,8 @@
 // ASM: vfmadd
 // ASM-NEXT: vfmadd
 // ASM-NEXT: vfmadd
+// ASM-NEXT: vfmadd
 // ASM-NEXT: vbroadcastss
-
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>

@@ -47,9 +47,9 @@ struct PeakKernel {
   double operations = 0;
 };
 
-PeakKernel peakKernel(StringRef kind, int64_t lanes32) {
+PeakKernel peakKernel(StringRef kind, const Target &target) {
   bool isDouble = kind == "f64", isPairs = kind == "bf16", isQuads = kind == "int8";
-  int64_t lanes = isDouble ? lanes32 / 2 : lanes32, packed = isPairs ? 2 : isQuads ? 4 : 1;
+  int64_t lanes = isDouble ? target.lanes32() / 2 : target.lanes32(), packed = isPairs ? 2 : isQuads ? 4 : 1;
   std::string sum = isDouble ? "f64" : isQuads ? "i32" : "f32", n = std::to_string(lanes), k = std::to_string(packed);
   std::string element = isPairs ? "bf16" : isQuads ? "i8" : sum, sums = "vector<" + n + "x" + sum + ">", zero = isQuads ? "0" : "0.0";
   std::string many = "vector<" + n + "x" + k + "x", one = "vector<" + k + "x", carried, types, dots, yielded;
@@ -58,6 +58,11 @@ PeakKernel peakKernel(StringRef kind, int64_t lanes32) {
     carried += comma + "%s" + number + " = %zero";
     types += comma + sums;
     yielded += comma + "%r" + number;
+    if (packed == 1 && target.isa < CpuIsa::Avx2) {
+      dots += "      %p" + number + " = arith.mulf %x, %x : " + sums + "\n      %r" + number + " = arith.addf %s" + number + ", %p" +
+              number + " : " + sums + "\n";
+      continue;
+    }
     dots += "      %r" + number + " = ";
     if (packed == 1)
       dots += "math.fma %x, %x, %s" + number + " : " + sums + "\n";
@@ -139,7 +144,7 @@ FailureOr<ProblemTiming> timeProblem(ModuleOp module, StringRef target, StringRe
   ProblemTiming timing;
   timing.peak = peak.str();
   timing.operations = operationsOf(module);
-  PeakKernel kernel = peakKernel(peak, Target::parse(target.str())->lanes32());
+  PeakKernel kernel = peakKernel(peak, *Target::parse(target.str()));
   auto peakModule = parseSourceString<ModuleOp>(kernel.text, ParserConfig(module.getContext()));
   OwningOpRef<ModuleOp> lowered;
   if (!peakModule || failed(compileOften(module, target, timing, lowered)) || failed(compiler::lower(*peakModule, target)))

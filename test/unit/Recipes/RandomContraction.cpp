@@ -19,15 +19,20 @@ std::string number(int64_t value) { return std::to_string(value); }
 
 class Generator : Dice {
 public:
-  explicit Generator(uint64_t seed) : Dice(seed) {}
+  Generator(uint64_t seed, bool isOpen) : Dice(seed), isOpen(isOpen) {}
   RandomContraction run();
+  bool mayBeOpen() const { return !isTransposed && rows > 1; }
 
 private:
   void chooseTypes();
   void chooseSpace();
+  std::string rowsText() const { return isOpen ? "?" : std::to_string(rows); }
+  std::string allocation(const std::string &type) const {
+    return std::string("memref.alloc(") + (isOpen ? "%n" : "") + ") : " + type + "\n";
+  }
   /// Adds an argument of this shape (outermost first, with gaps between its rows now and then) and returns its name.
-  std::string argument(Element element, const std::vector<int64_t> &shape, bool isOutput = false, int aliasOf = -1,
-                       bool mayHaveGaps = true);
+  std::string argument(Element element, const std::vector<int64_t> &shape, bool isOutput = false, int aliasOf = -1, bool mayHaveGaps = true,
+                       bool hasRows = true);
   const std::string &typeOf(const std::string &name) const { return types[std::stoul(name.substr(4))]; }
   std::string op(const std::string &text, const std::string &type);
   std::string generic(const std::vector<std::string> &dims, int reduced, const std::vector<std::string> &maps,
@@ -36,7 +41,10 @@ private:
   std::string widened(const std::string &name, Element from);
   std::string narrowed(const std::string &name, Element to);
   void addProduct(int64_t length);
-  void addPart(const std::string &lhs, const std::string &rhs, int64_t firstStep, int64_t steps, int64_t taken);
+  void addPart(const std::string &lhs, const std::string &rhs, const std::vector<int64_t> &shape, int64_t firstStep, int64_t steps,
+               int64_t taken);
+  std::pair<std::string, std::string> partOf(const std::string &rhs, std::vector<int64_t> shape, int64_t firstStep, int64_t steps,
+                                             int64_t taken);
   void addStart();
   void addEpilogue();
   std::string productBody();
@@ -48,7 +56,8 @@ private:
 
   int64_t rows = 1, columns = 1, gates = 1, block = 0, padded = 1, packed = 1;
   Element lhs = Element::F32, rhs = Element::F32;
-  bool isInteger = false, isDouble = false, isTransposed = false, isStored = false;
+  bool isOpen; ///< rows are written as an open size
+  bool isInteger = false, isDouble = false, isTransposed = false, isStored = false, isRounded = false;
   std::string sum = "f32"; ///< type of the sums
   std::string sums, sumsType, live, liveType;
 };
@@ -68,6 +77,9 @@ void Generator::chooseTypes() {
     if (chance(20))
       lhs = Element::F32;
     packed = chance(70) ? 2 : 1;
+  } else if (chance(30)) {
+    packed = 2;
+    isRounded = chance(60);
   }
   sum = isInteger ? "i32" : isDouble ? "f64" : "f32";
 }
@@ -82,7 +94,8 @@ void Generator::chooseSpace() {
   isStored = gates == 1 && !isInteger && padded == columns && chance(20);
 }
 
-std::string Generator::argument(Element element, const std::vector<int64_t> &shape, bool isOutput, int aliasOf, bool mayHaveGaps) {
+std::string Generator::argument(Element element, const std::vector<int64_t> &shape, bool isOutput, int aliasOf, bool mayHaveGaps,
+                                bool hasRows) {
   int64_t gap = mayHaveGaps && shape.size() > 1 && chance(25) ? pick(1, 5) : 0, offset = mayHaveGaps && chance(20) ? pick(1, 9) : 0,
           stride = 1;
   std::string text, strides;
@@ -96,8 +109,8 @@ std::string Generator::argument(Element element, const std::vector<int64_t> &sha
     strides = number(stride) + (strides.empty() ? "" : ", ") + strides;
     stride = stride * shape[i] + (i + 1 == shape.size() ? gap : 0);
   }
-  for (int64_t extent : shape)
-    text += number(extent) + "x";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i == 0 && hasRows ? rowsText() : number(shape[i])) + "x";
   problem.arguments.push_back(own);
   types.push_back("memref<" + text + nameOf(element) + ", strided<[" + strides + "], offset: " + number(offset) + ">>");
   return "%arg" + number(static_cast<int64_t>(types.size()) - 1);
@@ -121,8 +134,8 @@ std::string Generator::generic(const std::vector<std::string> &dims, int reduced
     return join({names.begin() + from, names.begin() + to}) + " : " + join({memrefs.begin() + from, memrefs.begin() + to});
   };
   return "  linalg.generic {indexing_maps = [" + join(all) + "], iterator_types = [" + join(kinds) + "]}\n" +
-         (inputs ? "      ins(" + part(0, inputs) + ")" : "") + " outs(" + part(inputs, names.size()) + ") {\n  ^bb0(" + arguments +
-         "):\n" + inner + "  }\n";
+         (inputs ? "      ins(" + part(0, inputs) + ")" : "") + " outs(" + part(inputs, names.size()) + ")" +
+         (reduced && isRounded ? " attrs = {quern.fpmath = \"bf16\"}" : "") + " {\n  ^bb0(" + arguments + "):\n" + inner + "  }\n";
 }
 
 std::string Generator::widened(const std::string &name, Element from) {
@@ -163,8 +176,38 @@ std::string Generator::productBody() {
   return body + "    linalg.yield " + result + " : " + sum + "\n";
 }
 
+/// The name and type of what a part reads of rhs: the loops are as long as its dims.
+std::pair<std::string, std::string> Generator::partOf(const std::string &rhsName, std::vector<int64_t> shape, int64_t firstStep,
+                                                      int64_t steps, int64_t taken) {
+  size_t alongK = block ? 1 : 0;
+  if (packed == 1 || (shape[alongK] == steps && taken == packed))
+    return {rhsName, typeOf(rhsName)};
+  std::vector<std::string> offsets, sizes, ones, strides(shape.size());
+  std::string extents;
+  int64_t stride = 1, offset = 0;
+  for (size_t i = shape.size(); i-- > 0; stride *= shape[i]) {
+    strides[i] = number(stride);
+    offset += i == alongK ? firstStep * stride : 0;
+  }
+  shape[alongK] = steps;
+  shape.back() = taken;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    offsets.push_back(number(i == alongK ? firstStep : 0));
+    sizes.push_back(number(shape[i]));
+    ones.push_back("1");
+    extents += number(shape[i]) + "x";
+  }
+  std::string name = "%part" + number(counter++),
+              type = "memref<" + extents + nameOf(rhs) + ", strided<[" + join(strides) + "], offset: " + number(offset) + ">>";
+  code += "  " + name + " = memref.subview " + rhsName + "[" + join(offsets) + "] [" + join(sizes) + "] [" + join(ones) +
+          "] : " + typeOf(rhsName) + " to " + type + "\n";
+  return {name, type};
+}
+
 /// `steps` steps of `taken` elements of what is packed.
-void Generator::addPart(const std::string &lhsName, const std::string &rhsName, int64_t firstStep, int64_t steps, int64_t taken) {
+void Generator::addPart(const std::string &lhsName, const std::string &rhsName, const std::vector<int64_t> &shape, int64_t firstStep,
+                        int64_t steps, int64_t taken) {
+  auto [part, partType] = partOf(rhsName, shape, firstStep, steps, taken);
   bool hasGates = gates > 1, hasInner = packed > 1;
   std::vector<std::string> dims{"n"};
   std::string k = firstStep ? "k + " + number(firstStep) : "k",
@@ -178,7 +221,7 @@ void Generator::addPart(const std::string &lhsName, const std::string &rhsName, 
     dims.push_back("g");
     ofSums.push_back("g");
   }
-  ofRhs.push_back(k);
+  ofRhs.push_back("k");
   if (hasGates)
     ofRhs.push_back("g");
   dims.push_back("v");
@@ -192,17 +235,16 @@ void Generator::addPart(const std::string &lhsName, const std::string &rhsName, 
   // Tells the extents of the loops.
   std::string pin;
   for (const std::string &dim : dims)
-    pin += number(dim == "n"   ? rows
-                  : dim == "p" ? padded / block
-                  : dim == "g" ? gates
-                  : dim == "v" ? (block ? block : columns)
-                  : dim == "k" ? steps
-                               : taken) +
+    pin += (dim == "n" ? rowsText()
+                       : number(dim == "p"   ? padded / block
+                                : dim == "g" ? gates
+                                : dim == "v" ? (block ? block : columns)
+                                : dim == "k" ? steps
+                                             : taken)) +
            "x";
   std::string pinName = "%pin" + number(counter++);
-  code += "  " + pinName + " = memref.alloc() : memref<" + pin + "i8>\n";
-  std::vector<std::string> names{lhsName, rhsName, pinName, sums},
-      memrefs{typeOf(lhsName), typeOf(rhsName), "memref<" + pin + "i8>", sumsType};
+  code += "  " + pinName + " = " + allocation("memref<" + pin + "i8>");
+  std::vector<std::string> names{lhsName, part, pinName, sums}, memrefs{typeOf(lhsName), partType, "memref<" + pin + "i8>", sumsType};
   std::vector<std::string> maps{isTransposed ? inner + ", n" : "n, " + inner, join(ofRhs), join(dims), join(ofSums)};
   std::string arguments = std::string("%a: ") + nameOf(lhs) + ", %b: " + nameOf(rhs);
   if (chance(30)) {
@@ -213,7 +255,8 @@ void Generator::addPart(const std::string &lhsName, const std::string &rhsName, 
 }
 
 void Generator::addProduct(int64_t length) {
-  std::string lhsName = argument(lhs, isTransposed ? std::vector<int64_t>{length, rows} : std::vector<int64_t>{rows, length});
+  std::string lhsName =
+      argument(lhs, isTransposed ? std::vector<int64_t>{length, rows} : std::vector<int64_t>{rows, length}, false, -1, true, !isTransposed);
   int64_t steps = (length + packed - 1) / packed;
   std::vector<int64_t> shape;
   if (block)
@@ -224,16 +267,16 @@ void Generator::addProduct(int64_t length) {
   shape.push_back(block ? block : columns);
   if (packed > 1)
     shape.push_back(packed);
-  std::string rhsName = argument(rhs, shape, false, -1, packed == 1);
+  std::string rhsName = argument(rhs, shape, false, -1, packed == 1, false);
   if (length / packed)
-    addPart(lhsName, rhsName, 0, length / packed, packed);
+    addPart(lhsName, rhsName, shape, 0, length / packed, packed);
   if (length % packed)
-    addPart(lhsName, rhsName, length / packed, 1, length % packed);
+    addPart(lhsName, rhsName, shape, length / packed, 1, length % packed);
 }
 
 void Generator::addStart() {
   bool hasGates = gates > 1;
-  std::string shape = number(rows) + "x" + (hasGates ? number(gates) + "x" : "") + number(padded) + "x" + sum;
+  std::string shape = rowsText() + "x" + (hasGates ? number(gates) + "x" : "") + number(padded) + "x" + sum;
   if (isStored) {
     sums = argument(isDouble ? Element::F64 : Element::F32, {rows, columns}, true);
     sumsType = liveType = typeOf(sums);
@@ -241,13 +284,13 @@ void Generator::addStart() {
   } else {
     sums = "%sums";
     sumsType = "memref<" + shape + ">";
-    code += "  %sums = memref.alloc() : " + sumsType + "\n";
+    code += "  %sums = " + allocation(sumsType);
   }
   if (isStored && chance(40))
     return; // on top of what is there
   if (!isInteger && padded == columns && chance(40)) {
-    std::string bias =
-        argument(isDouble ? Element::F64 : Element::F32, hasGates ? std::vector<int64_t>{gates, columns} : std::vector<int64_t>{columns});
+    std::string bias = argument(isDouble ? Element::F64 : Element::F32,
+                                hasGates ? std::vector<int64_t>{gates, columns} : std::vector<int64_t>{columns}, false, -1, true, false);
     std::vector<std::string> dims = hasGates ? std::vector<std::string>{"n", "g", "o"} : std::vector<std::string>{"n", "o"};
     code += generic(dims, 0, {hasGates ? "g, o" : "o", join(dims)}, {bias, sums}, {typeOf(bias), sumsType}, 1,
                     "%v: " + sum + ", %out: " + sum, "    linalg.yield %v : " + sum + "\n");
@@ -262,10 +305,10 @@ void Generator::addEpilogue() {
   if (!isStored) {
     live = "%live";
     std::string strides = (hasGates ? number(gates * padded) + ", " : "") + number(padded) + ", 1";
-    liveType = "memref<" + number(rows) + "x" + (hasGates ? number(gates) + "x" : "") + number(columns) + "x" + sum + ", strided<[" +
+    liveType = "memref<" + rowsText() + "x" + (hasGates ? number(gates) + "x" : "") + number(columns) + "x" + sum + ", strided<[" +
                strides + "]>>";
     std::string zeros = hasGates ? "0, 0, 0" : "0, 0", ones = hasGates ? "1, 1, 1" : "1, 1",
-                sizes = number(rows) + ", " + (hasGates ? number(gates) + ", " : "") + number(columns);
+                sizes = (isOpen ? std::string("%n") : number(rows)) + ", " + (hasGates ? number(gates) + ", " : "") + number(columns);
     code += "  %live = memref.subview " + sums + "[" + zeros + "] [" + sizes + "] [" + ones + "] : " + sumsType + " to " + liveType + "\n";
   }
   Element to =
@@ -280,7 +323,7 @@ void Generator::addEpilogue() {
   Element bias = chance(60) ? to : Element::BF16, full = to;
   bool hasBias = chance(60), perColumn = hasBias && chance(40), hasFull = chance(50), isDear = chance(50), hasRow = chance(30);
   if (hasBias) {
-    std::string name = argument(bias, {columns}, false, -1, false), type = typeOf(name);
+    std::string name = argument(bias, {columns}, false, -1, false, false), type = typeOf(name);
     if (perColumn) {
       body.clear();
       std::string value = op("arith.mulf " + widened("%v", bias) + ", %half", wide);
@@ -357,23 +400,38 @@ RandomContraction Generator::run() {
   if (chance(40))
     addProduct(chance(60) ? first : pick(1, 20));
   problem.tolerance = isDouble ? 1e-10 : 1e-3; // of sums that are results
+  if (isRounded)
+    problem.tolerance = 0.06 * static_cast<double>(first);
   if (!isStored || chance(60)) {
     double ofSums = problem.tolerance;
     addEpilogue();
     if (isStored)
       problem.tolerance = std::max(problem.tolerance, ofSums);
+    if (isRounded)
+      problem.tolerance += 0.06;
   }
   std::vector<std::string> signature;
   for (size_t i = 0; i < types.size(); ++i)
     signature.push_back("%arg" + number(static_cast<int64_t>(i)) + ": " + types[i]);
   std::string wide = isDouble ? "f64" : "f32", start = isInteger ? "3" : "0.5";
   double scale = 1.0 / (static_cast<double>(first) * (isInteger ? 4096 : 1) * static_cast<double>(gates));
+  auto open = std::find_if(types.begin(), types.end(), [](const std::string &type) { return type.rfind("memref<?", 0) == 0; });
+  std::string ofRows;
+  if (isOpen)
+    ofRows = "  %c0 = arith.constant 0 : index\n  %n = memref.dim %arg" + number(open - types.begin()) + ", %c0 : " + *open + "\n";
+  problem.rows = rows;
   problem.text = "func.func @contraction(" + join(signature) + ") {\n  %start = arith.constant " + start + " : " + sum +
                  "\n  %half = arith.constant 0.5 : " + wide + "\n  %scale = arith.constant " + std::to_string(scale + 1e-5) + " : " + wide +
-                 "\n" + code + "  return\n}\n";
+                 "\n" + ofRows + code + "  return\n}\n";
   return std::move(problem);
 }
 
 } // namespace
 
-RandomContraction quern::test::makeRandomContraction(uint64_t seed) { return Generator(seed).run(); }
+RandomContraction quern::test::makeRandomContraction(uint64_t seed) {
+  Generator closed(seed, /*isOpen=*/false);
+  RandomContraction problem = closed.run();
+  if (closed.mayBeOpen())
+    problem.openText = Generator(seed, /*isOpen=*/true).run().text;
+  return problem;
+}

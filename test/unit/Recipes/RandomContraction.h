@@ -19,6 +19,9 @@ struct RandomContraction {
   std::string text; ///< a module with one function, @contraction
   std::vector<ChainArgument> arguments;
   double tolerance = 0; ///< absolute, of every output
+  /// The same with a number of rows that execution tells; empty where rows are not outermost. Every open size is `rows`.
+  std::string openText;
+  int64_t rows = 0;
 };
 
 RandomContraction makeRandomContraction(uint64_t seed);

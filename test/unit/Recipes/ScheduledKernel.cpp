@@ -63,6 +63,8 @@ ScheduledKernel KernelCompiler::build(mlir::ModuleOp module, const Target &targe
     };
     symbols.push_back(function.getName().str());
     kernel.spaces.push_back(number(kernel_attr::space));
+    auto factors = function->getAttrOfType<mlir::DenseI64ArrayAttr>(kernel_attr::factors);
+    kernel.factors.push_back(factors ? factors.asArrayRef().vec() : std::vector<int64_t>());
     kernel.scratchBytes = std::max(kernel.scratchBytes, number(kernel_attr::scratchBytes));
     kernel.sharedBytes = std::max(kernel.sharedBytes, number(kernel_attr::sharedBytes));
     kernel.plan += function->getAttrOfType<mlir::StringAttr>(kernel_attr::plan).str();
@@ -106,8 +108,11 @@ void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgu
     pointers.push_back(buffers[shares ? other : i].data() + guardBytes);
   }
   Bytes scratch(kernel.scratchBytes + 64, '\xff'), shared(kernel.sharedBytes + 64, '\xff');
-  quern_kernel_args_t args{pointers.data(), scratch.data(), shared.data(), nullptr};
-  for (auto [address, space] : llvm::zip_equal(kernel.code->entries, kernel.spaces)) {
+  quern_kernel_args_t args{pointers.data(), scratch.data(), shared.data(), kernel.sizes.data()};
+  for (auto [address, own, factors] : llvm::zip_equal(kernel.code->entries, kernel.spaces, kernel.factors)) {
+    int64_t space = own;
+    for (size_t i = 0; i < factors.size(); i += 2)
+      space *= (kernel.sizes[factors[i]] + factors[i + 1] - 1) / factors[i + 1];
     auto entry = reinterpret_cast<quern_kernel_fn>(address);
     entry(&args, space / 3, space);
     entry(&args, 0, space / 3);

@@ -24,7 +24,9 @@ namespace quern::test {
 
 struct ScheduledKernel {
   std::unique_ptr<LinkedObject> code;
-  std::vector<int64_t> spaces; ///< of each entry
+  std::vector<int64_t> spaces; ///< of each entry, before its factors
+  std::vector<std::vector<int64_t>> factors;
+  std::vector<int64_t> sizes; ///< of open dims; for the test to fill
   int64_t scratchBytes = 0, sharedBytes = 0;
   std::string plan;
 };

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -140,8 +141,8 @@ private:
       return source;
     return once(source, [&] {
       auto half = [&](int64_t from) {
-        return vector::ExtractStridedSliceOp::create(b, loc, rounding.getIn(), ArrayRef<int64_t>{from}, ArrayRef<int64_t>{dot.lanes},
-                                                     ArrayRef<int64_t>{1});
+        auto which = llvm::to_vector(llvm::seq<int64_t>(from, from + dot.lanes));
+        return vector::ShuffleOp::create(b, loc, rounding.getIn(), rounding.getIn(), which);
       };
       return call("llvm.x86.avx512bf16.cvtne2ps2bf16.512", source.getType(), {half(dot.lanes), half(0)});
     });

@@ -184,6 +184,10 @@ void prepareKernel(func::FuncOp function) {
       argument.setType(MemRefType::get({anyExtent}, type.getElementType()));
     function.setArgAttrs(argument.getArgNumber(), ArrayRef<NamedAttribute>());
   }
+  function.walk([](arith::SelectOp choice) { // of two arguments
+    if (isa<MemRefType>(choice.getType()))
+      choice.getResult().setType(choice.getTrueValue().getType());
+  });
   function.setFunctionType(
       FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(), function.getResultTypes()));
 }

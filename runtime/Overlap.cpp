@@ -96,7 +96,7 @@ int64_t firstByteOf(const TensorDesc &desc) {
 }
 
 bool areInPlace(const PlacedTensor &a, const PlacedTensor &b) {
-  return a.data == b.data && bitsOf(a.desc.dataType) == bitsOf(b.desc.dataType) && a.desc.samePlaces(b.desc);
+  return a.data == b.data && bitsOf(a.desc.dataType) == bitsOf(b.desc.dataType) && a.desc.sameStorage(b.desc);
 }
 
 bool shareBytes(const PlacedTensor &a, const PlacedTensor &b) {

@@ -32,6 +32,12 @@ bool sameDesc(const TensorDesc &a, const TensorDesc &b) {
   return difference == 0;
 }
 
+/// Memory of another descriptor serves as well if it has the same elements in the same places: dims of 1 may be added, left out and have
+/// any stride, a vector of scales may have the dims that they belong to.
+bool servesAs(const TensorDesc &given, const TensorDesc &declared) {
+  return given.dataType == declared.dataType && (given.extras.flags | declared.extras.flags) == 0 && given.sameStorage(declared);
+}
+
 std::string describe(const TensorDesc &desc) {
   std::string text = concat(nameOf(desc.dataType), ":");
   for (int d = 0; d < desc.ndims; ++d)
@@ -111,7 +117,7 @@ Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is given twice");
     if (!memory)
       return invalidArguments("the memory of argument ", slot->index, " (", *slot->name, ") is null");
-    if (slot->sizeCount == 0 && !sameDesc(memory->desc, *slot->desc))
+    if (slot->sizeCount == 0 && !sameDesc(memory->desc, *slot->desc) && !servesAs(memory->desc, *slot->desc))
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", describe(memory->desc), "; the primitive takes ",
                               describe(*slot->desc));
     if (memory->engine->kind != stream.engine->kind)

@@ -57,7 +57,7 @@ QUERN_API quern_status_t quern_memory_desc_destroy(quern_memory_desc_t memory_de
 /** unimplemented: the query does not concern memory descriptors. invalid_arguments: strides or blocks of a descriptor without them. */
 QUERN_API quern_status_t quern_memory_desc_query(
         const_quern_memory_desc_t memory_desc, quern_query_t what, void *result) QUERN_NOEXCEPT;
-/** 1 if equal, 0 if not or if only one of them is null. */
+/** 1 if equal, 0 if not or if only one of them is null. Strides of dims of 1 do not matter. */
 QUERN_API int quern_memory_desc_equal(const_quern_memory_desc_t lhs, const_quern_memory_desc_t rhs) QUERN_NOEXCEPT;
 /** Bytes, padding and appended compensation included; 0 for null, zero and `any` descriptors; QUERN_RUNTIME_SIZE_VAL if not known. */
 QUERN_API size_t quern_memory_desc_get_size(const_quern_memory_desc_t memory_desc) QUERN_NOEXCEPT;

@@ -147,6 +147,58 @@ bool TensorDesc::samePlaces(const TensorDesc &other) const {
          equal(innerIndices, other.innerIndices, blocks);
 }
 
+namespace {
+
+/// Dims of more than one element, outermost first; those without a gap between them are one.
+struct Runs {
+  int64_t sizes[maxDims], strides[maxDims];
+  int count = 0;
+};
+
+Runs runsOf(const TensorDesc &desc) {
+  Runs runs;
+  for (int d = 0; d < rankOf(desc); ++d) {
+    const int64_t size = desc.dims[d], stride = desc.strides[d];
+    if (size == 1)
+      continue;
+    if (runs.count > 0 && runs.strides[runs.count - 1] == stride * size)
+      runs.sizes[runs.count - 1] *= size;
+    else
+      runs.sizes[runs.count++] = size;
+    runs.strides[runs.count - 1] = stride;
+  }
+  return runs;
+}
+
+bool isPlainWithoutPadding(const TensorDesc &desc) {
+  return desc.isPlain() && !desc.hasPadding() &&
+         std::all_of(desc.paddedOffsets, desc.paddedOffsets + rankOf(desc), [](int64_t offset) { return offset == 0; });
+}
+
+/// `other` with the strides of `desc` where they lead to one block only.
+TensorDesc withStridesThatDoNotMatter(TensorDesc other, const TensorDesc &desc) {
+  int64_t extents[maxDims];
+  layout::outerExtents(other, extents);
+  for (int d = 0; d < rankOf(other); ++d)
+    if (extents[d] == 1)
+      other.strides[d] = desc.strides[d];
+  return other;
+}
+
+} // namespace
+
+bool TensorDesc::sameStorage(const TensorDesc &other) const {
+  if (samePlaces(other))
+    return true;
+  if (!isBlockedFormat() || !other.isBlockedFormat() || hasZeroDim() || other.hasZeroDim() || hasRuntimeDims() || other.hasRuntimeDims())
+    return false;
+  if (!isPlainWithoutPadding(*this) || !isPlainWithoutPadding(other))
+    return sameShape(other) && samePlaces(withStridesThatDoNotMatter(other, *this));
+  const Runs mine = runsOf(*this), theirs = runsOf(other);
+  return offset0 == other.offset0 && mine.count == theirs.count && std::equal(mine.sizes, mine.sizes + mine.count, theirs.sizes) &&
+         std::equal(mine.strides, mine.strides + mine.count, theirs.strides);
+}
+
 bool TensorDesc::sameLayout(const TensorDesc &other) const {
   if (!samePlaces(other))
     return false;

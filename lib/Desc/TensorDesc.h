@@ -95,6 +95,9 @@ struct TensorDesc {
   bool sameShape(const TensorDesc &other) const;
   /// Same layout but for the element type and what is appended.
   bool samePlaces(const TensorDesc &other) const;
+  /// Same places, in row-major order of the elements: strides of single elements and blocks do not matter, nor, of plain layouts, how the
+  /// elements are divided into dims. What is appended is not looked at.
+  bool sameStorage(const TensorDesc &other) const;
   /// Same layout but for the element type.
   bool sameLayout(const TensorDesc &other) const;
   /// The tag that gives this layout ("abcd", "aBcd16b"), empty when none does.

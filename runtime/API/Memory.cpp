@@ -218,7 +218,13 @@ quern_status_t quern_memory_desc_query(const_quern_memory_desc_t desc, quern_que
 }
 
 int quern_memory_desc_equal(const_quern_memory_desc_t lhs, const_quern_memory_desc_t rhs) noexcept {
-  return lhs == rhs || (lhs && rhs && *unwrap(lhs) == *unwrap(rhs));
+  if (lhs == rhs)
+    return 1;
+  if (!lhs || !rhs)
+    return 0;
+  const TensorDesc &a = *unwrap(lhs), &b = *unwrap(rhs);
+  const bool hasExtras = (a.extras.flags | b.extras.flags) != 0;
+  return a == b || (!hasExtras && a.dataType == b.dataType && a.sameShape(b) && a.sameStorage(b));
 }
 
 size_t quern_memory_desc_get_size(const_quern_memory_desc_t desc) noexcept {

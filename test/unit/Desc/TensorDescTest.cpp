@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/TensorDesc.h"
+#include "Desc/TextForm.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -265,4 +266,21 @@ TEST(TensorDesc, ValidateRefusesWhatABlobMayHold) {
     EXPECT_NE(valid.error().message.find(one.fragment), std::string::npos) << valid.error().message;
     EXPECT_EQ(valid.error().message.find('\n'), std::string::npos);
   }
+}
+
+TEST(SameStorage, LooksAtThePlacesOfElements) {
+  const TensorDesc row = tagged({1, 4}, "ab");
+  for (const TensorDesc &other : {tagged({1, 4}, "ba"), strided({1, 4}, {77, 1}), tagged({4}, "a"), tagged({1, 1, 4, 1}, "dcba")})
+    EXPECT_TRUE(row.sameStorage(other) && other.sameStorage(row)) << textOf(other);
+  for (const TensorDesc &other : {tagged({1, 5}, "ab"), tagged({2, 2}, "ba"), strided({1, 4}, {8, 2}), strided({4, 4}, {0, 1})})
+    EXPECT_FALSE(row.sameStorage(other) || other.sameStorage(row)) << textOf(other);
+  EXPECT_TRUE(tagged({2, 3, 4}, "abc").sameStorage(tagged({6, 4}, "ab")));
+  EXPECT_FALSE(tagged({2, 3, 4}, "acb").sameStorage(tagged({6, 4}, "ab")));
+  EXPECT_FALSE(tagged({2, 3}, "ab").submemory(Dims{1, 3}, Dims{1, 0})->sameStorage(tagged({3}, "a"))) << "the offset";
+  TensorDesc blocked = tagged({1, 20, 3}, "aBc16b"), moved = blocked;
+  moved.strides[0] = 1000;
+  EXPECT_TRUE(blocked.sameStorage(moved));
+  moved.strides[1] = 1000;
+  EXPECT_FALSE(blocked.sameStorage(moved));
+  EXPECT_FALSE(blocked.sameStorage(tagged({20, 3}, "Ab16a"))) << "of blocked layouts the dims matter";
 }

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The enumeration of layouts that dnnl.hpp has, with its values. Quern's functions take names, of any layout; these are those of oneDNN 3.13.
+// The enumeration of layouts that dnnl.hpp has, with its values. Quern's functions take names of any layout; these are oneDNN 3.13's.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_FORMAT_TAGS_HPP

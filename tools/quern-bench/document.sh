@@ -23,6 +23,12 @@ named=$(awk '/^reorder/ { seen = 1 } seen && /^$/ { print NR; exit }' test/probl
   echo
   $bench --overheads
   echo
+  echo "## Calls"
+  echo
+  echo "\`build/release/bin/quern-bench --calls\`"
+  echo
+  $bench --calls --peers=onednn-3.2
+  echo
   echo "## Softmax"
   echo
   $bench --problems=test/problems/softmax-bench.desc --threads=1,2 --peers=onednn-3.13,onednn-3.2,onnxruntime,jax

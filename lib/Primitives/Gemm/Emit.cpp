@@ -106,6 +106,13 @@ Value GemmEmitter::scaledFloat(OpBuilder &at, Location loc, Value sum, Value old
                                arith::FastMathFlags::contract);
 }
 
+/// To the nearest integer, halves away from zero. The number below a half does not carry 0.49999999999999994 to 1.
+Value roundedAway(OpBuilder &b, Location loc, Value x) {
+  Value almostHalf = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(0x1.fffffffffffffp-2));
+  Value shift = math::CopySignOp::create(b, loc, almostHalf, x);
+  return math::TruncOp::create(b, loc, arith::AddFOp::create(b, loc, x, shift));
+}
+
 Value GemmEmitter::scaledInteger(OpBuilder &at, Location loc, Value sum, Value old) {
   if (!alpha && !beta)
     return sum;
@@ -115,7 +122,7 @@ Value GemmEmitter::scaledInteger(OpBuilder &at, Location loc, Value sum, Value o
     value = arith::MulFOp::create(at, loc, value, alpha);
   if (beta)
     value = arith::AddFOp::create(at, loc, value, arith::MulFOp::create(at, loc, arith::SIToFPOp::create(at, loc, wide, old), beta));
-  return narrowed(at, loc, math::RoundOp::create(at, loc, value), DataType::S32);
+  return narrowed(at, loc, roundedAway(at, loc, value), DataType::S32);
 }
 
 void GemmEmitter::emitResults(Operand sums) {

@@ -1,0 +1,48 @@
+// A product whose number of rows is known at execution only. One wants to see it loaded once in a call, chunks of 60 rows that multiply the
+// space, and in a chunk blocks of six rows, then of four, two and one for what is left.
+// REQUIRES: compiler
+// RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
+// RUN: quern-opt %s --codegen --target=avx512_core | FileCheck %s --check-prefix=ASM
+// RUN: not quern-opt %s --check 2>&1 | FileCheck %s --check-prefix=NAIVE
+// NAIVE: error: naive lowering: a dynamic size
+// The rows of a and of dst: sizes 0 and 1. That they are the same is for the caller to see to.
+// CHECK: func.func @product_kernel({{.*}}%[[SIZES:[^:]*]]: memref<?xindex> {quern.sizes}
+// CHECK-SAME: quern.factors = array<i64: 0, 60>
+// CHECK-SAME: quern.plan = "contraction: ?x128, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and lower ones, 2 tiles of 64 columns x ceil(size 0 / 60) chunks, {{[0-9]+}} operations after it over scratch"
+// CHECK-SAME: quern.space = 2
+// CHECK: %[[ROWS:.*]] = memref.load %[[SIZES]][%c0]
+// CHECK: arith.minsi %{{.*}}, %[[ROWS]]
+// CHECK: scf.for {{.*}} step %c6
+// CHECK-COUNT-24: math.fma
+// CHECK: scf.for {{.*}} step %c4
+// CHECK-COUNT-16: math.fma
+// CHECK: scf.for {{.*}} step %c2
+// CHECK-COUNT-8: math.fma
+// CHECK: scf.for {{.*}} step %c1
+// CHECK-COUNT-4: math.fma
+// CHECK-NOT: math.fma
+// ASM: movq{{.*}}24(%rdi)
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+func.func @product(%a: memref<?x96xf32>, %b: memref<96x128xf32>, %dst: memref<?x128xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = memref.dim %a, %c0 : memref<?x96xf32>
+  %sums = memref.alloc(%n) : memref<?x128xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<?x128xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<?x96xf32>, memref<96x128xf32>) outs(%sums : memref<?x128xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<reassoc,contract> : f32
+    %r = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%sums : memref<?x128xf32>) outs(%dst : memref<?x128xf32>) {
+  ^bb0(%s: f32, %out: f32):
+    %t = math.tanh %s : f32
+    linalg.yield %t : f32
+  }
+  return
+}

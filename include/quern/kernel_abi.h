@@ -26,11 +26,11 @@ extern "C" {
 #endif
 
 /** Raised when the layout or the meaning of anything in this file changes. */
-#define QUERN_KERNEL_ABI_VERSION 2
+#define QUERN_KERNEL_ABI_VERSION 3
 
 /** Arguments of one call. */
 typedef struct quern_kernel_args {
-    /** Start of each tensor's buffer, in the order of the entry's argument list. */
+    /** Start of each tensor's buffer, in the order of the entry's argument list, or those that the step names. */
     void *const *buffers;
     /** At least the entry's scratch bytes, aligned to 64; null if it needs none. */
     void *scratch;

@@ -68,12 +68,21 @@ typedef struct {
     int64_t divisor;    /**< at least 1 */
 } quern_entry_factor_t;
 
+/** A buffer that a step is called with: that of an argument, from a byte on. */
+typedef struct {
+    int32_t argument;    /**< position among quern_entry_t::arguments */
+    int64_t byte_offset;
+} quern_entry_buffer_t;
+
 typedef struct {
     quern_kernel_fn function;
     int64_t iterations;       /**< times its factors: run function(args, 0, iterations), or disjoint ranges of it on several threads */
     int64_t ns_per_iteration; /**< estimate on one core; 0: unknown */
     const quern_entry_factor_t *factors; /**< for runtime dims */
     int32_t factor_count;
+    int32_t beside_previous;  /**< 1: independent of the step before it, so that the two may run at once */
+    const quern_entry_buffer_t *buffers; /**< what quern_kernel_args_t::buffers holds for this step; null: those of all arguments */
+    int32_t buffer_count;
 } quern_entry_step_t;
 
 /** How to call a kernel directly; kernel_abi.h has the contract. Steps run in order, each after all of the one before. */
@@ -82,7 +91,7 @@ typedef struct {
     int32_t step_count;       /**< 0 for an empty tensor */
     const quern_entry_step_t *steps;
     int32_t argument_count;
-    const quern_entry_argument_t *arguments; /**< in the order of quern_kernel_args_t::buffers */
+    const quern_entry_argument_t *arguments; /**< in the order of quern_kernel_args_t::buffers, where a step names none */
     size_t scratch_bytes;     /**< for each concurrent call, aligned to 64; 0: none */
     size_t shared_bytes;      /**< for each execution, common to all calls of all its steps, aligned to 64; 0: none */
     int32_t size_count;       /**< of quern_kernel_args_t::sizes; 0: no dim is known at run time only */

@@ -19,7 +19,7 @@ namespace quern {
 namespace {
 
 constexpr std::string_view magic = "QUERNART";
-constexpr uint32_t formatVersion = 2;
+constexpr uint32_t formatVersion = 3;
 constexpr size_t headerBytes = 8 + sizeof(uint32_t) + 2 * sizeof(uint64_t);
 /// No kernel comes near these; they bound what a hostile file makes the reader do.
 constexpr uint32_t maxEntries = 256, maxSteps = 65536, maxArguments = 4096, maxFactors = 16, maxSizes = 65536;
@@ -53,6 +53,12 @@ void writePayload(const Artifact &artifact, ByteWriter &out) {
       out.put(factor.sizeIndex);
       out.put(factor.divisor);
     }
+    out.put<uint32_t>(static_cast<uint32_t>(step.buffers.size()));
+    for (const StepBuffer &buffer : step.buffers) {
+      out.put(buffer.argument);
+      out.put(buffer.byteOffset);
+    }
+    out.put<uint32_t>(step.besidePrevious);
   }
   out.put<uint32_t>(static_cast<uint32_t>(artifact.arguments.size()));
   for (const ArtifactArgument &argument : artifact.arguments) {
@@ -99,6 +105,36 @@ Result<void> readFactors(ByteReader &in, const Artifact &artifact, LaunchStep &s
   return {};
 }
 
+Result<void> readBuffers(ByteReader &in, const Artifact &artifact, LaunchStep &step) {
+  auto count = in.get<uint32_t>();
+  if (count > maxStepBuffers)
+    return runtimeError("artifact step ", artifact.steps.size(), " has ", count, " buffers; at most ", maxStepBuffers, " are possible");
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    StepBuffer buffer;
+    buffer.argument = in.get<uint32_t>();
+    buffer.byteOffset = in.get<int64_t>();
+    step.buffers.push_back(buffer);
+  }
+  auto beside = in.get<uint32_t>();
+  if (in.ok() && (beside > 1 || (beside && artifact.steps.empty())))
+    return runtimeError("artifact step ", artifact.steps.size(), " says ", beside, " of running beside the one before");
+  step.besidePrevious = beside != 0;
+  return {};
+}
+
+/// What the buffers of steps refer to is known only behind the steps.
+Result<void> checkBuffers(ByteReader &in, Artifact &artifact) {
+  for (size_t i = 0; i < artifact.steps.size() && in.ok(); ++i)
+    for (const StepBuffer &buffer : artifact.steps[i].buffers) {
+      bool isArgument = buffer.argument < artifact.arguments.size();
+      int64_t bytes = isArgument ? artifact.arguments[buffer.argument].bytes : 0;
+      if (!isArgument || buffer.byteOffset < 0 || buffer.byteOffset > bytes)
+        return runtimeError("artifact step ", i, " passes argument ", buffer.argument, " of ", artifact.arguments.size(), " from byte ",
+                            buffer.byteOffset, " on, of ", bytes);
+    }
+  return {};
+}
+
 Result<void> readSteps(ByteReader &in, Artifact &artifact) {
   artifact.sizeCount = in.get<uint32_t>();
   if (artifact.sizeCount > maxSizes)
@@ -115,8 +151,9 @@ Result<void> readSteps(ByteReader &in, Artifact &artifact) {
       return runtimeError("artifact step ", i, " runs entry ", step.entry, " of ", artifact.entries.size());
     if (step.iterations < 0 || step.nsPerIteration < 0)
       return runtimeError("artifact step ", i, " has ", step.iterations, " iterations of ", step.nsPerIteration, " ns; the least is 0");
-    if (Result<void> read = readFactors(in, artifact, step); !read)
-      return read;
+    for (auto readPart : {readFactors, readBuffers})
+      if (Result<void> read = readPart(in, artifact, step); !read)
+        return read;
     artifact.steps.push_back(std::move(step));
   }
   return {};
@@ -152,7 +189,7 @@ Result<void> readTexts(ByteReader &in, Artifact &artifact) {
 }
 
 Result<void> readPayload(ByteReader &in, Artifact &artifact) {
-  for (auto read : {readTexts, readEntries, readSteps, readArguments})
+  for (auto read : {readTexts, readEntries, readSteps, readArguments, checkBuffers})
     if (Result<void> ok = read(in, artifact); !ok || !in.ok())
       return ok;
   artifact.scratchBytesPerThread = in.get<int64_t>();

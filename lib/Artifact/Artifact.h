@@ -34,13 +34,25 @@ struct SizeFactor {
   int64_t divisor = 1;
 };
 
-/// Runs `entry` over [0, iterations · factors): the iterations are independent. Steps run in order, each after all of the one before.
+/// A buffer that a step passes: that of the problem's argument `argument`, from `byteOffset` on.
+struct StepBuffer {
+  uint32_t argument = 0; ///< index into `arguments`
+  int64_t byteOffset = 0;
+};
+
+/// Runs `entry` over [0, iterations · factors): the iterations are independent. Steps run in order, each after all of the one before, unless
+/// they are marked as independent of it.
 struct LaunchStep {
   uint32_t entry = 0; ///< index into `entries`
   int64_t iterations = 0;
   int64_t nsPerIteration = 0; ///< estimate on one core; 0: unknown. The runtime uses no more threads than the work is worth.
   std::vector<SizeFactor> factors;
+  std::vector<StepBuffer> buffers{}; ///< what the entry gets; empty: the buffers of all arguments
+  bool besidePrevious = false;       ///< the two may run at once
 };
+
+/// Most buffers that a step names.
+inline constexpr uint32_t maxStepBuffers = 64;
 
 struct Artifact {
   CodeKind codeKind = CodeKind::ElfObject;

@@ -10,6 +10,7 @@
 #include "Compiler/Compiler.h"
 
 #include "Artifact/Artifact.h"
+#include "Compiler/Launch.h"
 #include "Compiler/Stages.h"
 #include "Desc/Key.h"
 #include "Primitives/Emitters.h"
@@ -74,6 +75,8 @@ public:
   Result<void> lower();
   Result<std::string> codegen(CpuCodeForm form);
   Result<std::string> artifact();
+  Result<void> addSteps(Artifact &artifact);
+  Result<std::vector<StepBuffer>> buffersOf(const KernelCall &call);
   std::string moduleText();
   std::string heading(StringRef comment) const {
     return (comment + Twine(problem.desc.text()) + "\n" + comment + "target " + target.text() + "\n").str();
@@ -173,6 +176,45 @@ std::string Compilation::moduleText() {
   return text;
 }
 
+/// The buffers of a call by position among the problem's arguments; none if they are all of these.
+Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call) {
+  std::vector<StepBuffer> buffers;
+  bool areAll = call.buffers.size() == problem.arguments.size();
+  for (const KernelCall::Buffer &buffer : call.buffers) {
+    auto found = llvm::find_if(problem.arguments, [&](const ArgumentInfo &argument) { return StringRef(argument.name) == buffer.name; });
+    if (found == problem.arguments.end())
+      return failed(Stage::Codegen, Status::Internal, concat("a kernel takes '", buffer.name.str(), "', which is no argument"));
+    auto position = static_cast<uint32_t>(found - problem.arguments.begin());
+    areAll &= position == buffers.size() && buffer.byteOffset == 0;
+    buffers.push_back({position, buffer.byteOffset});
+  }
+  if (areAll)
+    buffers.clear();
+  if (buffers.size() > maxStepBuffers)
+    return failed(Stage::Codegen, Status::Internal, concat("a kernel takes ", buffers.size(), " buffers; the limit is ", maxStepBuffers));
+  return buffers;
+}
+
+Result<void> Compilation::addSteps(Artifact &artifact) {
+  FailureOr<SmallVector<KernelCall, 4>> calls = callsOf(*module);
+  if (mlir::failed(calls))
+    return failed(Stage::Codegen, Status::Internal, capture.firstLine());
+  for (const KernelCall &call : *calls) {
+    std::string symbol = SymbolTable::getSymbolName(call.kernel).str();
+    if (artifact.entries.empty() || artifact.entries.back() != symbol)
+      artifact.entries.push_back(symbol);
+    Result<std::vector<StepBuffer>> buffers = buffersOf(call);
+    if (!buffers)
+      return buffers.takeError();
+    artifact.steps.push_back({static_cast<uint32_t>(artifact.entries.size() - 1), numberOf(call.kernel, kernel_attr::space),
+                              numberOf(call.kernel, kernel_attr::nsPerIteration), factorsOf(call.kernel), std::move(*buffers),
+                              call.besidePrevious});
+    artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, numberOf(call.kernel, kernel_attr::scratchBytes));
+    artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, numberOf(call.kernel, kernel_attr::sharedBytes));
+  }
+  return {};
+}
+
 Result<std::string> Compilation::artifact() {
   Result<std::string> object = codegen(CpuCodeForm::Object);
   if (!object)
@@ -184,13 +226,8 @@ Result<std::string> Compilation::artifact() {
   artifact.buildId = compilerBuildId();
   artifact.keyBytes = makeKey(problem.desc, target).bytes;
   artifact.plan = plan();
-  for (auto [i, kernel] : llvm::enumerate(kernels())) {
-    artifact.entries.push_back(SymbolTable::getSymbolName(kernel).str());
-    artifact.steps.push_back(
-        {static_cast<uint32_t>(i), numberOf(kernel, kernel_attr::space), numberOf(kernel, kernel_attr::nsPerIteration), factorsOf(kernel)});
-    artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, numberOf(kernel, kernel_attr::scratchBytes));
-    artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, numberOf(kernel, kernel_attr::sharedBytes));
-  }
+  if (Result<void> added = addSteps(artifact); !added)
+    return added.takeError();
   for (const ArgumentInfo &argument : problem.arguments) {
     artifact.arguments.push_back({argument.index, argument.isOutput ? 1u : 0u, std::max<int64_t>(argument.desc.bytes(), 0)});
     artifact.sizeCount += static_cast<uint32_t>(argument.desc.runtimeSizes());
@@ -283,7 +320,9 @@ Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &targ
   std::string iterations;
   int64_t scratch = 0, shared = 0;
   for (Operation *kernel : run.kernels()) {
-    iterations += concat(iterations.empty() ? "" : " + ", numberOf(kernel, kernel_attr::space));
+    auto calls = kernel->getAttrOfType<ArrayAttr>(kernel_attr::calls);
+    std::string times = calls && calls.size() > 1 ? concat(calls.size(), " x ") : "";
+    iterations += concat(iterations.empty() ? "" : " + ", times, numberOf(kernel, kernel_attr::space));
     scratch = std::max(scratch, numberOf(kernel, kernel_attr::scratchBytes));
     shared = std::max(shared, numberOf(kernel, kernel_attr::sharedBytes));
   }

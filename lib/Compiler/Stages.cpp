@@ -71,8 +71,15 @@ LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string 
                "; rows: " + notRows;
       return failure();
     }
+    if (problem->hasAttr(kernel_attr::calls) && kernels->size() > 1) {
+      whyNot = "@" + problem.getName().str() + " is called several times and takes several kernels, which may share scratch";
+      return failure();
+    }
     for (func::FuncOp kernel : *kernels)
       bindSharedBuffers(kernel, sharedEnd);
+    for (StringRef name : {kernel_attr::calls, kernel_attr::beside})
+      if (Attribute value = problem->getAttr(name))
+        kernels->front()->setAttr(name, value);
     problem.erase();
   }
   return success();

@@ -99,6 +99,7 @@ LogicalResult Reader::drawOut(AffineMap dims, MemRefType type) {
     unsigned terms = 0;
     auto add = [&](unsigned loop, Digit digit) {
       ++terms;
+      isPlain &= !digit.shift;
       digit.stride = size;
       digits[loop].push_back(digit);
     };
@@ -151,8 +152,14 @@ LogicalResult Reader::readAddress(OpOperand &operand, Operand &out) {
     if (failed(rows::readDigits(expr, size == 1 ? 0 : stride, out.offset, add)))
       return fail("a map is not made of sums of dims, constants, d floordiv B and d mod B");
   bool isDestination = map.op.isDpsInit(&operand);
-  for (auto [loop, sum] : llvm::enumerate(digits))
-    out.loops.push_back(Walk(sum, isDestination ? drawnOut[loop] : extents[loop]));
+  for (auto [loop, sum] : llvm::enumerate(digits)) {
+    if (llvm::any_of(sum, [&](const Digit &digit) { return digit.shift != sum[0].shift; }))
+      return fail("operand #" + Twine(number) + " has digits of a loop from different places of it");
+    int64_t extent = isDestination ? drawnOut[loop] : extents[loop];
+    Walk walk(sum, extent);
+    out.offset += walk.start();
+    out.loops.push_back(walk.isLinear() ? Walk(Digit{1, 0, walk.step()}, extent) : walk); // a step is a step from anywhere
+  }
   return success();
 }
 
@@ -204,7 +211,7 @@ void Reader::cutLoop(unsigned loop) {
     int64_t next = i + 1 < cuts.size() ? cuts[i + 1] : extent;
     Axis axis{(next + cuts[i] - 1) / cuts[i]};
     for (Operand &operand : map.operands) {
-      Walk walk = rows::walkFromCut(operand.loops[loop], cuts[i], axis.extent);
+      Walk walk = rows::walkFromCut(operand.loops[loop], cuts[i], axis.extent, i + 1 == cuts.size());
       operand.strides.push_back(walk.isLinear() ? walk.step() : 0);
       if (!walk.isLinear())
         operand.curves.push_back({static_cast<unsigned>(map.axes.size()), walk});

@@ -294,6 +294,8 @@ Value MapEmitter::walk(Value at, const Walk &way) {
   Value sum = index(0);
   if (isZero(at))
     return sum;
+  sum = index(-way.start());
+  at = add(at, way.shift());
   for (const Digit &digit : way.digits()) {
     Value term = digit.unit == 1 ? at : create<arith::DivUIOp>(at, index(digit.unit)).getResult();
     if (digit.modulus)

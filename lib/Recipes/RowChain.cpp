@@ -188,7 +188,7 @@ LogicalResult Matcher::readTerm(AffineExpr expr, int64_t stride, ArrayRef<unsign
   auto add = [&](unsigned d, Digit digit) {
     unsigned loop = loopOf[d];
     auto opens = [](const Digit &other) { return isOpen(other.stride); };
-    legal &= isPlain || !isOpen(chain.loops[loop]);
+    legal &= (isPlain || !isOpen(chain.loops[loop])) && !digit.shift;
     digits[loop].push_back(digit);
     legal &= digits[loop].size() == 1 || llvm::none_of(digits[loop], opens);
   };

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 using namespace mlir;
 using namespace quern::rows;
@@ -47,6 +48,8 @@ static int64_t stepAt(ArrayRef<Digit> sum, int64_t cut) {
 
 Walk::Walk(ArrayRef<Digit> sum, int64_t extent) {
   SmallVector<Digit, 4> seen;
+  int64_t shift = sum.empty() ? 0 : sum[0].shift;
+  extent += shift; // the walk of index + shift, up to its end
   for (Digit digit : sum) {
     if (digit.modulus && digit.end() >= extent)
       digit.modulus = 0;
@@ -68,8 +71,17 @@ Walk::Walk(ArrayRef<Digit> sum, int64_t extent) {
     if (goesOn && step)
       terms.back().modulus *= modulus;
     else if (step)
-      terms.push_back({cuts[i], modulus, step});
+      terms.push_back({cuts[i], modulus, step, shift});
   }
+}
+
+int64_t Walk::start() const {
+  int64_t sum = 0;
+  for (const Digit &digit : terms) {
+    int64_t count = digit.shift / digit.unit;
+    sum += digit.stride * (digit.modulus ? count % digit.modulus : count);
+  }
+  return sum;
 }
 
 int64_t Walk::step() const {
@@ -80,7 +92,7 @@ int64_t Walk::step() const {
 }
 
 int64_t Walk::run() const {
-  int64_t run = 0;
+  int64_t run = shift();
   for (int64_t cut : cutsOf(terms))
     run = std::gcd(run, cut);
   return run;
@@ -88,6 +100,8 @@ int64_t Walk::run() const {
 
 std::optional<int64_t> Walk::advance(int64_t by, int64_t align) const {
   int64_t sum = 0;
+  if (shift())
+    return std::nullopt;
   for (const Digit &digit : terms) {
     if (by % digit.unit >= std::gcd(align, digit.unit)) // may carry into the digit or not
       return std::nullopt;
@@ -120,7 +134,7 @@ struct DimDigit {
 };
 } // namespace
 
-/// A dim under any number of floordiv and mod.
+/// A dim, or a dim plus a constant, under any number of floordiv and mod.
 static std::optional<DimDigit> digitOf(AffineExpr expr) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return DimDigit{dim.getPosition(), {1, 0, 1}};
@@ -128,6 +142,8 @@ static std::optional<DimDigit> digitOf(AffineExpr expr) {
   auto by = dyn_cast_or_null<AffineConstantExpr>(binary ? binary.getRHS() : AffineExpr());
   if (!by || by.getValue() <= 0)
     return std::nullopt;
+  if (auto dim = dyn_cast<AffineDimExpr>(binary.getLHS()); dim && expr.getKind() == AffineExprKind::Add)
+    return DimDigit{dim.getPosition(), {1, 0, 1, by.getValue()}};
   std::optional<DimDigit> inner = digitOf(binary.getLHS());
   if (!inner)
     return std::nullopt;
@@ -151,6 +167,8 @@ LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &
   }
   if (std::optional<DimDigit> found = digitOf(expr)) {
     found->digit.stride = stride;
+    if (found->digit.unit == 1 && !found->digit.modulus)
+      offset += stride * std::exchange(found->digit.shift, 0);
     add(found->dim, found->digit);
     return success();
   }
@@ -166,11 +184,14 @@ LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &
 
 Strides quern::rows::commonCuts(ArrayRef<const Walk *> walks) {
   SmallVector<Digit, 8> all;
-  for (const Walk *walk : walks)
+  int64_t shifts = 0; // what divides all of them
+  for (const Walk *walk : walks) {
     all.append(walk->digits().begin(), walk->digits().end());
+    shifts = std::gcd(shifts, walk->shift());
+  }
   Strides rest = cutsOf(all), cuts;
   while (!rest.empty()) {
-    int64_t shared = 0;
+    int64_t shared = shifts;
     for (int64_t cut : rest)
       shared = std::gcd(shared, cut);
     bool nests = shared == rest.front();
@@ -183,15 +204,16 @@ Strides quern::rows::commonCuts(ArrayRef<const Walk *> walks) {
   return cuts;
 }
 
-Walk quern::rows::walkFromCut(const Walk &walk, int64_t from, int64_t extent) {
+Walk quern::rows::walkFromCut(const Walk &walk, int64_t from, int64_t extent, bool isLast) {
   SmallVector<Digit, 4> sum;
+  int64_t shift = isLast ? walk.shift() / from : 0;
   for (const Digit &digit : walk.digits()) {
     if (digit.modulus && digit.end() <= from)
       continue;
     if (digit.unit < from)
-      sum.push_back({1, digit.end() / from, digit.stride * (from / digit.unit)});
+      sum.push_back({1, digit.end() / from, digit.stride * (from / digit.unit), shift});
     else
-      sum.push_back({digit.unit / from, digit.modulus, digit.stride});
+      sum.push_back({digit.unit / from, digit.modulus, digit.stride, shift});
   }
   return Walk(sum, extent);
 }

@@ -52,6 +52,8 @@ int usefulThreads(int64_t iterations, int64_t nsPerIteration) {
 
 Result<void> Executable::takeSteps(const Artifact &artifact, std::span<void *const> entries) {
   factors.reserve(artifact.steps.size());
+  buffers.reserve(artifact.steps.size());
+  size_t first = 0; // of the steps that run at once
   for (const LaunchStep &step : artifact.steps) {
     if (step.entry >= entries.size() || step.iterations < 0)
       return runtimeError("a launch step of the artifact runs entry ", step.entry, " of ", entries.size(), " over ", step.iterations,
@@ -60,7 +62,15 @@ Result<void> Executable::takeSteps(const Artifact &artifact, std::span<void *con
     std::vector<quern_entry_factor_t> &own = factors.emplace_back();
     for (const SizeFactor &factor : step.factors)
       own.push_back({static_cast<int32_t>(factor.sizeIndex), factor.divisor});
-    calls.push_back({function, step.iterations, step.nsPerIteration, own.data(), static_cast<int32_t>(own.size())});
+    std::vector<quern_entry_buffer_t> &passed = buffers.emplace_back();
+    for (const StepBuffer &buffer : step.buffers)
+      passed.push_back({static_cast<int32_t>(buffer.argument), buffer.byteOffset});
+    calls.push_back({function, step.iterations, step.nsPerIteration, own.data(), static_cast<int32_t>(own.size()), step.besidePrevious,
+                     passed.empty() ? nullptr : passed.data(), static_cast<int32_t>(passed.size())});
+    if (step.besidePrevious && !launch.empty())
+      ++launch[first].together;
+    else
+      first = launch.size();
     launch.push_back({calls.back(), usefulThreads(step.iterations, step.nsPerIteration)});
   }
   return {};

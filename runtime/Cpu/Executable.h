@@ -33,10 +33,12 @@ public:
   static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem, Linker linker,
                                                         const CompilerLibrary *compiler);
 
-  /// How many threads a step is worth, from the compiler's estimate, for as many iterations as it has without its factors; at least 1.
   struct Step {
     quern_entry_step_t call;
+    /// How many threads it is worth, from the compiler's estimate, for as many iterations as it has without its factors; at least 1.
     int usefulThreads = 1;
+    /// So many steps from this one on are independent of each other; 1 within such a group.
+    size_t together = 1;
   };
   const std::vector<Step> &steps() const { return launch; }
   std::span<const quern_entry_step_t> entrySteps() const { return calls; }
@@ -64,6 +66,7 @@ private:
   std::vector<quern_entry_step_t> calls;
   std::vector<quern_entry_argument_t> argumentList;
   std::vector<std::vector<quern_entry_factor_t>> factors; ///< by step
+  std::vector<std::vector<quern_entry_buffer_t>> buffers; ///< by step
   ScratchNeeds scratchNeeds;
   int32_t sizes = 0;
   std::string serialized, planText, targetText;

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Replay.h"
 
+#include "Compiler/Launch.h"
 #include "Support/Digest.h"
 #include "Support/NarrowFloat.h"
 #include "Targets/Cpu/Pipeline.h"
@@ -94,17 +95,10 @@ FailureOr<int64_t> extentOf(MemRefType type) {
   return last + 1;
 }
 
-FailureOr<Buffer> makeBuffer(ModuleOp module, const KernelInfo::Argument &argument, uint64_t seed) {
-  Type element = argument.types.front().getElementType();
-  int64_t extent = 0;
-  for (MemRefType type : argument.types) { // views of one buffer
-    FailureOr<int64_t> own = extentOf(type);
-    if (failed(own) || !isSupported(element) || type.getElementType() != element)
-      return module.emitError("run: no buffer for argument '") << argument.name << "' of type " << type;
-    extent = std::max(extent, *own);
-  }
-  Buffer buffer{argument.name, element, std::vector<char>(static_cast<size_t>(extent * bytesOf(element))), {}};
-  for (int64_t i = 0; i < extent; ++i)
+Buffer makeBuffer(const KernelInfo::Argument &argument, uint64_t seed) {
+  Type element = argument.element;
+  Buffer buffer{argument.name, element, std::vector<char>(static_cast<size_t>(argument.elements * bytesOf(element))), {}};
+  for (int64_t i = 0; i < argument.elements; ++i)
     store(element, buffer.bytes.data() + i * bytesOf(element), (static_cast<double>(splitmix64(seed) % 512) - 256) / 64);
   buffer.before = buffer.bytes;
   return buffer;
@@ -112,34 +106,48 @@ FailureOr<Buffer> makeBuffer(ModuleOp module, const KernelInfo::Argument &argume
 
 } // namespace
 
+/// Adds what a call has of one buffer.
+static LogicalResult addBuffer(const KernelCall &call, const KernelCall::Buffer &passed, Attribute entry, KernelInfo &info) {
+  auto typeAttr = cast<DictionaryAttr>(entry).getAs<TypeAttr>("type");
+  auto type = typeAttr ? dyn_cast<MemRefType>(typeAttr.getValue()) : MemRefType();
+  if (!type)
+    return call.kernel->emitError("run: ") << kernel_attr::arguments << " must list {name = string, type = memref}";
+  FailureOr<int64_t> elements = extentOf(type);
+  auto found = llvm::find_if(info.arguments, [&](const KernelInfo::Argument &known) { return StringRef(known.name) == passed.name; });
+  bool fits = found == info.arguments.end() || found->element == type.getElementType();
+  if (failed(elements) || !isSupported(type.getElementType()) || !fits || passed.byteOffset % bytesOf(type.getElementType()))
+    return call.kernel->emitError("run: no buffer for argument '") << passed.name << "' of type " << type;
+  if (found == info.arguments.end()) {
+    info.arguments.push_back({passed.name.str(), type.getElementType()});
+    found = info.arguments.end() - 1;
+  }
+  found->elements = std::max(found->elements, passed.byteOffset / bytesOf(found->element) + *elements);
+  info.steps.back().buffers.push_back({static_cast<size_t>(found - info.arguments.begin()), passed.byteOffset});
+  return success();
+}
+
 FailureOr<KernelInfo> kernelsOf(ModuleOp module) {
   KernelInfo info;
-  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    auto space = function->getAttrOfType<IntegerAttr>(kernel_attr::space);
-    auto arguments = function->getAttrOfType<ArrayAttr>(kernel_attr::arguments);
-    if (!space || !arguments)
+  FailureOr<SmallVector<KernelCall, 4>> calls = callsOf(module);
+  if (failed(calls))
+    return failure();
+  for (const KernelCall &call : *calls) {
+    auto function = dyn_cast<LLVM::LLVMFuncOp>(call.kernel);
+    if (!function || !function->hasAttrOfType<IntegerAttr>(kernel_attr::space))
       continue;
     if (function->hasAttr(kernel_attr::factors))
       return function.emitError("run: @") << function.getName() << " depends on runtime sizes";
-    info.steps.push_back({function.getName(), space.getInt()});
-    auto bytes = [&](StringRef name) {
+    auto number = [&](StringRef name) {
       auto attribute = function->getAttrOfType<IntegerAttr>(name);
       return attribute ? attribute.getInt() : 0;
     };
-    info.scratchBytes = std::max(info.scratchBytes, bytes(kernel_attr::scratchBytes));
-    info.sharedBytes = std::max(info.sharedBytes, bytes(kernel_attr::sharedBytes));
-    if (info.steps.size() > 1 && info.arguments.size() != arguments.size())
-      return function.emitError("run: @") << function.getName() << " takes other arguments than @" << info.steps.front().symbol;
-    info.arguments.resize(arguments.size());
-    for (auto [argument, entry] : llvm::zip_equal(info.arguments, arguments)) {
-      auto fields = dyn_cast<DictionaryAttr>(entry);
-      auto name = fields ? fields.getAs<StringAttr>("name") : StringAttr();
-      auto type = fields ? fields.getAs<TypeAttr>("type") : TypeAttr();
-      if (!name || !type || !isa<MemRefType>(type.getValue()))
-        return function.emitError("run: ") << kernel_attr::arguments << " must list {name = string, type = memref}";
-      argument.name = name.str();
-      argument.types.push_back(cast<MemRefType>(type.getValue()));
-    }
+    info.steps.push_back({function.getName(), number(kernel_attr::space), {}});
+    info.scratchBytes = std::max(info.scratchBytes, number(kernel_attr::scratchBytes));
+    info.sharedBytes = std::max(info.sharedBytes, number(kernel_attr::sharedBytes));
+    auto arguments = function->getAttrOfType<ArrayAttr>(kernel_attr::arguments);
+    for (auto [passed, entry] : llvm::zip_equal(call.buffers, arguments))
+      if (failed(addBuffer(call, passed, entry, info)))
+        return failure();
   }
   if (info.steps.empty())
     return module.emitError("run: the module has no lowered kernel");
@@ -179,12 +187,14 @@ FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef targe
     return failure();
   std::unique_ptr<Replay> replay(new Replay(module, std::move(*info), std::move(*kernel)));
   for (auto [i, argument] : llvm::enumerate(replay->info.arguments)) {
-    FailureOr<Buffer> buffer = makeBuffer(module, argument, seed * 1000003 + i);
-    if (failed(buffer))
-      return failure();
-    std::memcpy(replay->arenas.emplace_back(buffer->bytes.size()).data(), buffer->bytes.data(), buffer->bytes.size());
-    replay->pointers.push_back(replay->arenas.back().data());
-    replay->buffers.push_back(std::move(*buffer));
+    replay->buffers.push_back(makeBuffer(argument, seed * 1000003 + i));
+    const std::vector<char> &bytes = replay->buffers.back().bytes;
+    std::memcpy(replay->arenas.emplace_back(bytes.size()).data(), bytes.data(), bytes.size());
+  }
+  for (const KernelInfo::Step &step : replay->info.steps) {
+    std::vector<void *> &pointers = replay->pointers.emplace_back();
+    for (const KernelInfo::StepBuffer &buffer : step.buffers)
+      pointers.push_back(replay->arenas[buffer.argument].data() + buffer.byteOffset);
   }
   return replay;
 }
@@ -194,9 +204,10 @@ Replay::Replay(ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel)
       shared(static_cast<size_t>(this->info.sharedBytes)) {}
 
 void Replay::run() {
-  quern_kernel_args_t args{pointers.data(), scratch.data(), shared.data(), nullptr};
-  for (auto [i, step] : llvm::enumerate(info.steps))
+  for (auto [i, step] : llvm::enumerate(info.steps)) {
+    quern_kernel_args_t args{pointers[i].data(), scratch.data(), shared.data(), nullptr};
     reinterpret_cast<quern_kernel_fn>(kernel.entry(i))(&args, 0, step.iterations);
+  }
 }
 
 FailureOr<std::vector<Buffer>> Replay::results() {

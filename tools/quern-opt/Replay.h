@@ -27,18 +27,24 @@ namespace quern {
 struct KernelInfo {
   struct Argument {
     std::string name;
-    llvm::SmallVector<mlir::MemRefType, 2> types; ///< by kernel
+    mlir::Type element;
+    int64_t elements = 0; ///< as far as some kernel reaches
+  };
+  struct StepBuffer {
+    size_t argument = 0;
+    int64_t byteOffset = 0;
   };
   struct Step {
     llvm::StringRef symbol;
     int64_t iterations = 0;
+    llvm::SmallVector<StepBuffer, 4> buffers;
   };
   llvm::SmallVector<Step, 2> steps;
   int64_t scratchBytes = 0, sharedBytes = 0;
   std::vector<Argument> arguments;
 };
 
-/// Diagnoses a module without kernels, or with some that cannot run on the same arguments.
+/// Diagnoses a module without kernels, or with some that cannot run on the same arguments: one name is one buffer.
 mlir::FailureOr<KernelInfo> kernelsOf(mlir::ModuleOp module);
 
 /// One argument's memory, before and after.
@@ -82,7 +88,7 @@ private:
   std::deque<Arena> arenas;
   Arena scratch, shared;
   std::vector<Buffer> buffers;
-  std::vector<void *> pointers;
+  std::vector<std::vector<void *>> pointers; ///< by step
 };
 
 /// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel. The same seed gives the same

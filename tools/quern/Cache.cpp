@@ -115,7 +115,14 @@ Json describe(const Artifact &artifact) {
     Json factors = Json::array();
     for (const SizeFactor &factor : step.factors)
       factors.push_back({{"size", factor.sizeIndex}, {"divisor", factor.divisor}});
-    json["steps"].push_back({{"entry", artifact.entries[step.entry]}, {"iterations", step.iterations}, {"factors", std::move(factors)}});
+    Json buffers = Json::array();
+    for (const StepBuffer &buffer : step.buffers)
+      buffers.push_back({{"argument", buffer.argument}, {"byte_offset", buffer.byteOffset}});
+    json["steps"].push_back({{"entry", artifact.entries[step.entry]},
+                             {"iterations", step.iterations},
+                             {"factors", std::move(factors)},
+                             {"buffers", std::move(buffers)},
+                             {"beside_previous", step.besidePrevious}});
   }
   json["arguments"] = Json::array();
   for (const ArtifactArgument &argument : artifact.arguments)

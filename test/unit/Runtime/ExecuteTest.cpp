@@ -316,6 +316,40 @@ TEST_F(ExecuteTest, StepsAreCallable) {
   EXPECT_EQ(run.wrong(), 0u);
 }
 
+/// Steps on parts of the buffers, of different lengths and costs, that run at once: one parallel region, every element once.
+TEST_F(ExecuteTest, IndependentStepsShareTheThreads) {
+  Result<VerifiedProblem> problem = verify(*PrimitiveDesc::parse(test::lineOf(64)), Target());
+  ASSERT_TRUE(problem);
+  struct Part {
+    int64_t elements, ns;
+  };
+  constexpr Part parts[] = {{64, 100}, {512, 1}, {0, 7}, {16, 3000}, {432, 0}};
+  Artifact artifact = test::makeTestArtifact(*problem, Target());
+  artifact.steps.clear();
+  int64_t at = 0;
+  for (const Part &part : parts) {
+    artifact.steps.push_back({0, part.elements, part.ns, {}, {{0, at * 4}, {1, at * 4}}, at > 0});
+    at += part.elements;
+  }
+  artifact.steps.push_back({0, 16, 1, {}, {{1, 0}, {1, 0}}}); // after all of those: the first row once more
+  auto executable = Executable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
+  ASSERT_TRUE(executable) << executable.error().message;
+  for (int threads : {1, 2, 3, 7}) {
+    std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, -7.0f);
+    void *buffers[] = {src.data(), dst.data()};
+    TestPool pool(threads, false);
+    ExecutionContext context;
+    context.threads = threads;
+    context.pool = &pool;
+    ASSERT_TRUE(runSteps(**executable, buffers, context));
+    EXPECT_EQ(pool.calls, threads > 1 ? 1 : 0);
+    for (int64_t i = 0; i < 64 * 16; ++i) {
+      const auto factor = static_cast<float>(2 + i % 4);
+      ASSERT_EQ(dst[static_cast<size_t>(i)], i < 16 ? factor * factor : factor) << threads << " threads, " << i;
+    }
+  }
+}
+
 /// The whole of a problem whose number of rows only the execution knows.
 TEST_F(ExecuteTest, FactorsMultiplyIterations) {
   Result<PrimitiveDesc> desc = PrimitiveDesc::parse(test::lineOf(64));

@@ -12,11 +12,15 @@
 #include "Events.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace quern {
 namespace {
 
 const std::string scratchpadName = "scratchpad";
+
+/// Up to so many are searched one by one.
+constexpr size_t fewSlots = 16;
 
 /// a == b, for descriptors that are valid: what the rank leaves unused of them, most of their 768 bytes, is not looked at.
 bool sameDesc(const TensorDesc &a, const TensorDesc &b) {
@@ -79,8 +83,8 @@ Result<std::unique_ptr<Primitive>> Primitive::make(std::shared_ptr<const Problem
 
 Result<void> Primitive::addSlots() {
   const std::vector<ArgumentInfo> &arguments = problem().verified().arguments;
-  if (arguments.size() + 1 >= maxArguments)
-    return unimplemented("the primitive takes ", arguments.size(), " arguments; the limit is ", maxArguments - 2);
+  if (arguments.size() + 1 > maxArguments)
+    return unimplemented("the primitive takes ", arguments.size(), " arguments; the limit is ", maxArguments - 1);
   slots.reserve(arguments.size() + 1);
   for (const ArgumentInfo &argument : arguments)
     slots.push_back({argument.index, &argument.desc, &argument.name, static_cast<size_t>(argument.desc.runtimeSizes()), argument.isOutput});
@@ -94,7 +98,23 @@ Result<void> Primitive::addSlots() {
       return scratchpad.takeError();
     slots.push_back({QUERN_ARG_SCRATCHPAD, *scratchpad, &scratchpadName, 0, false});
   }
+  if (slots.size() <= fewSlots)
+    return {};
+  slotsByIndex.resize(slots.size());
+  std::iota(slotsByIndex.begin(), slotsByIndex.end(), size_t(0));
+  std::sort(slotsByIndex.begin(), slotsByIndex.end(), [&](size_t a, size_t b) { return slots[a].index < slots[b].index; });
   return {};
+}
+
+size_t Primitive::findSlot(int32_t index, size_t likely) const {
+  if (likely < slots.size() && slots[likely].index == index)
+    return likely;
+  if (slotsByIndex.empty())
+    return static_cast<size_t>(std::find_if(slots.begin(), slots.end(), [&](const Slot &slot) { return slot.index == index; }) -
+                               slots.begin());
+  const auto found = std::lower_bound(slotsByIndex.begin(), slotsByIndex.end(), index,
+                                      [&](size_t slot, int32_t wanted) { return slots[slot].index < wanted; });
+  return found != slotsByIndex.end() && slots[*found].index == index ? *found : slots.size();
 }
 
 Error Primitive::missing(const SlotSet &given) const {
@@ -105,13 +125,14 @@ Error Primitive::missing(const SlotSet &given) const {
 }
 
 Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, Given &given) const {
-  SlotSet present;
-  size_t count = 0; // of them: no slot is given twice
+  SlotSet present(slots.size());
+  size_t count = 0, next = 0; // no slot is given twice; arguments often come in the order of slots
   for (const quern_exec_arg_t &argument : arguments) {
-    const auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot &slot) { return slot.index == argument.arg; });
-    if (slot == slots.end())
+    const size_t position = findSlot(argument.arg, next);
+    if (position == slots.size())
       continue;
-    const size_t position = static_cast<size_t>(slot - slots.begin());
+    next = position + 1;
+    const auto slot = slots.begin() + static_cast<ptrdiff_t>(position);
     const auto *memory = reinterpret_cast<const Memory *>(argument.memory);
     if (present[position])
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is given twice");
@@ -179,10 +200,15 @@ Result<void> Primitive::checkOverlap(const Given &given) const {
   return {};
 }
 
-/// Whether a runtime dim of this execution is 0.
+/// Whether a runtime dim of this execution is 0. That one of several sources has no elements says nothing of the others.
 bool Primitive::isEmpty(const Given &given) const {
-  return sizeCount > 0 &&
-         std::any_of(given.memories, given.memories + slots.size(), [](const Memory *memory) { return memory->desc.hasZeroDim(); });
+  const auto isSource = [](const Slot &slot) {
+    return slot.index >= QUERN_ARG_MULTIPLE_SRC && slot.index < QUERN_ARG_MULTIPLE_SRC + static_cast<int>(maxSources);
+  };
+  for (size_t i = 0; i < slots.size() && sizeCount > 0; ++i)
+    if (given.memories[i]->desc.hasZeroDim() && !isSource(slots[i]))
+      return true;
+  return false;
 }
 
 Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments) const {

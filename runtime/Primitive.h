@@ -15,7 +15,7 @@
 
 #include "quern/quern_primitive.h"
 
-#include <bitset>
+#include <algorithm>
 
 namespace quern {
 
@@ -26,8 +26,8 @@ struct PrimitiveDescObject {
 
 class Primitive {
 public:
-  /// Two tensors with scales, 32 selects with scales and zero points of one operand, and the scratchpad are 133.
-  static constexpr size_t maxArguments = 192;
+  /// As many sources as a concat may have, each with a scale, the destination and the scratchpad.
+  static constexpr size_t maxArguments = 2 * maxSources + 2;
 
   /// Brings the kernel from a cache or compiles it.
   static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem);
@@ -50,7 +50,16 @@ private:
     size_t sizeCount; ///< runtime sizes that its memory brings
     bool isOutput;
   };
-  using SlotSet = std::bitset<maxArguments>; ///< a bit for each slot
+  /// A bit for each slot; only those of the primitive's slots are cleared.
+  class SlotSet {
+  public:
+    explicit SlotSet(size_t count) { std::fill_n(words, count / 64 + 1, uint64_t(0)); }
+    bool operator[](size_t slot) const { return words[slot / 64] >> slot % 64 & 1; }
+    void set(size_t slot) { words[slot / 64] |= uint64_t(1) << slot % 64; }
+
+  private:
+    uint64_t words[maxArguments / 64 + 1];
+  };
   /// What the memories of one execution bring, in the order of `slots`.
   struct Given {
     void *buffers[maxArguments];
@@ -61,6 +70,8 @@ private:
   static Result<std::unique_ptr<Primitive>> make(std::shared_ptr<const Problem> problem, Result<AcquiredKernel> acquired, int64_t start);
   Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired);
   Result<void> addSlots();
+  /// The slot of an argument, or slots.size(); `likely` is looked at first.
+  size_t findSlot(int32_t index, size_t likely) const;
   Result<void> collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, Given &given) const;
   Result<void> collectSizes(Given &given) const;
   Result<void> checkOverlap(const Given &given) const;
@@ -70,8 +81,9 @@ private:
 
   PrimitiveDescObject desc;
   std::shared_ptr<const Executable> kernel;
-  std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
-  size_t sizeCount = 0;    ///< of all slots
+  std::vector<Slot> slots;          ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
+  std::vector<size_t> slotsByIndex; ///< sorted by argument, where there are many
+  size_t sizeCount = 0;             ///< of all slots
   AcquiredKernel origin;
   int64_t createNs = 0;
 };

@@ -51,6 +51,20 @@ QUERN_API quern_status_t quern_binary_primitive_desc_create_v2(quern_primitive_d
         quern_alg_kind_t alg_kind, const_quern_memory_desc_t src0_desc, const_quern_memory_desc_t src1_desc,
         const_quern_memory_desc_t src2_desc, const_quern_memory_desc_t dst_desc,
         const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+/**
+ * The sum of `n` tensors of one shape, of any types and layouts, each times its scale: QUERN_ARG_MULTIPLE_SRC + i at execution, i below n.
+ * A null dst_desc stands for the first source's type and layout `any`.
+ */
+QUERN_API quern_status_t quern_sum_primitive_desc_create(quern_primitive_desc_t *sum_primitive_desc, quern_engine_t engine,
+        const_quern_memory_desc_t dst_desc, int n, const float *scales, const_quern_memory_desc_t const *src_descs,
+        const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+/**
+ * `n` tensors one after the other along dim `concat_dimension`, of any types and layouts: QUERN_ARG_MULTIPLE_SRC + i at execution, i below
+ * n. A null dst_desc stands for the first source's type and layout `any`. A source may have one scale.
+ */
+QUERN_API quern_status_t quern_concat_primitive_desc_create(quern_primitive_desc_t *concat_primitive_desc, quern_engine_t engine,
+        const_quern_memory_desc_t dst_desc, int n, int concat_dimension, const_quern_memory_desc_t const *src_descs,
+        const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 
 /** Moves to the next implementation; last_impl_reached leaves the descriptor as it is. */
 QUERN_API quern_status_t quern_primitive_desc_next_impl(quern_primitive_desc_t primitive_desc) QUERN_NOEXCEPT;

@@ -123,6 +123,12 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
   }
 
 protected:
+  static std::vector<const_quern_memory_desc_t> handles_of(const std::vector<memory::desc> &descs) {
+    std::vector<const_quern_memory_desc_t> handles;
+    for (const memory::desc &desc : descs)
+      handles.push_back(desc.get());
+    return handles;
+  }
   void accept(quern_status_t status, quern_primitive_desc_t created, bool allow_empty) {
     if (!allow_empty)
       error::wrap_c_api(status, "could not create a primitive descriptor");
@@ -291,6 +297,60 @@ struct binary : public primitive {
 };
 
 /// Text or code of a problem without an engine; see quern_compile(). An empty target means this machine.
+struct sum : public primitive {
+  struct primitive_desc : public quern::primitive_desc {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, const memory::desc &dst, const std::vector<float> &scales, const std::vector<memory::desc> &srcs,
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(aengine, dst.get(), scales, srcs, attr, allow_empty) {}
+    /// The type of the first source and a layout that the sources suggest.
+    primitive_desc(const engine &aengine, const std::vector<float> &scales, const std::vector<memory::desc> &srcs,
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(aengine, const_quern_memory_desc_t(), scales, srcs, attr, allow_empty) {}
+
+  private:
+    primitive_desc(const engine &aengine, const_quern_memory_desc_t dst, const std::vector<float> &scales,
+                   const std::vector<memory::desc> &srcs, const primitive_attr &attr, bool allow_empty) {
+      if (scales.size() != srcs.size())
+        error::wrap_c_api(quern_invalid_arguments, "counts of scales and sources are not equal");
+      const std::vector<const_quern_memory_desc_t> descs = handles_of(srcs);
+      quern_primitive_desc_t created = nullptr;
+      accept(quern_sum_primitive_desc_create(&created, aengine.get(), dst, static_cast<int>(descs.size()), scales.data(), descs.data(),
+                                             attr.get()),
+             created, allow_empty);
+    }
+  };
+  sum() = default;
+  sum(const primitive_desc &pd) : primitive(pd) {}
+  sum(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
+struct concat : public primitive {
+  struct primitive_desc : public quern::primitive_desc {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, const memory::desc &dst, int concat_dimension, const std::vector<memory::desc> &srcs,
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(aengine, dst.get(), concat_dimension, srcs, attr, allow_empty) {}
+    /// The type of the first source and a layout that the sources suggest.
+    primitive_desc(const engine &aengine, int concat_dimension, const std::vector<memory::desc> &srcs,
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(aengine, const_quern_memory_desc_t(), concat_dimension, srcs, attr, allow_empty) {}
+
+  private:
+    primitive_desc(const engine &aengine, const_quern_memory_desc_t dst, int concat_dimension, const std::vector<memory::desc> &srcs,
+                   const primitive_attr &attr, bool allow_empty) {
+      const std::vector<const_quern_memory_desc_t> descs = handles_of(srcs);
+      quern_primitive_desc_t created = nullptr;
+      accept(quern_concat_primitive_desc_create(&created, aengine.get(), dst, static_cast<int>(descs.size()), concat_dimension,
+                                                descs.data(), attr.get()),
+             created, allow_empty);
+    }
+  };
+  concat() = default;
+  concat(const primitive_desc &pd) : primitive(pd) {}
+  concat(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
 inline std::string compile(const std::string &line, quern_code_form_t form, const std::string &target = "") {
   quern_blob_t blob = nullptr;
   error::wrap_c_api(quern_compile(line.c_str(), target.empty() ? nullptr : target.c_str(), form, &blob), "could not compile");

@@ -40,8 +40,8 @@ struct StepBuffer {
   int64_t byteOffset = 0;
 };
 
-/// Runs `entry` over [0, iterations · factors): the iterations are independent. Steps run in order, each after all of the one before, unless
-/// they are marked as independent of it.
+/// Runs `entry` over [0, iterations · factors): the iterations are independent. Steps run in order, each after all of the one before,
+/// unless they are marked as independent of it.
 struct LaunchStep {
   uint32_t entry = 0; ///< index into `entries`
   int64_t iterations = 0;

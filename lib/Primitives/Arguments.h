@@ -38,6 +38,8 @@ inline constexpr int32_t gemmAlpha = 97, gemmBeta = 98, gemmSrcOffset = 99, gemm
 inline constexpr int32_t multipleSrc = 1024; ///< source i of a sum or concat: multipleSrc + i
 inline constexpr int32_t scalesFlag = 4096, zeroPointsFlag = 8192, postOpBase = 32768;
 
+/// Source `position` of a sum or concat.
+constexpr int32_t sourceAt(size_t position) { return multipleSrc + static_cast<int32_t>(position); }
 /// The vectors of scales and of zero points of an argument.
 constexpr int32_t scalesOf(int32_t argument) { return argument | scalesFlag; }
 constexpr int32_t zeroPointsOf(int32_t argument) { return argument | zeroPointsFlag; }

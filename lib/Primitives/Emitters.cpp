@@ -24,6 +24,8 @@ constexpr Emitter emitters[] = {
     {PrimitiveKind::Binary, emitBinary},
     {PrimitiveKind::Gemm, emitGemm},
     {PrimitiveKind::Reorder, emitReorder},
+    {PrimitiveKind::Concat, emitConcat},
+    {PrimitiveKind::Sum, emitSum},
     {PrimitiveKind::Softmax, emitSoftmax},
 };
 

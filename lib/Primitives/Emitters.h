@@ -27,6 +27,8 @@ mlir::LogicalResult emitProblem(mlir::ModuleOp module, const VerifiedProblem &pr
 void emitBinary(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitSoftmax(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitGemm(mlir::ModuleOp module, const VerifiedProblem &problem);
+void emitConcat(mlir::ModuleOp module, const VerifiedProblem &problem);
+void emitSum(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitReorder(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 } // namespace quern

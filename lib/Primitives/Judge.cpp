@@ -99,8 +99,12 @@ double thresholdOfRnn(const RnnDesc &rnn, FpmathMode mode, DataType outputType) 
 
 } // namespace
 
+bool hasExactResults(PrimitiveKind kind) {
+  return kind == PrimitiveKind::Reorder || kind == PrimitiveKind::Binary || kind == PrimitiveKind::Sum || kind == PrimitiveKind::Concat;
+}
+
 double thresholdOf(const PrimitiveDesc &desc, DataType outputType) {
-  if (desc.kind() == PrimitiveKind::Reorder || desc.kind() == PrimitiveKind::Binary)
+  if (hasExactResults(desc.kind()))
     return 0;
   if (const auto *rnn = std::get_if<Boxed<RnnDesc>>(&desc.op))
     return thresholdOfRnn(*rnn, desc.attr.fpmathMode, outputType);

@@ -50,6 +50,8 @@ constexpr Oracle oracles[] = {
     {PrimitiveKind::Binary, computeBinaryReference},
     {PrimitiveKind::Gemm, computeGemmReference},
     {PrimitiveKind::Reorder, computeReorderReference},
+    {PrimitiveKind::Concat, computeConcatReference},
+    {PrimitiveKind::Sum, computeSumReference},
     {PrimitiveKind::Rnn, computeRnnReference},
     {PrimitiveKind::Softmax, computeSoftmaxReference},
 };

@@ -67,6 +67,8 @@ Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc,
 // One function for each primitive, in Primitives/<Name>/Reference.cpp.
 Result<std::vector<ReferenceOutput>> computeBinaryReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeGemmReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
+Result<std::vector<ReferenceOutput>> computeConcatReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
+Result<std::vector<ReferenceOutput>> computeSumReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeReorderReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeRnnReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeSoftmaxReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);

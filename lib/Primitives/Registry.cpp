@@ -25,6 +25,8 @@ constexpr RegisteredPrimitive primitives[] = {
     {PrimitiveKind::Binary, verifyBinary},
     {PrimitiveKind::Gemm, verifyGemm},
     {PrimitiveKind::Reorder, verifyReorder},
+    {PrimitiveKind::Concat, verifyConcat},
+    {PrimitiveKind::Sum, verifySum},
     {PrimitiveKind::Rnn, verifyRnn, /*hasEmitter=*/false},
     {PrimitiveKind::Softmax, verifySoftmax},
 };

@@ -41,6 +41,8 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
 // One verifier for each primitive, in Primitives/<Name>/Verify.cpp.
 Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifyGemm(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
+Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
+Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);

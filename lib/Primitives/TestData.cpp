@@ -218,10 +218,10 @@ private:
 } // namespace
 
 void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
-  if (desc.kind() == PrimitiveKind::Reorder && argument < arg::postOpBase)
-    return fillReorderInput(desc, argument, tensor, kind, seed, buffer);
   if (desc.kind() == PrimitiveKind::Binary && argument < arg::postOpBase)
     return fillBinaryInput(desc, argument, tensor, kind, seed, buffer);
+  if (hasExactResults(desc.kind()) && argument < arg::postOpBase)
+    return fillExactInput(argument, tensor, kind, seed, buffer);
   if (desc.kind() == PrimitiveKind::Gemm)
     return fillGemmInput(desc, argument, tensor, kind, seed, buffer);
   if (desc.kind() == PrimitiveKind::Rnn)

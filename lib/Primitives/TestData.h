@@ -23,8 +23,8 @@ namespace quern {
 /// infinities, rows of only -inf, the type's largest values and denormals mixed in row by row along the softmax axis, as far as the type
 /// has them. The dst of a backward problem is the result of a softmax: positive values whose sum is 1, or their logarithms. Scales are near
 /// 1 (those of an integer destination near the range of results over the range of the type); operands of post-ops are never 0, zero points
-/// included. Inputs of a reorder, which is exact, are of every magnitude; special ones have NaN, infinities and denormals anywhere; those
-/// of a binary likewise, a quarter of them small integers. Weights of an RNN are such that its states neither vanish nor grow over time
+/// included. Inputs of what is exact (Judge.h) are of every magnitude; special ones have NaN, infinities and denormals anywhere; of those
+/// of a binary a quarter are small integers. Weights of an RNN are such that its states neither vanish nor grow over time
 /// (Rnn/TestData.cpp); special is dense there.
 enum class FillKind { Dense, Designed, Special };
 

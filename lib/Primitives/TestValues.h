@@ -32,10 +32,11 @@ double scaleOf(FillKind kind, uint64_t bits);
 
 namespace quern {
 
+/// Of primitives whose results are exact, whatever they are given.
+void fillExactInput(int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 // One function for each primitive with data of its own, in Primitives/<Name>/TestData.cpp.
 void fillBinaryInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 void fillGemmInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
-void fillReorderInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 
 } // namespace quern

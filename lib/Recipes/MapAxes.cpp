@@ -153,9 +153,9 @@ LogicalResult Reader::readAddress(OpOperand &operand, Operand &out) {
       return fail("a map is not made of sums of dims, constants, d floordiv B and d mod B");
   bool isDestination = map.op.isDpsInit(&operand);
   for (auto [loop, sum] : llvm::enumerate(digits)) {
-    if (llvm::any_of(sum, [&](const Digit &digit) { return digit.shift != sum[0].shift; }))
-      return fail("operand #" + Twine(number) + " has digits of a loop from different places of it");
     int64_t extent = isDestination ? drawnOut[loop] : extents[loop];
+    if (!rows::alignShifts(sum, extent, out.offset))
+      return fail("operand #" + Twine(number) + " has digits of a loop from different places of it");
     Walk walk(sum, extent);
     out.offset += walk.start();
     out.loops.push_back(walk.isLinear() ? Walk(Digit{1, 0, walk.step()}, extent) : walk); // a step is a step from anywhere
@@ -205,6 +205,7 @@ void Reader::cutLoop(unsigned loop) {
   for (const Operand &operand : map.operands)
     walks.push_back(&operand.loops[loop]);
   Strides cuts = rows::commonCuts(walks);
+  llvm::erase_if(cuts, [&](int64_t cut) { return cut >= extent; });
   cuts.insert(cuts.begin(), 1);
   Limit limit{Strides(map.axes.size(), 0), extents[loop], extent};
   for (size_t i = 0; i < cuts.size(); ++i) {

@@ -142,11 +142,13 @@ static std::optional<DimDigit> digitOf(AffineExpr expr) {
   auto by = dyn_cast_or_null<AffineConstantExpr>(binary ? binary.getRHS() : AffineExpr());
   if (!by || by.getValue() <= 0)
     return std::nullopt;
-  if (auto dim = dyn_cast<AffineDimExpr>(binary.getLHS()); dim && expr.getKind() == AffineExprKind::Add)
-    return DimDigit{dim.getPosition(), {1, 0, 1, by.getValue()}};
   std::optional<DimDigit> inner = digitOf(binary.getLHS());
   if (!inner)
     return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add) {
+    inner->digit.shift += by.getValue() * inner->digit.unit;
+    return inner->digit.modulus ? std::nullopt : inner;
+  }
   int64_t size = by.getValue(), &modulus = inner->digit.modulus;
   bool fits = !modulus || modulus % size == 0;
   if (expr.getKind() == AffineExprKind::FloorDiv && fits) {
@@ -166,9 +168,10 @@ LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &
     return success();
   }
   if (std::optional<DimDigit> found = digitOf(expr)) {
-    found->digit.stride = stride;
-    if (found->digit.unit == 1 && !found->digit.modulus)
-      offset += stride * std::exchange(found->digit.shift, 0);
+    Digit &digit = found->digit;
+    digit.stride = stride;
+    if (!digit.modulus && digit.shift % digit.unit == 0)
+      offset += stride * (std::exchange(digit.shift, 0) / digit.unit);
     add(found->dim, found->digit);
     return success();
   }
@@ -180,6 +183,41 @@ LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &
   if (factor && expr.getKind() == AffineExprKind::Mul)
     return readDigits(binary.getLHS(), stride * factor.getValue(), offset, add);
   return failure();
+}
+
+/// Of a digit with a shift: what does not wrap around within the loop has no modulus, what does not change at all is a constant.
+static void settle(Digit &digit, int64_t extent, int64_t &offset) {
+  int64_t last = digit.shift + extent - 1, first = digit.shift / digit.unit;
+  if (first == last / digit.unit) {
+    offset += digit.stride * (digit.modulus ? first % digit.modulus : first);
+    digit.stride = 0;
+  } else if (digit.modulus && digit.unit == 1 && digit.shift / digit.modulus == last / digit.modulus) {
+    offset += digit.stride * (digit.shift % digit.modulus - digit.shift);
+    digit.modulus = 0;
+  }
+}
+
+bool quern::rows::alignShifts(MutableArrayRef<Digit> sum, int64_t extent, int64_t &offset) {
+  int64_t shared = 0;
+  for (Digit &digit : sum) {
+    if (!digit.stride)
+      digit.shift = 0;
+    if (!digit.modulus)
+      offset += digit.shift / digit.unit * digit.stride;
+    digit.shift %= digit.modulus ? digit.end() : digit.unit;
+    shared = std::max(shared, digit.shift);
+  }
+  for (Digit &digit : sum) {
+    int64_t missing = shared - std::exchange(digit.shift, shared);
+    if (digit.stride && missing % (digit.modulus ? digit.end() : digit.unit))
+      return false;
+    if (!digit.modulus)
+      offset -= missing / digit.unit * digit.stride;
+  }
+  for (Digit &digit : sum)
+    if (shared)
+      settle(digit, extent, offset);
+  return true;
 }
 
 Strides quern::rows::commonCuts(ArrayRef<const Walk *> walks) {

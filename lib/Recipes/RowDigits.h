@@ -66,6 +66,11 @@ private:
 /// digit.
 llvm::LogicalResult readDigits(mlir::AffineExpr expr, int64_t stride, int64_t &offset, llvm::function_ref<void(unsigned, Digit)> add);
 
+/// Gives the digits of one loop of `extent` the same shift: each has it up to whole turns of its own, as simplified maps leave it. Those
+/// that stay as they are from the loop's first index to its last, or grow with it, are no longer digits. `offset` takes what that leaves.
+/// False where they are digits from different places.
+bool alignShifts(llvm::MutableArrayRef<Digit> sum, int64_t extent, int64_t &offset);
+
 /// Where the walks of one loop are cut, ascending, without 1: every cut divides the next. Cuts that do not nest are replaced by the largest
 /// number that divides all of them, so that the dim beyond the last cut may still be walked in digits. So are those that do not divide the
 /// shift of a walk.

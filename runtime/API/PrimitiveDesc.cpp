@@ -41,6 +41,22 @@ Result<Alg> softmaxAlgorithm(quern_alg_kind_t kind) {
   return alg;
 }
 
+/// What sum and concat take: copies of `count` descriptors.
+Result<std::vector<TensorDesc>> sourcesOf(int count, const const_quern_memory_desc_t *descs) {
+  if (count < 1)
+    return invalidArguments("n is ", count, "; there must be a source");
+  if (static_cast<size_t>(count) > maxSources)
+    return unimplemented("n is ", count, "; at most ", maxSources, " sources are possible");
+  std::vector<TensorDesc> sources;
+  sources.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    if (!descs[i])
+      return invalidArguments("src_descs[", i, "] is null");
+    sources.push_back(*unwrap(descs[i]));
+  }
+  return sources;
+}
+
 } // namespace
 
 extern "C" {
@@ -134,6 +150,44 @@ quern_status_t quern_binary_primitive_desc_create_v2(quern_primitive_desc_t *han
     binary.dst = *unwrap(dst);
     desc.attr = attributesOf(attr);
     return create(handle, engine, desc, nullptr);
+  });
+}
+
+quern_status_t quern_sum_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, const_quern_memory_desc_t dst, int n,
+                                               const float *scales, const const_quern_memory_desc_t *srcs,
+                                               const_quern_primitive_attr_t attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("engine", engine, "scales", scales, "src_descs", srcs);
+    Result<std::vector<TensorDesc>> sources = sourcesOf(n, srcs);
+    if (!sources)
+      return sources.takeError();
+    SumDesc sum;
+    sum.scales.assign(scales, scales + n);
+    sum.srcs = std::move(*sources);
+    if (dst)
+      sum.dst = *unwrap(dst);
+    return create(handle, engine, {std::move(sum), attributesOf(attr)}, nullptr);
+  });
+}
+
+quern_status_t quern_concat_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, const_quern_memory_desc_t dst,
+                                                  int n, int axis, const const_quern_memory_desc_t *srcs,
+                                                  const_quern_primitive_attr_t attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("engine", engine, "src_descs", srcs);
+    Result<std::vector<TensorDesc>> sources = sourcesOf(n, srcs);
+    if (!sources)
+      return sources.takeError();
+    ConcatDesc concat;
+    concat.axis = axis;
+    concat.srcs = std::move(*sources);
+    if (dst)
+      concat.dst = *unwrap(dst);
+    return create(handle, engine, {std::move(concat), attributesOf(attr)}, nullptr);
   });
 }
 

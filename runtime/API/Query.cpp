@@ -155,9 +155,12 @@ const TensorDesc *findArgument(const Problem &problem, int argument) {
 struct Role {
   int first = 0, count = 0;
 };
-Role roleOf(quern_query_t what) {
+Role roleOf(const Problem &problem, quern_query_t what) {
+  const PrimitiveKind kind = problem.verified().desc.kind();
   switch (what) {
   case quern_query_src_md:
+    if (kind == PrimitiveKind::Sum || kind == PrimitiveKind::Concat)
+      return {QUERN_ARG_MULTIPLE_SRC, static_cast<int>(maxSources)};
     return {QUERN_ARG_SRC_0, 4};
   case quern_query_dst_md:
     return {QUERN_ARG_DST_0, 3};
@@ -191,7 +194,7 @@ Result<const TensorDesc *> queryDesc(const Problem &problem, quern_query_t what,
     return invalidArguments("there is one tensor for query ", static_cast<int>(what), "; its index is not ", index);
   if (what == quern_query_scratchpad_md || (what == quern_query_exec_arg_md && index == QUERN_ARG_SCRATCHPAD))
     return problem.scratchpadDesc();
-  const Role role = roleOf(what);
+  const Role role = roleOf(problem, what);
   if (what != quern_query_exec_arg_md && what != quern_query_workspace_md && role.count == 0)
     return notConcerned(what);
   const TensorDesc *desc = role.count > 0 ? findByRole(problem, role, index)

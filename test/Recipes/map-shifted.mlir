@@ -9,6 +9,7 @@
 // RUN: quern-opt %t/odd.mlir --check --target=avx512_core
 // RUN: quern-opt %t/odd.mlir --check --target=sse42
 // RUN: quern-opt %t/nested.mlir --check --target=avx2
+// RUN: quern-opt %t/halves.mlir --check --target=avx512_core
 // RUN: quern-opt %t/inside.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=INSIDE
 // RUN: quern-opt %t/inside.mlir --check --target=avx512_core
 // RUN: not quern-opt %t/apart.mlir --schedule --target=avx2 2>&1 | FileCheck %s --check-prefix=APART
@@ -54,6 +55,18 @@ func.func @nested(%src: memref<5x7x8xf32> {quern.arg = "src"}, %dst: memref<3x4x
   linalg.generic {indexing_maps = [#src, #logical, #dst], iterator_types = ["parallel", "parallel"]}
       ins(%src, %pin : memref<5x7x8xf32>, memref<7x39xi8>) outs(%dst : memref<3x4x7x4xf32>) {
   ^bb0(%x: f32, %unread: i8, %old: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
+
+//--- halves.mlir
+#src = affine_map<(n, c) -> (n, c)>
+#dst = affine_map<(n, c) -> ((c + 8) floordiv 32, (c floordiv 8 + 1) mod 4, n, c mod 8)>
+func.func @halves(%src: memref<7x40xf32> {quern.arg = "src"}, %dst: memref<2x4x7x8xf32> {quern.arg = "dst"}) {
+  linalg.generic {indexing_maps = [#src, #dst], iterator_types = ["parallel", "parallel"]}
+      ins(%src : memref<7x40xf32>) outs(%dst : memref<2x4x7x8xf32>) {
+  ^bb0(%x: f32, %old: f32):
     linalg.yield %x : f32
   }
   return

@@ -87,6 +87,8 @@ std::unique_ptr<PrimitiveCases> makeSoftmaxCases();
 std::unique_ptr<PrimitiveCases> makeBinaryCases();
 std::unique_ptr<PrimitiveCases> makeGemmCases();
 std::unique_ptr<PrimitiveCases> makeReorderCases();
+std::unique_ptr<PrimitiveCases> makeSumCases();
+std::unique_ptr<PrimitiveCases> makeConcatCases();
 std::unique_ptr<PrimitiveCases> makeReorderRoundTripCases();
 std::unique_ptr<PrimitiveCases> makeReorderTagCases();
 std::unique_ptr<PrimitiveCases> makeRnnCases();
@@ -100,6 +102,8 @@ struct CaseSet {
 };
 inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                        {"reorder", makeReorderCases},
+                                       {"sum", makeSumCases},
+                                       {"concat", makeConcatCases},
                                        {"reorder-round-trips", makeReorderRoundTripCases},
                                        {"reorder-tags", makeReorderTagCases, /*isDivisible=*/true},
                                        {"binary", makeBinaryCases},

@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   read(bytes);
   ByteWriter sealed;
   sealed.bytes = "QUERNART";
-  sealed.put<uint32_t>(2);
+  sealed.put<uint32_t>(3);
   Digest checksum = digestOf(bytes);
   sealed.put(checksum.low);
   sealed.put(checksum.high);

@@ -74,6 +74,8 @@ struct OneDnn::Functions {
   int (*binary)(void **, void *, int, const void *, const void *, const void *, const void *);
   int (*binaryV2)(void **, void *, int, const void *, const void *, const void *, const void *, const void *) = nullptr; ///< from 3.6 on
   int (*reorder)(void **, const void *, void *, const void *, void *, const void *);
+  int (*sum)(void **, void *, const void *, int, const float *, const void *const *, const void *);
+  int (*concat)(void **, void *, const void *, int, int, const void *const *, const void *);
   int (*pdQuery)(const void *, int, int, void *);
   int (*pdDestroy)(void *);
   int (*primitiveCreate)(void **, const void *);
@@ -124,6 +126,8 @@ struct OneDnn::Functions {
     get(appendSum, "dnnl_post_ops_append_sum");
     get(binary, "dnnl_binary_primitive_desc_create");
     get(reorder, "dnnl_reorder_primitive_desc_create");
+    get(sum, "dnnl_sum_primitive_desc_create");
+    get(concat, "dnnl_concat_primitive_desc_create");
     get(softmaxForward, "dnnl_softmax_forward_primitive_desc_create");
     get(softmaxBackward, "dnnl_softmax_backward_primitive_desc_create");
     get(pdQuery, "dnnl_primitive_desc_query");
@@ -329,11 +333,44 @@ Result<void *> OneDnnPrimitive::createDesc(const BinaryDesc &op) {
   return desc;
 }
 
-/// Likewise.
-Result<void *> OneDnnPrimitive::createDesc(const SumDesc &) { return unimplemented("oneDNN: sum is not compared with it"); }
+Result<std::vector<const void *>> OneDnnPrimitive::describeAll(const std::vector<TensorDesc> &tensors) {
+  std::vector<const void *> all;
+  for (const TensorDesc &tensor : tensors) {
+    Result<void *> desc = describe(tensor);
+    if (!desc)
+      return desc.takeError();
+    all.push_back(*desc);
+  }
+  return all;
+}
 
 /// Likewise.
-Result<void *> OneDnnPrimitive::createDesc(const ConcatDesc &) { return unimplemented("oneDNN: concat is not compared with it"); }
+Result<void *> OneDnnPrimitive::createDesc(const SumDesc &op) {
+  Result<void *> dst = describe(op.dst);
+  Result<std::vector<const void *>> srcs = describeAll(op.srcs);
+  if (!srcs || !dst)
+    return srcs ? dst.takeError() : srcs.takeError();
+  void *desc = nullptr;
+  int count = static_cast<int>(srcs->size());
+  int status = library.api->sum(&desc, library.engine, *dst, count, op.scales.data(), srcs->data(), attributes);
+  if (status != 0)
+    return unimplemented("oneDNN: refused with status ", status);
+  return desc;
+}
+
+/// Likewise.
+Result<void *> OneDnnPrimitive::createDesc(const ConcatDesc &op) {
+  Result<void *> dst = describe(op.dst);
+  Result<std::vector<const void *>> srcs = describeAll(op.srcs);
+  if (!srcs || !dst)
+    return srcs ? dst.takeError() : srcs.takeError();
+  void *desc = nullptr;
+  int count = static_cast<int>(srcs->size());
+  int status = library.api->concat(&desc, library.engine, *dst, count, op.axis, srcs->data(), attributes);
+  if (status != 0)
+    return unimplemented("oneDNN: refused with status ", status);
+  return desc;
+}
 
 /// Likewise.
 Result<void *> OneDnnPrimitive::createDesc(const GemmDesc &) { return unimplemented("oneDNN: gemm is a function, not a primitive"); }

@@ -18,6 +18,10 @@ const ProblemKind *kindOf(const quern::PrimitiveDesc &desc) {
     return &reorderKind();
   case PrimitiveKind::Binary:
     return &binaryKind();
+  case PrimitiveKind::Sum:
+    return &sumKind();
+  case PrimitiveKind::Concat:
+    return &concatKind();
   default:
     return nullptr;
   }

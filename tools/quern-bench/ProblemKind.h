@@ -41,6 +41,8 @@ public:
 const ProblemKind &softmaxKind();
 const ProblemKind &reorderKind();
 const ProblemKind &binaryKind();
+const ProblemKind &sumKind();
+const ProblemKind &concatKind();
 
 /// The kind of this problem, or null for a primitive that is not measured.
 const ProblemKind *kindOf(const quern::PrimitiveDesc &desc);

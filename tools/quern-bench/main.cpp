@@ -29,7 +29,8 @@ struct Options {
   std::vector<int> cpus = availableCpus();
   std::vector<std::string> peers = {"onednn-3.13", "onednn-3.2"};
   std::vector<std::string> problems = {QUERN_BENCH_ROOT "/test/problems/softmax-bench.desc",
-                                       QUERN_BENCH_ROOT "/test/problems/reorder-bench.desc"};
+                                       QUERN_BENCH_ROOT "/test/problems/reorder-bench.desc",
+                                       QUERN_BENCH_ROOT "/test/problems/sources-bench.desc"};
   std::string peersFolder = QUERN_BENCH_ROOT "/build/peers";
   std::string filter, json, serveAs, library;
   int runs = 40;

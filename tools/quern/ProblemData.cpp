@@ -86,6 +86,9 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
     size_t buffer = data.storage.size();
     if (options.inPlace && info.isOutput) {
       auto partner = std::find_if(data.slots.begin(), data.slots.end(), [&](const Slot &slot) {
+        bool isSource = slot.info.index >= arg::multipleSrc && slot.info.index < arg::multipleSrc + static_cast<int32_t>(maxSources);
+        if (isSource) // the first that fits, of several
+          return slot.info.desc == info.desc;
         return slot.info.index == (info.index == QUERN_ARG_DST ? QUERN_ARG_SRC : QUERN_ARG_DIFF_DST);
       });
       if (partner == data.slots.end() || !(partner->info.desc == info.desc))

@@ -27,9 +27,9 @@ namespace quern {
 /// Attributes that a kernel carries from `schedule` on. `quern.factors` = [size, divisor, size, divisor, …] multiplies the space by
 /// ceil(sizes[size] / divisor) for each pair. `quern.arguments` is written by `lower`: the arguments' names and memref types, which the
 /// LLVM dialect no longer has.
-/// `quern.calls` = [["srcs.0", 0, "dst", 0], ["srcs.1", 0, "dst", 256], …], on problems and on their kernels: called once for each, with the
-/// named arguments' buffers from that byte on for its own; the calls are independent. Without it a kernel is called once, its arguments
-/// being those of their names. `quern.beside`: independent of the problem or kernel before it, too.
+/// `quern.calls` = [["srcs.0", 0, "dst", 0], ["srcs.1", 0, "dst", 256], …], on problems and on their kernels: called once for each, with
+/// the named arguments' buffers from that byte on for its own; the calls are independent. Without it a kernel is called once, its
+/// arguments being those of their names. `quern.beside`: independent of the problem or kernel before it, too.
 namespace kernel_attr {
 inline constexpr llvm::StringLiteral space = "quern.space", factors = "quern.factors", plan = "quern.plan",
                                      scratchBytes = "quern.scratch_bytes", sharedBytes = "quern.shared_bytes",

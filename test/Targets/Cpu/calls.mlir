@@ -4,15 +4,15 @@
 // RUN: split-file %s %t
 // RUN: quern-opt %t/halves.mlir --schedule --target=avx2 | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %t/halves.mlir --check --target=avx2
-// RUN: quern-opt %t/halves.mlir --run --target=avx2 | FileCheck %s --check-prefix=RUN
+// RUN: quern-opt %t/halves.mlir --run --target=avx2 | FileCheck %s --check-prefix=REPLAY
 // RUN: not quern-opt %t/short.mlir --run --target=avx2 2>&1 | FileCheck %s --check-prefix=SHORT
 // CHECK: func.func @half_kernel(%{{.*}}: memref<8xf32> {quern.arg = "from"}, %{{.*}}: memref<8xf32> {quern.arg = "to"}
 // CHECK-SAME: quern.calls = {{\[}}["a", 0, "dst", 32], ["b", 0, "dst", 0]]
 // CHECK: func.func @rest_kernel(%{{.*}}: memref<20xf32> {quern.arg = "dst"}
 // CHECK-SAME: quern.beside
-// RUN: a: unchanged
-// RUN: b: unchanged
-// RUN: dst: digest
+// REPLAY: a: unchanged
+// REPLAY: dst: digest
+// REPLAY: b: unchanged
 // SHORT: quern.calls must list a name and an offset in bytes for each of the 2 arguments of each call
 
 //--- halves.mlir

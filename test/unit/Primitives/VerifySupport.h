@@ -32,6 +32,22 @@ inline void expectRefused(const PrimitiveDesc &desc, Status status, std::string_
   EXPECT_EQ(problem.error().message.find('\n'), std::string::npos);
 }
 
+/// Each with the words and the citation that it names.
+inline void expectAllRefused(std::string_view primitive, std::span<const Refusal> refusals) {
+  for (const Refusal &one : refusals) {
+    expectRefused(parsed(one.line), one.status, one.fragment, one.line);
+    expectRefused(parsed(one.line), one.status, concat("(", primitive, " ", one.constraint, ")"), one.line);
+  }
+}
+
+/// "text,text,text".
+inline std::string repeated(std::string_view text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i)
+    all.append(i ? "," : "").append(text);
+  return all;
+}
+
 inline VerifiedProblem verified(std::string_view line) {
   Result<VerifiedProblem> problem = verify(parsed(line), Target{CpuIsa::Avx2});
   EXPECT_TRUE(problem) << line << ": " << problem.error().message;

@@ -17,9 +17,12 @@ struct Dim {
   std::string result;
 };
 
-/// The dims that the blocks of one loop make, outermost first.
-void appendDigits(std::vector<Dim> &dims, int loop, int64_t extent, const std::vector<int64_t> &cuts) {
+/// The dims that the blocks of one loop make, outermost first, of the loop's index plus `shift`.
+void appendDigits(std::vector<Dim> &dims, int loop, int64_t extent, const std::vector<int64_t> &cuts, int64_t shift) {
   std::string d = "d" + std::to_string(loop);
+  if (shift)
+    d = "(" + d + " + " + std::to_string(shift) + ")";
+  extent += shift;
   if (cuts.empty())
     dims.push_back({extent, 0, d});
   for (size_t i = cuts.size(); i > 0; --i) {
@@ -55,7 +58,9 @@ RandomLayout quern::test::drawLayout(Dice &dice, const LayoutOdds &odds, Element
   for (int loop : loops) {
     std::vector<int64_t> cuts = cutsOf();
     layout.isBlocked |= !cuts.empty();
-    appendDigits(dims, loop, extents[loop], cuts);
+    int64_t shift = !cuts.empty() && dice.chance(odds.shifted) ? dice.pick(1, 2 * cuts.back()) : 0;
+    layout.isShifted |= shift > 0;
+    appendDigits(dims, loop, extents[loop], cuts, shift);
   }
   std::vector<size_t> order(dims.size());
   std::iota(order.begin(), order.end(), size_t(0));

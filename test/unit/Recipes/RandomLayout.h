@@ -37,13 +37,14 @@ public:
 /// In percent.
 struct LayoutOdds {
   int shuffled = 50, gaps = 25, broadcast = 5; ///< broadcast: of each dim of an input
+  int shifted = 0;                             ///< of each loop with blocks: it begins within one
 };
 
 struct RandomLayout {
   std::string memref;
   std::vector<std::string> results; ///< of the map, one for each dim of the memref
   int64_t count = 0;                ///< elements of the buffer, gaps and offset included
-  bool isBlocked = false, isBroadcast = false;
+  bool isBlocked = false, isBroadcast = false, isShifted = false;
 };
 
 /// A random permutation of the digits of `loops`, sometimes with gaps, an offset or a broadcast dim. `cutsOf`, asked once for each loop,

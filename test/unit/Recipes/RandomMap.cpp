@@ -22,7 +22,7 @@ struct Operand {
   Element element = Element::F32;
   std::vector<int> loops;
   std::vector<std::string> results; ///< of its map
-  bool isBlocked = false, isBroadcast = false;
+  bool isBlocked = false, isBroadcast = false, isShifted = false;
 };
 
 class Generator : Dice {
@@ -70,10 +70,10 @@ std::vector<int64_t> Generator::randomCuts() {
 
 Operand Generator::layOut(Element element, std::vector<int> loops, bool isOutput, ChainArgument &argument) {
   bool mayBlock = chance(60);
-  RandomLayout layout = drawLayout(*this, {60, 20, 3}, element, loops, extents, isOutput,
+  RandomLayout layout = drawLayout(*this, {60, 20, 3, 20}, element, loops, extents, isOutput,
                                    [&] { return mayBlock && chance(50) ? randomCuts() : std::vector<int64_t>(); });
   argument.count = layout.count;
-  return {layout.memref, element, std::move(loops), layout.results, layout.isBlocked, layout.isBroadcast};
+  return {layout.memref, element, std::move(loops), layout.results, layout.isBlocked, layout.isBroadcast, layout.isShifted};
 }
 
 void Generator::addOperand(Element element, std::vector<int> loops, bool isOutput) {
@@ -160,7 +160,8 @@ RandomMap Generator::run() {
   for (const Operand &operand : operands)
     if (operand.element == Element::F64)
       compute = Element::F64;
-  bool isApart = map.arguments.back().aliasOf < 0, fills = isApart && chance(40), readsOld = isApart && !isCopy && !fills && chance(20);
+  bool isApart = map.arguments.back().aliasOf < 0, fills = isApart && !operands.back().isShifted && chance(40),
+       readsOld = isApart && !isCopy && !fills && chance(20);
   std::vector<std::string> dims, kinds, maps, names, types, blockArguments, signature;
   std::string pinShape;
   for (size_t loop = 0; loop < extents.size(); ++loop) {

@@ -1,11 +1,11 @@
-//===- TestData.cpp - Inputs of reorders from a seed ----------------------===//
+//===- ExactTestData.cpp - Inputs of what is judged exactly ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A reorder is judged exactly, so its data may be as wild as it likes: values of every magnitude, halves that must round to even, and the
-// ends of each type, which saturate on the way to another. Designed data are small integers, special data have NaN, infinities and
-// denormals among the dense.
+// A reorder, a sum and a concat are judged exactly, so their data may be as wild as it likes: values of every magnitude, halves that must
+// round to even, and the ends of each type, which saturate on the way to another. Designed data are small integers, special data have NaN,
+// infinities and denormals among the dense.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/TestValues.h"
@@ -46,7 +46,7 @@ double zeroPointOf(FillKind kind, uint64_t bits) {
 
 } // namespace
 
-void fillReorderInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+void fillExactInput(int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
   uint64_t base = mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument));
   forEachElement(tensor, [&](int64_t position, int64_t offset) {
     uint64_t bits = mix(base + static_cast<uint64_t>(position));

@@ -1,0 +1,138 @@
+//===- Emit.cpp - Concat as linalg ----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// An elementwise op for each kind of source, over its logical dims, which writes its part of the destination:
+//   dst[…, start + c, …] = sat(s · src[…, c, …])
+// Equal types without a scale copy bits, integers saturate as integers, all else goes by way of f32, or f64 if a side is that. Sources that
+// differ only in where they go are calls of one function on buffers of their own (quern.calls); a source that begins within a block of the
+// destination starts its digits there. With sizes that are given at execution every source has a function of its own on all arguments,
+// since their place among all sizes says which they are.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Primitives/Concat/Places.h"
+#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Function.h"
+#include "Primitives/Emission/Padding.h"
+#include "Primitives/Emission/Tensors.h"
+#include "Primitives/Emitters.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using concatenation::Place;
+
+namespace {
+
+class ConcatEmitter {
+public:
+  ConcatEmitter(ModuleOp module, const VerifiedProblem &problem)
+      : module(module), problem(problem), concat(std::get<ConcatDesc>(problem.desc.op)), builder(module.getContext()) {
+    for (const ArgumentInfo &argument : problem.arguments)
+      isOpen |= argument.desc.hasRuntimeDims();
+  }
+  void emit();
+
+private:
+  VerifiedProblem problemOf(const Place &place) const;
+  SmallVector<Type> typesOf(const VerifiedProblem &part, const Place &place);
+  void emitFunction(ArrayRef<Place> places, const Twine &name);
+  void emitCopy(FunctionEmitter &function, const Place &place);
+  ArrayAttr callsFor(ArrayRef<Place> places);
+
+  ModuleOp module;
+  const VerifiedProblem &problem;
+  const ConcatDesc &concat;
+  Builder builder;
+  bool isOpen = false; ///< some size is given at execution
+};
+
+/// The arguments that one source's function takes: the source, dst, and the source's scale.
+VerifiedProblem ConcatEmitter::problemOf(const Place &place) const {
+  VerifiedProblem part;
+  part.desc.op = ConcatDesc();
+  part.desc.attr.scales = problem.desc.attr.scales;
+  for (const ArgumentInfo &argument : problem.arguments)
+    if (isOpen || argument.index == arg::dst || (argument.index & ~arg::scalesFlag) == arg::sourceAt(place.source))
+      part.arguments.push_back(argument);
+  return part;
+}
+
+SmallVector<Type> ConcatEmitter::typesOf(const VerifiedProblem &part, const Place &place) {
+  SmallVector<Type> types = argumentTypes(part, module.getContext());
+  TensorDesc view = viewOf(concat, place);
+  if (isOpen)
+    view.offset0 = place.offset;
+  for (auto [type, argument] : llvm::zip_equal(types, part.arguments))
+    if (argument.isOutput)
+      type = memrefOf(view, module.getContext());
+  return types;
+}
+
+void ConcatEmitter::emitCopy(FunctionEmitter &function, const Place &place) {
+  int32_t index = arg::sourceAt(place.source);
+  const TensorDesc &src = concat.srcs[place.source];
+  ArrayRef<int64_t> space(src.dims, src.ndims);
+  DataType from = src.dataType, to = concat.dst.dataType;
+  bool isWide = from == DataType::F64 || to == DataType::F64;
+  FloatType compute = isWide ? function.builder.getF64Type() : function.builder.getF32Type();
+  AffineExpr along = builder.getAffineDimExpr(concat.axis);
+  AffineMap map = mapOf(viewOf(concat, place), space, module.getContext());
+  map = map.replace(along, along + place.inBlock, map.getNumDims(), 0);
+  Value scale = function.loadScalar(arg::scalesOf(index), compute);
+  SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
+  function.generic(space, kinds, function.tensor(index, space), {function.find(arg::dst), map},
+                   [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
+                     if (!scale)
+                       return converted(b, at, in[0], from, to, compute);
+                     return narrowed(b, at, arith::MulFOp::create(b, at, widened(b, at, in[0], from, compute), scale), to);
+                   });
+}
+
+/// For each place the buffers of the function's arguments.
+ArrayAttr ConcatEmitter::callsFor(ArrayRef<Place> places) {
+  SmallVector<Attribute> calls;
+  for (const Place &place : places) {
+    SmallVector<Attribute> buffers;
+    for (const ArgumentInfo &argument : problemOf(place).arguments) {
+      int64_t offset = argument.isOutput ? place.offset * bitsOf(concat.dst.dataType) / 8 : 0;
+      buffers.append({builder.getStringAttr(argument.name), builder.getI64IntegerAttr(offset)});
+    }
+    calls.push_back(builder.getArrayAttr(buffers));
+  }
+  return builder.getArrayAttr(calls);
+}
+
+void ConcatEmitter::emitFunction(ArrayRef<Place> places, const Twine &name) {
+  const Place &first = places.front();
+  VerifiedProblem part = problemOf(first);
+  FunctionEmitter function(module, part, name.str(), typesOf(part, first));
+  emitCopy(function, first);
+  function.finish();
+  if (!isOpen)
+    function.setAttribute("quern.calls", callsFor(places));
+  if (!llvm::hasSingleElement(module.getOps<func::FuncOp>())) // the parts of dst are apart
+    function.setAttribute("quern.beside", builder.getUnitAttr());
+}
+
+void ConcatEmitter::emit() {
+  int count = 0;
+  for (const std::vector<Place> &places : concatenation::kernelsOf(concat, problem.desc.attr)) {
+    if (isOpen)
+      for (const Place &place : places)
+        emitFunction(place, "concat" + Twine(count++));
+    else
+      emitFunction(places, "concat" + Twine(count++));
+  }
+  VerifiedProblem dstAlone;
+  for (const ArgumentInfo &argument : problem.arguments)
+    if (argument.isOutput)
+      dstAlone.arguments.push_back(argument);
+  emitPadding(module, dstAlone, "concat");
+}
+
+} // namespace
+
+void quern::emitConcat(ModuleOp module, const VerifiedProblem &problem) { ConcatEmitter(module, problem).emit(); }

@@ -1,0 +1,56 @@
+//===- Places.cpp - Where a concat's sources go ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Primitives/Concat/Places.h"
+#include "Primitives/Arguments.h"
+
+#include "Support/CheckedMath.h"
+
+#include <algorithm>
+
+namespace quern::concatenation {
+namespace {
+
+const QuantParams *scalesOf(const Attributes &attr, size_t source) {
+  auto found = attr.scales.find(arg::sourceAt(source));
+  return found == attr.scales.end() ? nullptr : &found->second;
+}
+
+bool shareKernel(const ConcatDesc &concat, const Attributes &attr, const Place &a, const Place &b) {
+  const QuantParams *scalesA = scalesOf(attr, a.source), *scalesB = scalesOf(attr, b.source);
+  return a.inBlock == b.inBlock && !scalesA == !scalesB && (!scalesA || *scalesA == *scalesB) &&
+         concat.srcs[a.source] == concat.srcs[b.source];
+}
+
+} // namespace
+
+std::vector<std::vector<Place>> kernelsOf(const ConcatDesc &concat, const Attributes &attr) {
+  std::vector<std::vector<Place>> kernels;
+  int64_t blocks[maxDims], index = 0;
+  concat.dst.blockSizes(blocks);
+  for (size_t i = 0; i < concat.srcs.size(); ++i) {
+    const TensorDesc &source = concat.srcs[i];
+    int64_t block = blocks[concat.axis];
+    Place place{i, index, index % block, concat.dst.offset0 + index / block * concat.dst.strides[concat.axis]};
+    index += source.dims[concat.axis];
+    if (source.hasZeroDim())
+      continue;
+    auto same = std::find_if(kernels.begin(), kernels.end(),
+                             [&](const std::vector<Place> &kernel) { return shareKernel(concat, attr, kernel.front(), place); });
+    (same == kernels.end() ? kernels.emplace_back() : *same).push_back(place);
+  }
+  return kernels;
+}
+
+TensorDesc viewOf(const ConcatDesc &concat, const Place &place) {
+  TensorDesc view = concat.dst;
+  int64_t blocks[maxDims];
+  view.blockSizes(blocks);
+  view.dims[concat.axis] = place.inBlock + concat.srcs[place.source].dims[concat.axis];
+  view.paddedDims[concat.axis] = roundUp(view.dims[concat.axis], blocks[concat.axis]).value();
+  view.offset0 = 0;
+  return view;
+}
+
+} // namespace quern::concatenation

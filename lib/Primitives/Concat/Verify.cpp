@@ -1,0 +1,218 @@
+//===- Verify.cpp - What a concat problem must be -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every refusal names its constraint. Invalid (the caller's bug):
+//   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
+//   C2  There is at least one source.
+//   C3  Every source is given and has a layout other than `any`.
+//   C4  The axis is one of the dims.
+//   C5  All tensors have the same dims but along the axis, where dst has the sum of the sources'.
+//   C6  dst does not broadcast: no stride 0 over more than one element or block.
+//   C7  A dst with layout `any` takes that of a source whose layout is known when the problem is made.
+//   C8  Scales are for sources that the problem has; their masks have no bit beyond the tensor's rank.
+// Invalid at execution (the runtime checks these):
+//   C9  Every argument is given.
+//   C10 dst shares no byte with a source, unless that is all of it: with the same layout and size of elements.
+//   C11 The sizes that are given only then fit each other.
+// Unimplemented:
+//   C12 Tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, s32, s8 or u8.
+//   C13 A tensor with a dim, stride or offset that is given only at execution is plain, without padding.
+//   C14 The dims along the axis are known when the problem is made; so are dst's offset and its stride along the axis.
+//   C15 No tensor has compensation.
+//   C16 No tensor has padded offsets.
+//   C17 Scales are one for a source (mask 0), of f32, bf16 or f16, without groups.
+//   C18 There are no zero points, post-ops or RNN parameters among the attributes.
+//   C19 Sources that differ in more than where they go are at most 128.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Concat/Places.h"
+#include "Primitives/PostOpChecks.h"
+#include "Primitives/Registry.h"
+#include "Primitives/SourceChecks.h"
+#include "Support/CheckedMath.h"
+
+#include <algorithm>
+
+namespace quern {
+namespace {
+
+/// Each takes milliseconds to compile.
+constexpr size_t mostKernels = 128;
+
+constexpr SourceRules rules = {{"a concat", " (concat C13)", " (concat C15)", " (concat C16)"}, " (concat C3)", " (concat C12)"};
+
+/// C2 to C5, C12 to C16. The size of dst along the axis.
+Result<int64_t> checkSources(const ConcatDesc &concat) {
+  if (concat.srcs.empty())
+    return invalidArguments("a concat has no source; it needs one (concat C2)");
+  CheckedInt along = 0;
+  for (size_t i = 0; i < concat.srcs.size(); ++i) {
+    const TensorDesc &source = concat.srcs[i];
+    std::string name = arg::nameOf(arg::sourceAt(i));
+    if (Result<void> ok = checkSource(source, i, rules); !ok)
+      return ok.takeError();
+    if (concat.axis < 0 || concat.axis >= source.ndims)
+      return invalidArguments("the axis is ", concat.axis, "; ", name, " of rank ", source.ndims, " allows 0 to ", source.ndims - 1,
+                              " (concat C4)");
+    if (Result<void> ok = checkSameDims(name, source, concat.srcs[0], concat.axis, " (concat C5)"); !ok)
+      return ok.takeError();
+    if (source.dims[concat.axis] == runtimeDim)
+      return unimplemented("a concat is not implemented for a dim along the axis that is given at execution, which ", name,
+                           " has (concat C14)");
+    along += source.dims[concat.axis];
+  }
+  if (along.overflowed())
+    return invalidArguments("the sources have more than ", INT64_MAX, " indices along the axis (concat C5)");
+  return along.value();
+}
+
+/// C14.
+Result<void> checkOpenSizes(const ConcatDesc &concat) {
+  const TensorDesc &dst = concat.dst;
+  const char *what = dst.offset0 == runtimeDim ? "offset" : dst.strides[concat.axis] == runtimeDim ? "stride along the axis" : nullptr;
+  if (what)
+    return unimplemented("a concat is not implemented for a dst whose ", what, " is given at execution (concat C14)");
+  return {};
+}
+
+/// `source`'s order of dims and blocks for a tensor of `dims`, dense.
+Result<TensorDesc> shapedLike(const TensorDesc &source, const TensorDesc &dst) {
+  TensorDesc like = source;
+  int64_t blocks[maxDims];
+  like.blockSizes(blocks);
+  for (int d = 0; d < dst.ndims; ++d) {
+    CheckedInt padded = roundUp(dst.dims[d], blocks[d]);
+    if (padded.overflowed())
+      return invalidArguments("dim ", d, " of dst, padded to blocks of ", blocks[d], ", exceeds ", INT64_MAX);
+    like.dims[d] = dst.dims[d];
+    like.paddedDims[d] = padded.value();
+  }
+  return like.denseLike(dst.dataType);
+}
+
+/// Whether every source begins with a block of its own.
+bool beginWithBlocks(const ConcatDesc &concat, const TensorDesc &layout) {
+  int64_t blocks[maxDims], index = 0;
+  layout.blockSizes(blocks);
+  for (const TensorDesc &source : concat.srcs) {
+    if (index % blocks[concat.axis] != 0 && source.dims[concat.axis] != 0)
+      return false;
+    index += source.dims[concat.axis];
+  }
+  return true;
+}
+
+/// C7. The layout of the first source with blocks if these hold whole sources, else that of the first plain source with elements, else
+/// dense row-major.
+Result<TensorDesc> chosenLayout(const ConcatDesc &concat) {
+  const TensorDesc &dst = concat.dst;
+  size_t blocked = firstBlocked(concat.srcs);
+  if (blocked < concat.srcs.size()) {
+    Result<TensorDesc> like = shapedLike(concat.srcs[blocked], dst);
+    if (like && beginWithBlocks(concat, *like))
+      return like;
+  }
+  for (const TensorDesc &source : concat.srcs)
+    if (source.isPlain() && !source.hasZeroDim())
+      return shapedLike(source, dst);
+  return TensorDesc::dense(dst.shape(), dst.dataType);
+}
+
+/// C5 to C7, C12 to C16.
+Result<void> resolveDestination(ConcatDesc &concat, int64_t along) {
+  TensorDesc &dst = concat.dst;
+  const TensorDesc &first = concat.srcs[0];
+  if (dst.isZero()) {
+    int64_t dims[maxDims];
+    std::copy(first.dims, first.dims + maxDims, dims);
+    dims[concat.axis] = along;
+    Result<TensorDesc> any = TensorDesc::fromTag({dims, static_cast<size_t>(first.ndims)}, first.dataType, "any");
+    if (!any)
+      return Error{any.error().status, quern::concat("dst: ", any.error().message, " (concat C5)")};
+    dst = *any;
+  }
+  if (Result<void> ok = checkSameDims("dst", dst, first, concat.axis, " (concat C5)"); !ok)
+    return ok;
+  if (dst.dims[concat.axis] != along)
+    return invalidArguments("dim ", concat.axis, " of dst is ", textOfDim(dst.dims[concat.axis]), "; the sources have ", along,
+                            " along that axis (concat C5)");
+  for (size_t i = 0; i < concat.srcs.size() && dst.isAny(); ++i)
+    if (concat.srcs[i].hasRuntimeDims())
+      return invalidArguments("dst has layout `any`, which cannot follow ", arg::nameOf(arg::sourceAt(i)),
+                              ": its sizes are given at execution (concat C7)");
+  if (dst.isAny()) {
+    Result<TensorDesc> chosen = chosenLayout(concat);
+    if (!chosen)
+      return Error{chosen.error().status, quern::concat("dst: ", chosen.error().message, " (concat C7)")};
+    dst = *chosen;
+  }
+  if (Result<void> ok = checkOutput("dst", dst, " (concat C6)"); !ok)
+    return ok;
+  if (Result<void> ok = checkElements("dst", dst, rules); !ok)
+    return ok;
+  return checkOpenSizes(concat);
+}
+
+/// C8, C17.
+Result<void> checkScales(const ConcatDesc &concat, int32_t argument, const QuantParams &params) {
+  const Quantization scales{true, argument, params};
+  const int32_t source = argument - arg::multipleSrc;
+  if (source < 0 || static_cast<size_t>(source) >= concat.srcs.size())
+    return invalidArguments(scales.of(), " (argument ", argument, ") are given; only the ", concat.srcs.size(),
+                            " sources may have scales (concat C8)");
+  const int rank = concat.srcs[static_cast<size_t>(source)].ndims;
+  if (params.mask >> rank != 0)
+    return invalidArguments(scales.of(), " have mask ", params.mask, "; a tensor of rank ", rank, " allows 0 to ", (1 << rank) - 1,
+                            " (concat C8)");
+  const DataType type = params.dataType;
+  if (params.mask != 0 || !params.groups.empty() || (type != DataType::F32 && type != DataType::BF16 && type != DataType::F16))
+    return unimplemented("a concat is not implemented with ", scales.of(), " of mask ", params.mask, ", type ", nameOf(type),
+                         params.groups.empty() ? "" : " and with groups", "; it is with one of f32, bf16 or f16 (concat C17)");
+  return {};
+}
+
+/// C8, C17, C18.
+Result<void> checkAttributes(const ConcatDesc &concat, const Attributes &attr) {
+  for (const auto &[argument, params] : attr.scales)
+    if (Result<void> ok = checkScales(concat, argument, params); !ok)
+      return ok;
+  const char *found = !attr.zeroPoints.empty()        ? "zero points"
+                      : !attr.postOps.empty()         ? "post-ops"
+                      : attr.rnn == RnnQuantization() ? nullptr
+                                                      : "RNN quantization parameters";
+  if (found)
+    return unimplemented("a concat takes no attribute ", found, " (concat C18)");
+  return {};
+}
+
+} // namespace
+
+Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
+  VerifiedProblem problem;
+  problem.desc = desc;
+  ConcatDesc &concat = std::get<ConcatDesc>(problem.desc.op);
+  Result<int64_t> along = checkSources(concat);
+  if (!along)
+    return along.takeError();
+  if (Result<void> ok = resolveDestination(concat, *along); !ok)
+    return ok.takeError();
+  if (Result<void> ok = checkAttributes(concat, desc.attr); !ok)
+    return ok.takeError();
+  if (size_t kernels = concatenation::kernelsOf(concat, desc.attr).size(); kernels > mostKernels)
+    return unimplemented("a concat is not implemented for ", kernels, " sources that differ in type, layout, dims or scales; it is for ",
+                         mostKernels, " (concat C19)");
+  listSources(concat.srcs, problem.arguments);
+  problem.arguments.push_back({arg::dst, "dst", concat.dst, true});
+  arg::appendAttributeArguments(desc.attr, problem.arguments, problem.arguments);
+  bool isOpen = false; // the map recipe takes no open sizes; rows does
+  for (const ArgumentInfo &argument : problem.arguments)
+    isOpen |= argument.desc.hasRuntimeDims();
+  problem.implementation.append(isOpen ? "jit:rows:" : "jit:map:").append(nameOfIsa(target.isa));
+  problem.isNoop = concat.dst.hasZeroDim();
+  problem.citations = {" (concat C9)", " (concat C10)", " (concat C11)"};
+  return problem;
+}
+
+} // namespace quern

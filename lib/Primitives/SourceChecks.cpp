@@ -1,0 +1,67 @@
+//===- SourceChecks.cpp - What verifiers share about lists of sources -----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Primitives/SourceChecks.h"
+
+#include <algorithm>
+
+namespace quern {
+namespace {
+
+bool isElementType(DataType type) {
+  switch (type) {
+  case DataType::F64:
+  case DataType::F32:
+  case DataType::BF16:
+  case DataType::F16:
+  case DataType::F8E5M2:
+  case DataType::F8E4M3:
+  case DataType::E8M0:
+  case DataType::S32:
+  case DataType::S8:
+  case DataType::U8:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+Result<void> checkSource(const TensorDesc &source, size_t position, const SourceRules &rules) {
+  if (source.isZero() || source.isAny())
+    return invalidArguments(arg::nameOf(arg::sourceAt(position)),
+                            source.isAny() ? " has layout `any`; only a destination may" : " is absent", rules.presence);
+  return checkElements(arg::nameOf(arg::sourceAt(position)), source, rules);
+}
+
+Result<void> checkElements(std::string_view name, const TensorDesc &tensor, const SourceRules &rules) {
+  if (!isElementType(tensor.dataType))
+    return unimplemented(rules.layout.subject, " is not implemented for ", name, " of type ", nameOf(tensor.dataType),
+                         "; it is for f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, s32, s8, u8", rules.type);
+  return checkLayout(name, tensor, rules.layout);
+}
+
+Result<void> checkSameDims(std::string_view name, const TensorDesc &tensor, const TensorDesc &first, int axis, std::string_view citation) {
+  if (tensor.ndims != first.ndims)
+    return invalidArguments(name, " is of rank ", tensor.ndims, ", srcs.0 of rank ", first.ndims, citation);
+  for (int d = 0; d < first.ndims; ++d)
+    if (d != axis && tensor.dims[d] != first.dims[d])
+      return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(tensor.dims[d]), ", of srcs.0 ", textOfDim(first.dims[d]),
+                              citation);
+  return {};
+}
+
+size_t firstBlocked(const std::vector<TensorDesc> &sources) {
+  return static_cast<size_t>(std::find_if(sources.begin(), sources.end(), [](const TensorDesc &source) { return !source.isPlain(); }) -
+                             sources.begin());
+}
+
+void listSources(const std::vector<TensorDesc> &sources, std::vector<ArgumentInfo> &arguments) {
+  arguments.reserve(arguments.size() + sources.size() + 1);
+  for (size_t i = 0; i < sources.size(); ++i)
+    arguments.push_back({arg::sourceAt(i), arg::nameOf(arg::sourceAt(i)), sources[i], false});
+}
+
+} // namespace quern

@@ -1,0 +1,123 @@
+//===- Emit.cpp - Sum as linalg -------------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One elementwise op that reads every source:
+//   dst = sat(((s_0 · src_0) + s_1 · src_1) + …)
+// Each operation rounds by itself, in this order, to f32, or to f64 if a tensor is of that; a factor of 1 is not there. More sources than
+// one kernel takes are several ops, each in a function on the arguments that it needs, which pass what they have added up in memory that
+// the kernels of an execution share.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Padding.h"
+#include "Primitives/Emission/Tensors.h"
+#include "Primitives/Emitters.h"
+#include "Primitives/Sum/Sum.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+
+namespace {
+
+class SumEmitter {
+public:
+  SumEmitter(ModuleOp module, const VerifiedProblem &problem)
+      : module(module), problem(problem), sum(std::get<SumDesc>(problem.desc.op)), builder(module.getContext()),
+        space(sum.dst.dims, sum.dst.ndims), kinds(space.size(), utils::IteratorType::parallel), compute(builder.getF32Type()) {
+    for (const ArgumentInfo &argument : problem.arguments)
+      if (argument.desc.dataType == DataType::F64)
+        compute = builder.getF64Type();
+  }
+  void emit();
+
+private:
+  /// Adds the terms of sources `first` and on, of which `in` are the elements, to `before`, which may be null.
+  Value added(OpBuilder &b, Location at, Value before, size_t first, ValueRange in) const;
+  VerifiedProblem problemOf(size_t first, size_t end) const;
+  void emitWhole();
+  void emitPart(size_t first, size_t end);
+
+  ModuleOp module;
+  const VerifiedProblem &problem;
+  const SumDesc &sum;
+  Builder builder;
+  ArrayRef<int64_t> space;
+  SmallVector<utils::IteratorType> kinds;
+  FloatType compute;
+};
+
+Value SumEmitter::added(OpBuilder &b, Location at, Value before, size_t first, ValueRange in) const {
+  for (auto [i, element] : llvm::enumerate(in)) {
+    Value term = widened(b, at, element, sum.srcs[first + i].dataType, compute);
+    if (float scale = sum.scales[first + i]; scale != 1)
+      term = arith::MulFOp::create(b, at, term, arith::ConstantOp::create(b, at, b.getFloatAttr(compute, scale)));
+    before = before ? arith::AddFOp::create(b, at, before, term).getResult() : term;
+  }
+  return before;
+}
+
+void SumEmitter::emitWhole() {
+  FunctionEmitter function(module, problem, "sum", argumentTypesToFill(problem, module.getContext()));
+  SmallVector<Operand> inputs;
+  for (size_t i = 0; i < sum.srcs.size(); ++i)
+    inputs.push_back(function.tensor(arg::sourceAt(i), space));
+  function.generic(space, kinds, inputs, filledOutput(function, arg::dst, space), [&](OpBuilder &b, Location at, ValueRange in, Value) {
+    return narrowed(b, at, added(b, at, Value(), 0, in), sum.dst.dataType);
+  });
+  function.finish();
+  if (!fillsPadding(problem))
+    emitPadding(module, problem, "sum");
+}
+
+/// The arguments that a part takes.
+VerifiedProblem SumEmitter::problemOf(size_t first, size_t end) const {
+  VerifiedProblem part;
+  part.arguments.assign(problem.arguments.begin() + static_cast<ptrdiff_t>(first), problem.arguments.begin() + static_cast<ptrdiff_t>(end));
+  if (end == sum.srcs.size())
+    part.arguments.push_back(problem.arguments.back());
+  return part;
+}
+
+/// Sources `first` up to `end`, added to what the parts before have. Only the last part writes the destination: it may be any of the
+/// sources.
+void SumEmitter::emitPart(size_t first, size_t end) {
+  VerifiedProblem part = problemOf(first, end);
+  bool isLast = end == sum.srcs.size();
+  SmallVector<Type> types = argumentTypes(part, module.getContext());
+  types.push_back(MemRefType::get(space, compute));
+  FunctionEmitter function(module, part, ("sum" + Twine(first)).str(), types);
+  function.setArgAttribute(types.size() - 1, "quern.shared", builder.getIndexAttr(0));
+  SmallVector<Operand> inputs;
+  for (size_t i = first; i < end; ++i)
+    inputs.push_back(function.tensor(arg::sourceAt(i), space));
+  Operand partial{function.argument(types.size() - 1), builder.getMultiDimIdentityMap(space.size())};
+  if (isLast)
+    inputs.push_back(partial);
+  function.generic(space, kinds, inputs, isLast ? function.tensor(arg::dst, space) : partial,
+                   [&](OpBuilder &b, Location at, ValueRange in, Value old) {
+                     Value before = !first ? Value() : isLast ? in.back() : old;
+                     Value all = added(b, at, before, first, in.take_front(end - first));
+                     return isLast ? narrowed(b, at, all, sum.dst.dataType) : all;
+                   });
+  function.finish();
+}
+
+void SumEmitter::emit() {
+  if (sum.srcs.size() <= sum::mostTogether)
+    return emitWhole();
+  for (size_t first = 0; first < sum.srcs.size(); first += sum::mostTogether)
+    emitPart(first, std::min(first + sum::mostTogether, sum.srcs.size()));
+  VerifiedProblem dstAlone;
+  dstAlone.arguments.push_back(problem.arguments.back());
+  emitPadding(module, dstAlone, "sum");
+}
+
+} // namespace
+
+void quern::emitSum(ModuleOp module, const VerifiedProblem &problem) { SumEmitter(module, problem).emit(); }

@@ -1,0 +1,114 @@
+//===- Verify.cpp - What a sum problem must be ----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every refusal names its constraint. Invalid (the caller's bug):
+//   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
+//   C2  There is at least one source, and one scale for each.
+//   C3  Every source is given and has a layout other than `any`.
+//   C4  All tensors have the same dims; a dim that is given only at execution is so in all.
+//   C5  dst does not broadcast: no stride 0 over more than one element or block.
+//   C6  A dst with layout `any` takes that of a source whose layout is known when the problem is made.
+// Invalid at execution (the runtime checks these):
+//   C7  Every argument is given.
+//   C8  dst shares bytes with a source only if it lies on it with the same layout and size of elements.
+//   C9  The sizes that are given only then fit each other.
+// Unimplemented:
+//   C10 Tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, s32, s8 or u8.
+//   C11 A tensor with a dim, stride or offset that is given only at execution is plain, without padding.
+//   C12 No tensor has compensation.
+//   C13 No tensor has padded offsets.
+//   C14 More than 16 sources have sizes that are known when the problem is made.
+//   C15 There are no scales, zero points, post-ops or RNN parameters among the attributes.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Registry.h"
+#include "Primitives/SourceChecks.h"
+#include "Primitives/Sum/Sum.h"
+
+namespace quern {
+namespace {
+
+constexpr SourceRules rules = {{"a sum", " (sum C11)", " (sum C12)", " (sum C13)"}, " (sum C3)", " (sum C10)"};
+
+/// C2 to C4.
+Result<void> checkSources(const SumDesc &sum) {
+  if (sum.srcs.empty() || sum.scales.size() != sum.srcs.size())
+    return invalidArguments("a sum has ", sum.srcs.size(), " sources and ", sum.scales.size(),
+                            " scales; it needs a source, and a scale for each (sum C2)");
+  for (size_t i = 0; i < sum.srcs.size(); ++i) {
+    if (Result<void> ok = checkSource(sum.srcs[i], i, rules); !ok)
+      return ok;
+    if (Result<void> ok = checkSameDims(arg::nameOf(arg::sourceAt(i)), sum.srcs[i], sum.srcs[0], -1, " (sum C4)"); !ok)
+      return ok;
+  }
+  return {};
+}
+
+/// C4 to C6, C10 to C13.
+Result<void> resolveDestination(SumDesc &sum) {
+  TensorDesc &dst = sum.dst;
+  if (dst.isZero())
+    dst = *TensorDesc::fromTag(sum.srcs[0].shape(), sum.srcs[0].dataType, "any");
+  if (Result<void> ok = checkSameDims("dst", dst, sum.srcs[0], -1, " (sum C4)"); !ok)
+    return ok;
+  size_t like = firstBlocked(sum.srcs) % sum.srcs.size(); // the first of all if none has blocks
+  if (Result<void> ok = resolveLike("dst", dst, arg::nameOf(arg::sourceAt(like)), sum.srcs[like], " (sum C6)"); !ok)
+    return ok;
+  if (Result<void> ok = checkOutput("dst", dst, " (sum C5)"); !ok)
+    return ok;
+  return checkElements("dst", dst, rules);
+}
+
+/// C14.
+Result<void> checkCount(const SumDesc &sum) {
+  if (sum.srcs.size() <= sum::mostTogether)
+    return {};
+  for (size_t i = 0; i <= sum.srcs.size(); ++i) {
+    bool isDst = i == sum.srcs.size();
+    if ((isDst ? sum.dst : sum.srcs[i]).hasRuntimeDims())
+      return unimplemented("a sum of ", sum.srcs.size(), " sources is not implemented for sizes that are given at execution, which ",
+                           isDst ? "dst" : arg::nameOf(arg::sourceAt(i)), " has; it is for at most ", sum::mostTogether, " (sum C14)");
+  }
+  return {};
+}
+
+/// C15.
+Result<void> checkAttributes(const Attributes &attr) {
+  const char *found = !attr.scales.empty()            ? "scales; those of the sources are its own"
+                      : !attr.zeroPoints.empty()      ? "zero points"
+                      : !attr.postOps.empty()         ? "post-ops"
+                      : attr.rnn == RnnQuantization() ? nullptr
+                                                      : "RNN quantization parameters";
+  if (found)
+    return unimplemented("a sum takes no attribute ", found, " (sum C15)");
+  return {};
+}
+
+} // namespace
+
+Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
+  VerifiedProblem problem;
+  problem.desc = desc;
+  SumDesc &sum = std::get<SumDesc>(problem.desc.op);
+  if (Result<void> ok = checkSources(sum); !ok)
+    return ok.takeError();
+  if (Result<void> ok = resolveDestination(sum); !ok)
+    return ok.takeError();
+  if (Result<void> ok = checkCount(sum); !ok)
+    return ok.takeError();
+  if (Result<void> ok = checkAttributes(desc.attr); !ok)
+    return ok.takeError();
+  listSources(sum.srcs, problem.arguments);
+  problem.arguments.push_back({arg::dst, "dst", sum.dst, true});
+  bool isOpen = false; // the map recipe takes no open sizes; rows does
+  for (const ArgumentInfo &argument : problem.arguments)
+    isOpen |= argument.desc.hasRuntimeDims();
+  problem.implementation.append(isOpen ? "jit:rows:" : "jit:map:").append(nameOfIsa(target.isa));
+  problem.isNoop = sum.dst.hasZeroDim();
+  problem.citations = {" (sum C7)", " (sum C8)", " (sum C9)"};
+  return problem;
+}
+
+} // namespace quern

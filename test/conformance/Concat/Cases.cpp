@@ -1,0 +1,230 @@
+//===- Cases.cpp - Random concats -----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Cases.h"
+#include "SourceCells.h"
+
+#include "Primitives/Arguments.h"
+#include "Primitives/Elements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace quern {
+namespace {
+
+constexpr SourceFamily families[] = {SourceFamily::Plain,   SourceFamily::Permuted,  SourceFamily::Gapped, SourceFamily::Submemory,
+                                     SourceFamily::Blocked, SourceFamily::Nested,    SourceFamily::Padded, SourceFamily::Mixed,
+                                     SourceFamily::Cut,     SourceFamily::Broadcast, SourceFamily::Chosen, SourceFamily::Runtime};
+
+constexpr Mistake all[] = {
+    {"no source", "concat axis=0 dst=f32:@nx@m:ab", "C2"},
+    {"a source with layout any", "concat axis=1 srcs=f32:@nx@m:any dst=f32:@nx@m:ab", "C3"},
+    {"an absent source", "concat axis=1 srcs=f32:@nx@m:ab,none dst=f32:@nx@m:ab", "C3"},
+    {"an axis beyond the rank", "concat axis=2 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab", "C4"},
+    {"a negative axis", "concat axis=-1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab", "C4"},
+    {"a source of other dims", "concat axis=1 srcs=f32:@nx@m:ab,f32:1@nx@m:ab dst=f32:@nx2@m:ab", "C5"},
+    {"a source of another rank", "concat axis=0 srcs=f32:@nx@m:ab,f32:@n:a dst=f32:@nx@m:ab", "C5"},
+    {"a dst that is too small", "concat axis=1 srcs=f32:@nx@m:ab,f32:@nx@m:ab dst=f32:@nx@m:ab", "C5"},
+    {"a dst that broadcasts", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:s0x1", "C6"},
+    {"any beside open strides", "concat axis=1 srcs=f32:@nx@m:s?x1 dst=f32:@nx@m:any", "C7"},
+    {"scales of dst", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=dst", "C8"},
+    {"scales of a source that is not there", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=srcs.1", "C8"},
+    {"a mask beyond the rank", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=srcs.0(mask=4)", "C8"},
+    {"unsupported type", "concat axis=0 srcs=f32:@nx@m:ab,@t:0x@m:ab dst=f32:@nx@m:ab", "C12"},
+    {"unsupported type of dst", "concat axis=1 srcs=f32:@nx@m:ab dst=@t:@nx@m:ab", "C12"},
+    {"blocks with open sizes", "concat axis=1 srcs=f32:?x@m:aB16b dst=f32:?x@m:ab", "C13"},
+    {"an open dim along the axis", "concat axis=0 srcs=f32:?x@m:ab dst=f32:?x@m:ab", "C14"},
+    {"an open offset of dst", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab:off?", "C14"},
+    {"compensation", "concat axis=1 srcs=f32:@nx@m:ab dst=s8:@nx@m:ab:s8s8@1", "C15"},
+    {"padded offsets", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:s64x1:pad@nx64:at0x1", "C16"},
+    {"scales with a mask", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=srcs.0(mask=2)", "C17"},
+    {"zero points", "concat axis=1 srcs=s8:@nx@m:ab dst=s8:@nx@m:ab attr.zero_points=srcs.0", "C18"},
+    {"post-ops", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=sum", "C18"},
+};
+
+bool isSame(double ours, double theirs) { return ours == theirs || (std::isnan(ours) && std::isnan(theirs)); }
+
+/// What a concat has besides layouts.
+struct Shape {
+  Dims dims; ///< of dst
+  int axis = 0;
+  std::vector<int64_t> sizes; ///< of the sources along the axis
+  Dims ofSource(size_t i) const {
+    Dims own = dims;
+    own[static_cast<size_t>(axis)] = sizes[i];
+    return own;
+  }
+};
+
+class ConcatCases : public PrimitiveCases {
+public:
+  std::string_view name() const override { return "concat"; }
+  int64_t firstRound() const override { return cells.firstRound(); }
+  int64_t allRounds() const override { return cells.allRounds(); }
+  std::span<const Mistake> mistakes() const override { return all; }
+  std::span<const DataType> refusedTypes() const override {
+    static constexpr DataType types[] = {DataType::Boolean, DataType::F4E3M0, DataType::F4E2M1, DataType::S4, DataType::U4};
+    return types;
+  }
+  Case draw(uint64_t seed, int64_t number) const override;
+  void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *) override {
+    cells.count(drawn.number, std::get<ConcatDesc>(sized.op).dst.hasZeroDim());
+  }
+  void print(std::ostream &os) const override { cells.print(os); }
+  std::vector<std::string> missing(int64_t cases) const override { return cells.missing(cases); }
+  bool agrees(const PeerComparison &, size_t, double ours, double theirs) const override { return isSame(ours, theirs); }
+  std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override;
+
+private:
+  SourceCells cells{families};
+};
+
+/// The block along the axis that sources begin with, or within.
+int64_t blockOf(Random &random, SourceFamily family) {
+  return family == SourceFamily::Blocked || family == SourceFamily::Cut ? random.pick<int64_t>({4, 8, 8, 16, 16, 3}) : 1;
+}
+
+Shape drawShape(Random &random, SourceFamily family, size_t count, int64_t block) {
+  Shape shape;
+  shape.dims = drawSourceShape(random, random.pick<int64_t>({32, 256, 1024}));
+  if (family == SourceFamily::Runtime && shape.dims.size() == 1)
+    shape.dims.push_back(5);
+  shape.axis = drawDim(random, shape.dims);
+  const bool areSame = random.oneIn(2), isBlocked = family == SourceFamily::Blocked;
+  const int64_t most = count > 6 ? 6 : 24;
+  int64_t along = 0;
+  for (size_t i = 0; i < count; ++i) {
+    int64_t size = random.oneIn(12) ? 0 : random.between(1, isBlocked ? 3 : most) * (isBlocked ? block : 1);
+    if (isBlocked && i + 1 == count && size > 0)
+      size -= random.between(0, block - 1);
+    shape.sizes.push_back(areSame && i > 0 && !(isBlocked && shape.sizes[0] % block) ? shape.sizes[0] : size);
+    along += shape.sizes.back();
+  }
+  shape.dims[static_cast<size_t>(shape.axis)] = along;
+  if (random.oneIn(50))
+    shape.dims[static_cast<size_t>(drawDim(random, shape.dims))] = 0;
+  if (shape.dims[static_cast<size_t>(shape.axis)] != along) // the axis was it
+    std::fill(shape.sizes.begin(), shape.sizes.end(), 0);
+  return shape;
+}
+
+/// A destination that sources begin with blocks of, or within; for other families any.
+TensorDesc drawDestination(Random &random, SourceFamily family, const Shape &shape, DataType type, int64_t block) {
+  switch (family) {
+  case SourceFamily::Blocked:
+    return drawBlocked(random, shape.dims, type, {{shape.axis, block}});
+  case SourceFamily::Cut:
+    if (random.oneIn(3))
+      return drawBlocked(random, shape.dims, type, {{shape.axis, 2}, {drawDim(random, shape.dims), 4}, {shape.axis, block}});
+    return drawBlocked(random, shape.dims, type, {{shape.axis, block}});
+  case SourceFamily::Broadcast:
+  case SourceFamily::Mixed:
+    return drawSourceLayout(random, random.pick({SourceFamily::Padded, SourceFamily::Nested, SourceFamily::Gapped}), shape.dims, type);
+  default:
+    return drawSourceLayout(random, family, shape.dims, type);
+  }
+}
+
+TensorDesc drawSource(Random &random, SourceFamily family, const Shape &shape, size_t i, DataType type, int64_t block) {
+  const Dims dims = shape.ofSource(i);
+  if (family == SourceFamily::Blocked || (family == SourceFamily::Cut && random.oneIn(2)))
+    return drawBlocked(random, dims, type, {{shape.axis, block}});
+  if (family == SourceFamily::Chosen)
+    return random.oneIn(2) ? drawBlocked(random, dims, type, {{shape.axis, 4}}) : drawPlain(random, dims, type, {true, false, false});
+  return drawSourceLayout(random, family == SourceFamily::Cut ? SourceFamily::Mixed : family, dims, type);
+}
+
+/// Dims that dst has outside of the axis are open in all tensors.
+void drawOpen(Random &random, const Shape &shape, const std::vector<DataType> &types, DataType to, ConcatDesc &concat, Case &drawn) {
+  std::vector<int> order(shape.dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  random.shuffle(order);
+  if (order[0] == shape.axis)
+    std::swap(order[0], order.back());
+  std::vector<bool> isOpen(shape.dims.size(), false);
+  for (int dim : order) {
+    if (dim == shape.axis)
+      break;
+    isOpen[static_cast<size_t>(dim)] = dim == order[0] || random.oneIn(2);
+  }
+  auto add = [&](const Dims &dims, DataType type) {
+    Dims open = dims;
+    std::string tag;
+    for (int dim : order)
+      tag += static_cast<char>('a' + dim);
+    for (size_t d = 0; d < dims.size(); ++d)
+      open[d] = isOpen[d] ? runtimeDim : dims[d];
+    TensorDesc desc = taken(TensorDesc::fromTag(open, type, tag));
+    appendSizes(desc, taken(TensorDesc::fromTag(dims, type, tag)), drawn.sizes);
+    return desc;
+  };
+  for (size_t i = 0; i < types.size(); ++i)
+    concat.srcs.push_back(add(shape.ofSource(i), types[i]));
+  concat.dst = add(shape.dims, to);
+}
+
+void drawScales(Random &random, size_t sources, Attributes &attr) {
+  const bool areAll = random.oneIn(2);
+  for (size_t i = 0; i < sources; ++i)
+    if (areAll || random.oneIn(3))
+      attr.scales[arg::sourceAt(i)].dataType = random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::F16});
+}
+
+Case ConcatCases::draw(uint64_t seed, int64_t number) const {
+  Random random(seed * 1000033 + static_cast<uint64_t>(number));
+  const SourceCell cell = cells.at(number);
+  Case drawn;
+  drawn.number = number;
+  ConcatDesc concat;
+  std::vector<DataType> types = drawTypes(random, cell);
+  if (cell.family == SourceFamily::Runtime)
+    types.resize(std::min<size_t>(types.size(), 12));
+  const int64_t block = blockOf(random, cell.family);
+  const Shape shape = drawShape(random, cell.family, types.size(), block);
+  concat.axis = shape.axis;
+  if (cell.family == SourceFamily::Runtime) {
+    drawOpen(random, shape, types, cell.to, concat, drawn);
+  } else {
+    const bool areSame = random.oneIn(2);
+    for (size_t i = 0; i < types.size(); ++i) {
+      const bool repeats = areSame && i > 0 && shape.sizes[i] == shape.sizes[0];
+      concat.srcs.push_back(repeats ? concat.srcs[0] : drawSource(random, cell.family, shape, i, types[i], block));
+      concat.srcs.back().dataType = types[i];
+    }
+    if (cell.family != SourceFamily::Chosen)
+      concat.dst = drawDestination(random, cell.family, shape, cell.to, block);
+    else if (cell.to != types[0] || random.oneIn(2))
+      concat.dst = taken(TensorDesc::fromTag(shape.dims, cell.to, "any"));
+  }
+  Attributes attr;
+  if (random.oneIn(3))
+    drawScales(random, types.size(), attr);
+  drawn.desc = {std::move(concat), std::move(attr)};
+  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
+  drawn.data.seed = random.bits() % 1000000;
+  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+  return drawn;
+}
+
+std::string ConcatCases::knownDifference(const PeerComparison &with, size_t, double ours, double theirs) const {
+  const DataType to = std::get<ConcatDesc>(with.desc.op).dst.dataType;
+  const double difference = std::fabs(ours - theirs), largest = std::max(std::fabs(ours), std::fabs(theirs));
+  if (to == DataType::F8E4M3 && std::fabs(ours) == 448 && std::isnan(theirs))
+    return "values beyond f8_e4m3 become NaN";
+  if (to == DataType::E8M0)
+    return "its reorder writes nothing to e8m0";
+  if (!isFloating(to) && difference <= std::max(1.0, largest * 0x1p-22))
+    return "s32 goes through f32, or rounded otherwise";
+  if (isFloating(to) && difference <= 2 * epsilonOf(to) * largest + 1e-6)
+    return "rounded twice, by way of another type";
+  return {};
+}
+
+} // namespace
+
+std::unique_ptr<PrimitiveCases> makeConcatCases() { return std::make_unique<ConcatCases>(); }
+
+} // namespace quern

@@ -114,6 +114,7 @@ step tests "lit" "$lit" -v --order=lexical build/release/test
 step tests "conformance of softmax, every ISA" conformance release softmax "$(pick --count=240 --count=0 --all)" --isa=all
 step tests "conformance of reorder, every ISA" conformance release reorder,reorder-round-trips,reorder-tags \
   "$(pick --count=100 --count=300 --count=0)" --linker=orc --isa=all
+step tests "conformance of binary, every ISA" conformance release binary "$(pick --count=200 --count=0 --all)" --isa=all
 step tests "conformance of gemm, every ISA" conformance release gemm "$(pick --count=40 --count=0 --all)" --isa=all
 step tests "conformance of rnn" conformance release rnn "$(pick --count=0 --count=0 --all)"
 if [ $mode = default ]; then
@@ -126,11 +127,11 @@ fi
 step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 
 if [ $mode != quick ]; then
-  step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,rnn "$(pick --count=0 --count=500 --all)"
+  step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,binary,rnn "$(pick --count=0 --count=500 --all)"
   step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler
   step tests "unit tests, asan" unit asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
-  step tests "conformance, asan" conformance asan softmax,reorder --count="$(pick 0 240 1000)"
+  step tests "conformance, asan" conformance asan softmax,reorder,binary --count="$(pick 0 240 1000)"
   step one "quern run, asan" build/asan/bin/quern run -f test/problems/smoke.desc --check
   step one "build tsan" build tsan quern-unit-tests
   step tests "unit tests, tsan" unit tsan
@@ -138,7 +139,7 @@ fi
 
 if [ $mode = full ]; then
   step one "tensors beyond 2^31 elements" build/release/bin/tests/quern-large-test
-  step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder,rnn --all
+  step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder,binary,rnn --all
   step one "build debug" build debug all
   step tests "unit tests, debug" unit debug
   step tests "lit, debug" "$lit" -v --order=lexical build/debug/test

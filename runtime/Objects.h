@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -34,13 +35,19 @@ private:
   std::atomic<int> references{0};
 };
 
-/// Shares an Engine; the last reference deletes it. The address of the engine is its C handle.
+/// Shares an Engine, or none; the last reference deletes it. The address of the engine is its C handle.
 class EngineRef {
 public:
-  explicit EngineRef(Engine *engine) : engine(engine) { engine->references.fetch_add(1, std::memory_order_relaxed); }
+  explicit EngineRef(Engine *engine) : engine(engine) {
+    if (engine)
+      retain(engine);
+  }
   EngineRef(const EngineRef &other) : EngineRef(other.engine) {}
   EngineRef &operator=(const EngineRef &) = delete;
-  ~EngineRef() { release(engine); }
+  ~EngineRef() {
+    if (engine)
+      release(engine);
+  }
   Engine *get() const { return engine; }
   Engine *operator->() const { return engine; }
 
@@ -84,7 +91,7 @@ private:
   std::vector<uint64_t> durations;
 };
 
-/// A descriptor with a buffer.
+/// A descriptor with a buffer, or a host scalar with its value, which has no engine.
 class Memory {
 public:
   Memory(Engine *engine, const TensorDesc &desc) : engine(engine), desc(desc), bytes(desc.bytes()), firstByte(firstByteOf(desc)) {}
@@ -98,6 +105,11 @@ public:
     owned = nullptr;
     data = handle;
   }
+  /// Copies the value of a host scalar.
+  void setScalar(const void *value) {
+    std::memcpy(&scalar, value, static_cast<size_t>(bytes));
+    data = &scalar;
+  }
   /// A buffer of its own, aligned to 64 bytes. An empty tensor gets none.
   Result<void> allocate();
 
@@ -108,6 +120,7 @@ public:
   void *data = nullptr;
 
 private:
+  uint64_t scalar = 0;
   void *owned = nullptr;
 };
 

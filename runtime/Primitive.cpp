@@ -141,7 +141,7 @@ Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec
     if (slot->sizeCount == 0 && !sameDesc(memory->desc, *slot->desc) && !servesAs(memory->desc, *slot->desc))
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", describe(memory->desc), "; the primitive takes ",
                               describe(*slot->desc));
-    if (memory->engine->kind != stream.engine->kind)
+    if (memory->engine.get() && memory->engine->kind != stream.engine->kind) // a host scalar is on none
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is on another kind of engine than the stream");
     if (!memory->data && memory->bytes > 0)
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", memory->bytes, " bytes");

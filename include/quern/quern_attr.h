@@ -61,6 +61,40 @@ QUERN_API quern_status_t quern_primitive_attr_set_zero_points(quern_primitive_at
 QUERN_API quern_status_t quern_primitive_attr_get_zero_points(const_quern_primitive_attr_t attr, int arg, int *mask,
         int *group_ndims, quern_dims_t group_dims, quern_data_type_t *data_type) QUERN_NOEXCEPT;
 
+/** The same, and with `is_on_host` one value (mask 0, no groups) that an execution takes from a host scalar. */
+QUERN_API quern_status_t quern_primitive_attr_set_scales_v2(quern_primitive_attr_t attr, int arg, int mask, int group_ndims,
+        const quern_dims_t group_dims, quern_data_type_t data_type, int is_on_host) QUERN_NOEXCEPT;
+/** `mode` other than static_sazp: kept, and refused by every primitive. */
+QUERN_API quern_status_t quern_primitive_attr_set_scales_v3(quern_primitive_attr_t attr, int arg, int mask, int group_ndims,
+        const quern_dims_t group_dims, quern_data_type_t data_type, int is_on_host, quern_quantization_mode_t mode) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_primitive_attr_set_zero_points_v2(quern_primitive_attr_t attr, int arg, int mask, int group_ndims,
+        const quern_dims_t group_dims, quern_data_type_t data_type, int is_on_host) QUERN_NOEXCEPT;
+/** 1 if `arg`, with QUERN_ARG_ATTR_SCALES or QUERN_ARG_ATTR_ZERO_POINTS in it, is given by a host scalar. */
+QUERN_API int quern_primitive_attr_is_on_host(const_quern_primitive_attr_t attr, int arg) QUERN_NOEXCEPT;
+
+/* What follows is kept, so that the getters give it back; every primitive refuses what is not the default. */
+
+QUERN_API quern_status_t quern_primitive_attr_get_rounding(
+        quern_primitive_attr_t attr, int arg, quern_rounding_mode_t *mode) QUERN_NOEXCEPT;
+/** `arg` is a destination or a gradient. */
+QUERN_API quern_status_t quern_primitive_attr_set_rounding(
+        quern_primitive_attr_t attr, int arg, quern_rounding_mode_t mode) QUERN_NOEXCEPT;
+/** `mask_desc` belongs to `attr`; it is the zero descriptor where no dropout was set. */
+QUERN_API quern_status_t quern_primitive_attr_get_dropout(
+        const_quern_primitive_attr_t attr, const_quern_memory_desc_t *mask_desc) QUERN_NOEXCEPT;
+/** Seeds of s32. A zero descriptor: no mask is written. */
+QUERN_API quern_status_t quern_primitive_attr_set_dropout(
+        quern_primitive_attr_t attr, const_quern_memory_desc_t mask_desc) QUERN_NOEXCEPT;
+/** Any of the results may be null. */
+QUERN_API quern_status_t quern_primitive_attr_get_dropout_v2(const_quern_primitive_attr_t attr,
+        const_quern_memory_desc_t *mask_desc, quern_data_type_t *seed_dt, int *use_offset, int *use_host_scalars) QUERN_NOEXCEPT;
+/** Seeds are s32 or s64 (16). A null mask with an undefined type takes the attribute away. */
+QUERN_API quern_status_t quern_primitive_attr_set_dropout_v2(quern_primitive_attr_t attr, const_quern_memory_desc_t mask_desc,
+        quern_data_type_t seed_dt, int use_offset, int use_host_scalars) QUERN_NOEXCEPT;
+/** Of the source. */
+QUERN_API quern_status_t quern_primitive_attr_set_precomputed_reductions(quern_primitive_attr_t attr, int arg, int mask,
+        int group_ndims, const quern_dims_t group_dims, quern_data_type_t data_type) QUERN_NOEXCEPT;
+
 /** `post_ops` belongs to `attr`. */
 QUERN_API quern_status_t quern_primitive_attr_get_post_ops(
         const_quern_primitive_attr_t attr, const_quern_post_ops_t *post_ops) QUERN_NOEXCEPT;
@@ -116,6 +150,15 @@ QUERN_API quern_status_t quern_post_ops_get_params_binary_v2(const_quern_post_op
 /** Slopes given at execution, one for each index of the masked dims. */
 QUERN_API quern_status_t quern_post_ops_append_prelu(quern_post_ops_t post_ops, int mask) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_post_ops_get_params_prelu(const_quern_post_ops_t post_ops, int index, int *mask) QUERN_NOEXCEPT;
+
+/** A depthwise convolution, which every primitive refuses. */
+QUERN_API quern_status_t quern_post_ops_append_dw(quern_post_ops_t post_ops, quern_data_type_t weights_data_type,
+        quern_data_type_t bias_data_type, quern_data_type_t dst_data_type, quern_dim_t kernel_size, quern_dim_t stride_size,
+        quern_dim_t padding_l_size) QUERN_NOEXCEPT;
+/** Any of the results may be null. */
+QUERN_API quern_status_t quern_post_ops_get_params_dw(const_quern_post_ops_t post_ops, int index,
+        quern_data_type_t *weights_data_type, quern_data_type_t *bias_data_type, quern_data_type_t *dst_data_type,
+        quern_dim_t *kernel_size, quern_dim_t *stride_size, quern_dim_t *padding_l_size) QUERN_NOEXCEPT;
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -175,6 +175,13 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
     check(quern_primitive_attr_set_zero_points(get(), arg, mask, static_cast<int>(groups.size()),
                                                groups.empty() ? nullptr : groups.data(), static_cast<quern_data_type_t>(type)));
   }
+  /// One value that an execution takes from a host scalar.
+  void set_host_scale(int arg, memory::data_type type = memory::data_type::f32) {
+    check(quern_primitive_attr_set_scales_v2(get(), arg, 0, 0, nullptr, static_cast<quern_data_type_t>(type), 1));
+  }
+  void set_host_zero_point(int arg, memory::data_type type = memory::data_type::s32) {
+    check(quern_primitive_attr_set_zero_points_v2(get(), arg, 0, 0, nullptr, static_cast<quern_data_type_t>(type), 1));
+  }
   /// A copy.
   post_ops get_post_ops() const {
     const_quern_post_ops_t found = nullptr;

@@ -22,6 +22,10 @@ extern "C" {
 QUERN_API quern_status_t quern_memory_desc_create_with_strides(quern_memory_desc_t *memory_desc, int ndims, const quern_dims_t dims,
         quern_data_type_t data_type, const quern_dims_t strides) QUERN_NOEXCEPT;
 
+/** One value on the host: a scale or zero point. invalid_arguments: the type is undefined or boolean. */
+QUERN_API quern_status_t quern_memory_desc_create_host_scalar(
+        quern_memory_desc_t *memory_desc, quern_data_type_t data_type) QUERN_NOEXCEPT;
+
 /**
  * By the name of a layout: letters from the outermost dimension to the innermost, a capital for a blocked one ("abcd", "aBcd16b",
  * "ABcd4b16a4b"), an alias ("nchw", "ldigo"), or "any" where the primitive is to choose.
@@ -76,6 +80,12 @@ QUERN_API quern_status_t quern_memory_create(
 /** The same with an array of handles; a descriptor here has one buffer, so `nhandles` is 1. */
 QUERN_API quern_status_t quern_memory_create_v2(quern_memory_t *memory, const_quern_memory_desc_t memory_desc, quern_engine_t engine,
         int nhandles, void **handles) QUERN_NOEXCEPT;
+/** Of a host scalar's descriptor; copies the value. It has no engine, and no handle to ask for or set. */
+QUERN_API quern_status_t quern_memory_create_host_scalar(
+        quern_memory_t *memory, const_quern_memory_desc_t memory_desc, void *scalar_ptr) QUERN_NOEXCEPT;
+/** Copies the value of a host scalar to where `value` points. */
+QUERN_API quern_status_t quern_memory_get_host_scalar_value(const_quern_memory_t memory, void *value) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_memory_set_host_scalar_value(quern_memory_t memory, const void *value) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_memory_get_memory_desc(
         const_quern_memory_t memory, const_quern_memory_desc_t *memory_desc) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_memory_get_engine(const_quern_memory_t memory, quern_engine_t *engine) QUERN_NOEXCEPT;

@@ -89,6 +89,13 @@ struct memory : public handle<quern_memory_t> {
             return quern_memory_desc_create_with_blob(out, blob.data());
           })) {}
 
+    /// One value on the host.
+    static desc host_scalar(data_type type) {
+      return desc(make("could not create a host scalar's descriptor", false, [&](quern_memory_desc_t *out) {
+        return quern_memory_desc_create_host_scalar(out, static_cast<quern_data_type_t>(type));
+      }));
+    }
+
     desc submemory_desc(const dims &adims, const dims &offsets, bool allow_empty = false) const {
       check_rank(adims), check_rank(offsets);
       return desc(make("could not create a submemory descriptor", allow_empty, [&](quern_memory_desc_t *out) {
@@ -164,6 +171,25 @@ struct memory : public handle<quern_memory_t> {
   }
   memory(const desc &md, const engine &aengine) : memory(md, aengine, QUERN_MEMORY_ALLOCATE) {}
 
+  /// A host scalar; `value` is of the descriptor's type, of which only the size is checked.
+  template <typename T, typename = std::enable_if_t<std::is_trivially_copyable<T>::value && !std::is_base_of<engine, T>::value>>
+  memory(const desc &md, T value) {
+    check_size<T>(md);
+    quern_memory_t created = nullptr;
+    error::wrap_c_api(quern_memory_create_host_scalar(&created, md.get(), &value), "could not create a host scalar");
+    reset(created);
+  }
+  template <typename T> T get_host_scalar_value() const {
+    check_size<T>(get_desc());
+    T value{};
+    error::wrap_c_api(quern_memory_get_host_scalar_value(get(), &value), "could not get the value of a host scalar");
+    return value;
+  }
+  template <typename T> void set_host_scalar_value(T value) const {
+    check_size<T>(get_desc());
+    error::wrap_c_api(quern_memory_set_host_scalar_value(get(), &value), "could not set the value of a host scalar");
+  }
+
   desc get_desc() const {
     const_quern_memory_desc_t found = nullptr;
     quern_memory_desc_t copy = nullptr;
@@ -188,6 +214,12 @@ struct memory : public handle<quern_memory_t> {
     return static_cast<T *>(data);
   }
   void unmap_data(void *data) const { error::wrap_c_api(quern_memory_unmap_data(get(), data), "could not unmap a memory"); }
+
+private:
+  template <typename T> static void check_size(const desc &md) {
+    if (md.get_size() != sizeof(T))
+      throw error(quern_invalid_arguments, "the value is not of the type of the host scalar");
+  }
 };
 
 } // namespace quern

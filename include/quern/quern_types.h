@@ -75,7 +75,12 @@ typedef quern_dim_t quern_dims_t[QUERN_MAX_NDIMS];
 /** Passed as a handle: the library allocates the buffer (aligned to 64 bytes) and frees it with the memory object. */
 #define QUERN_MEMORY_ALLOCATE ((void *)(size_t)-1)
 
-typedef enum QUERN_INT { quern_format_kind_undef = 0, quern_format_kind_any = 1, quern_blocked = 2 } quern_format_kind_t;
+typedef enum QUERN_INT {
+    quern_format_kind_undef = 0,
+    quern_format_kind_any = 1,
+    quern_blocked = 2,
+    quern_format_kind_host_scalar = 5 /**< one value in the memory object itself */
+} quern_format_kind_t;
 
 typedef enum QUERN_INT {
     quern_prop_kind_undef = 0,
@@ -93,6 +98,7 @@ typedef enum QUERN_INT {
     quern_reorder = 1,
     quern_concat = 3,
     quern_sum = 4,        /**< a primitive and a post-op */
+    quern_convolution = 5, /**< as a post-op */
     quern_eltwise = 7,    /**< a primitive and a post-op */
     quern_rnn = 11,
     quern_binary = 13,    /**< a primitive and a post-op */
@@ -196,6 +202,17 @@ typedef enum QUERN_INT {
     quern_accumulation_mode_f32 = 4,
     quern_accumulation_mode_f16 = 5
 } quern_accumulation_mode_t;
+
+/** How scales come about: given, or computed from the data (not implemented). */
+typedef enum QUERN_INT {
+    quern_quantization_mode_undef = 0,
+    quern_quantization_mode_static_sazp = 1,
+    quern_quantization_mode_dynamic_mx = 2,
+    quern_quantization_mode_dynamic_fp = 3
+} quern_quantization_mode_t;
+
+/** The environment's rounding is to nearest, ties to even; stochastic rounding is not implemented. */
+typedef enum QUERN_INT { quern_rounding_mode_environment = 0, quern_rounding_mode_stochastic = 1 } quern_rounding_mode_t;
 
 typedef enum QUERN_INT { quern_scratchpad_mode_library = 0, quern_scratchpad_mode_user = 1 } quern_scratchpad_mode_t;
 

@@ -50,6 +50,9 @@ Result<void> checkQuantParams(const char *what, const std::map<int32_t, QuantPar
       return ok;
     if (params.dataType == DataType::Undef)
       return invalidArguments(what, " of argument ", argument, " have no data type");
+    if (params.isOnHost && (params.mask != 0 || !params.groups.empty()))
+      return invalidArguments(what, " of argument ", argument, " are on the host with mask ", params.mask, " and ", params.groups.size(),
+                              " group sizes; a host scalar has mask 0 and no groups");
     if (!params.groups.empty() && params.groups.size() != 2)
       return invalidArguments(what, " of argument ", argument, " have ", params.groups.size(), " group sizes; 0 or 2 are possible");
     for (int64_t group : params.groups)
@@ -84,6 +87,8 @@ PostOp withMeaningfulFields(const PostOp &op) {
   case PostOp::Kind::Prelu:
     kept.mask = op.mask;
     break;
+  case PostOp::Kind::Depthwise:
+    break;
   }
   return kept;
 }
@@ -101,9 +106,23 @@ Result<void> checkBinary(const PostOp &op) {
   return {};
 }
 
+Result<void> refuseUncomputed(const UncomputedAttributes &attr) {
+  if (attr.dropout)
+    return unimplemented("dropout is not implemented");
+  if (!attr.quantizationModes.empty())
+    return unimplemented("scales of argument ", attr.quantizationModes.begin()->first, " are dynamic; only static ones are implemented");
+  if (!attr.roundingModes.empty())
+    return unimplemented("rounding of argument ", attr.roundingModes.begin()->first, " is stochastic, which is not implemented");
+  if (!attr.precomputedReductions.empty())
+    return unimplemented("precomputed reductions are not implemented");
+  return {};
+}
+
 } // namespace
 
 Result<void> PostOp::validate() const {
+  if (kind == Kind::Depthwise)
+    return unimplemented("post-op depthwise convolution is not implemented");
   if (!isKnown(kind))
     return invalidArguments("post-op kind ", static_cast<int32_t>(kind), " is unknown");
   if (kind == Kind::Eltwise && !isEltwise(alg))
@@ -120,7 +139,16 @@ Result<void> PostOp::validate() const {
   return {};
 }
 
+UncomputedAttributes &Attributes::changeUncomputed() {
+  auto copy = uncomputed ? std::make_shared<UncomputedAttributes>(*uncomputed) : std::make_shared<UncomputedAttributes>();
+  uncomputed = copy;
+  return *copy;
+}
+
 Result<void> Attributes::validate() const {
+  if (uncomputed)
+    if (Result<void> ok = refuseUncomputed(*uncomputed); !ok)
+      return ok;
   if (Result<void> ok = checkQuantParams("scales", scales); !ok)
     return ok;
   if (Result<void> ok = checkQuantParams("zero points", zeroPoints); !ok)

@@ -14,6 +14,8 @@
 #include "Desc/TensorDesc.h"
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace quern {
@@ -23,15 +25,17 @@ struct QuantParams {
   int32_t mask = 0;
   DataType dataType = DataType::F32;
   std::vector<int64_t> groups; ///< empty, or one group size for each of the last two dims
+  bool isOnHost = false;       ///< one value, given as a host scalar
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
-    visit("mask", self.mask), visit("type", self.dataType), visit("groups", self.groups);
+    visit("mask", self.mask), visit("type", self.dataType), visit("groups", self.groups), visit("host", self.isOnHost);
   }
   bool operator==(const QuantParams &other) const;
 };
 
 /// One post-op. `kind` says which fields mean something; the others keep their defaults.
 struct PostOp {
-  enum class Kind : int32_t { Eltwise = 0, Binary = 1, Sum = 2, Prelu = 3 };
+  /// Depthwise is kept for its getters alone: it has no name and no fields in text or bytes, and validate() refuses it.
+  enum class Kind : int32_t { Eltwise = 0, Binary = 1, Sum = 2, Prelu = 3, Depthwise = 4 };
   Kind kind = Kind::Eltwise;
   Alg alg = Alg::Undef;                    ///< eltwise, binary
   float alpha = 0, beta = 0;               ///< eltwise
@@ -40,6 +44,10 @@ struct PostOp {
   DataType dataType = DataType::Undef;     ///< sum; Undef: the destination's
   TensorDesc src1, src2;                   ///< binary; src2 only for select
   int32_t mask = 0;                        ///< prelu
+  struct {
+    DataType weights = DataType::Undef, bias = DataType::Undef, dst = DataType::Undef;
+    int64_t kernel = 0, stride = 0, padding = 0;
+  } depthwise;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("kind", self.kind), visit("alg", self.alg), visit("alpha", self.alpha), visit("beta", self.beta), visit("scale", self.scale),
         visit("zero_point", self.zeroPoint), visit("type", self.dataType), visit("src1", self.src1), visit("src2", self.src2),
@@ -69,6 +77,20 @@ struct RnnQuantization {
   bool operator==(const RnnQuantization &other) const;
 };
 
+/// What oneDNN has and no primitive here computes: kept for its getters. Attributes::validate() refuses all of it, so none of it is ever
+/// part of a problem, its bytes or its text.
+struct UncomputedAttributes {
+  struct Dropout {
+    TensorDesc mask;
+    int32_t seedType = 0; ///< dnnl_data_type_t, which has types of indices that DataType has not
+    bool usesOffset = false, usesHostScalars = false;
+  };
+  std::optional<Dropout> dropout;
+  std::map<int32_t, int32_t> quantizationModes;  ///< of scales that are not static, by execution argument: dnnl_quantization_mode_t
+  std::map<int32_t, int32_t> roundingModes;      ///< those that are not of the environment: dnnl_rounding_mode_t
+  std::map<int32_t, QuantParams> precomputedReductions;
+};
+
 inline constexpr size_t maxPostOps = 32;
 
 struct Attributes {
@@ -81,12 +103,15 @@ struct Attributes {
   std::map<int32_t, QuantParams> zeroPoints; ///< by execution argument
   std::vector<PostOp> postOps;
   RnnQuantization rnn;
+  std::shared_ptr<const UncomputedAttributes> uncomputed; ///< null: none
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("scratchpad", self.scratchpadMode), visit("fpmath", self.fpmathMode), visit("fpmath_int", self.fpmathApplyToInt),
         visit("accumulation", self.accumulationMode), visit("deterministic", self.deterministic), visit("scales", self.scales),
         visit("zero_points", self.zeroPoints), visit("post_ops", self.postOps), visit("rnn", self.rnn);
   }
   bool operator==(const Attributes &other) const;
+  /// A copy of its own, to change.
+  UncomputedAttributes &changeUncomputed();
   /// What must hold of attributes whatever primitive they are for: masks, groups, post-ops and their number.
   Result<void> validate() const;
 };

@@ -105,7 +105,20 @@ int64_t TensorDesc::elements() const { return isZero() ? 0 : productOf(shape());
 
 int64_t TensorDesc::paddedElements() const { return isZero() ? 0 : productOf({paddedDims, static_cast<size_t>(ndims)}); }
 
+Result<TensorDesc> TensorDesc::hostScalar(DataType type) {
+  if (bitsOf(type) == 0 || type == DataType::Boolean)
+    return invalidArguments("a host scalar cannot be of type ", nameOf(type));
+  TensorDesc desc;
+  desc.ndims = 1;
+  desc.dims[0] = desc.paddedDims[0] = desc.strides[0] = 1;
+  desc.dataType = type;
+  desc.formatKind = FormatKind::HostScalar;
+  return desc;
+}
+
 int64_t TensorDesc::bytes() const {
+  if (isHostScalar())
+    return (bitsOf(dataType) + 7) / 8;
   if (isZero() || !isBlockedFormat() || hasZeroDim())
     return 0;
   if (hasRuntimeDims())

@@ -63,6 +63,7 @@ struct TensorDesc {
   static Result<TensorDesc> fromStrides(std::span<const int64_t> dims, DataType type, std::span<const int64_t> strides);
   /// Dense row-major.
   static Result<TensorDesc> dense(std::span<const int64_t> dims, DataType type);
+  static Result<TensorDesc> hostScalar(DataType type);
   /// By the letters of a tag ("abcd", "aBcd16b", "ABcd4b16a4b"), an alias ("nchw"), or "any".
   static Result<TensorDesc> fromTag(std::span<const int64_t> dims, DataType type, std::string_view tag);
 
@@ -74,6 +75,8 @@ struct TensorDesc {
   bool isZero() const { return ndims == 0; } ///< the absent tensor
   bool isAny() const { return formatKind == FormatKind::Any; }
   bool isBlockedFormat() const { return formatKind == FormatKind::Blocked; }
+  /// One value on the host, a scale or zero point; not a tensor of a primitive, so validate() refuses it.
+  bool isHostScalar() const { return formatKind == FormatKind::HostScalar; }
   bool isPlain() const { return isBlockedFormat() && innerBlockCount == 0; }
   bool hasRuntimeDims() const;  ///< of dims, strides or offset0
   /// Of its dims, strides and offset0, how many are given at execution only.

@@ -22,7 +22,7 @@ enum class DataType : int32_t {
   E8M0 = 13, F4E2M1 = 14, F4E3M0 = 15,
 };
 
-enum class FormatKind : int32_t { Undef = 0, Any = 1, Blocked = 2 };
+enum class FormatKind : int32_t { Undef = 0, Any = 1, Blocked = 2, HostScalar = 5 };
 
 /// `Gemm` is Quern's own: oneDNN has functions for it and no primitive.
 enum class PrimitiveKind : int32_t {

@@ -34,7 +34,7 @@ TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of) {
   TensorDesc vector;
   vector.ndims = 1;
   vector.dataType = params.dataType;
-  vector.formatKind = FormatKind::Blocked;
+  vector.formatKind = params.isOnHost ? FormatKind::HostScalar : FormatKind::Blocked;
   vector.strides[0] = 1;
   int64_t count = 1;
   for (int dim = 0; dim < of.ndims; ++dim)

@@ -53,7 +53,7 @@ std::string nameOf(int32_t index);
 int64_t groupAlong(const QuantParams &params, int rank, int dim);
 
 /// The tensor of scales or zero points: dense, 1-D, row-major over the masked dims of `of`, of which the last two count groups if there are
-/// any; one element for mask 0. Its dim is known only at execution if one of those is.
+/// any; one element for mask 0, or a host scalar. Its dim is known only at execution if one of those is.
 TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of);
 
 /// Appends the inputs that attributes add, in this order: scales of each of `quantized` that has them, zero points likewise; for each

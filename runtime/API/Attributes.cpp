@@ -37,9 +37,12 @@ Result<void> checkQuantArgument(const char *what, int arg) {
 
 using QuantMap = std::map<int32_t, QuantParams>;
 
-Result<void> setQuant(const char *what, QuantMap &map, int arg, int mask, int groupCount, const int64_t *groups, quern_data_type_t type) {
+Result<void> setQuant(const char *what, QuantMap &map, int arg, int mask, int groupCount, const int64_t *groups, quern_data_type_t type,
+                      bool isOnHost = false) {
   if (Result<void> checked = checkQuantArgument(what, arg); !checked)
     return checked;
+  if (isOnHost && (mask != 0 || groupCount != 0))
+    return invalidArguments(what, " on the host are one value, with mask 0 and no groups; mask is ", mask, ", groups are ", groupCount);
   if (mask < 0 || mask >= 1 << maxDims)
     return invalidArguments("the mask of ", what, " is ", mask, "; it must be 0 to ", (1 << maxDims) - 1);
   if (groupCount != 0 && groupCount != 2)
@@ -53,7 +56,7 @@ Result<void> setQuant(const char *what, QuantMap &map, int arg, int mask, int gr
     return element.takeError();
   if (*element == DataType::Undef)
     return invalidArguments("the data type of ", what, " is undefined");
-  QuantParams params{mask, *element, {}};
+  QuantParams params{mask, *element, {}, isOnHost};
   if (groupCount)
     params.groups.assign(groups, groups + groupCount);
   map[arg] = std::move(params);
@@ -213,9 +216,27 @@ quern_status_t quern_primitive_attr_set_scales_mask(quern_primitive_attr_t attr,
 
 quern_status_t quern_primitive_attr_set_scales(quern_primitive_attr_t attr, int arg, int mask, int groupCount, const quern_dims_t groups,
                                                quern_data_type_t type) noexcept {
+  return quern_primitive_attr_set_scales_v2(attr, arg, mask, groupCount, groups, type, 0);
+}
+
+quern_status_t quern_primitive_attr_set_scales_v2(quern_primitive_attr_t attr, int arg, int mask, int groupCount, const quern_dims_t groups,
+                                                  quern_data_type_t type, int isOnHost) noexcept {
+  return quern_primitive_attr_set_scales_v3(attr, arg, mask, groupCount, groups, type, isOnHost, quern_quantization_mode_static_sazp);
+}
+
+quern_status_t quern_primitive_attr_set_scales_v3(quern_primitive_attr_t attr, int arg, int mask, int groupCount, const quern_dims_t groups,
+                                                  quern_data_type_t type, int isOnHost, quern_quantization_mode_t mode) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
-    return setQuant("scales", unwrap(attr)->scales, arg, mask, groupCount, groups, type);
+    if (mode < quern_quantization_mode_static_sazp || mode > quern_quantization_mode_dynamic_fp)
+      return invalidArguments("the quantization mode is ", static_cast<int>(mode), "; it must be 1 to 3");
+    if (Result<void> set = setQuant("scales", unwrap(attr)->scales, arg, mask, groupCount, groups, type, isOnHost != 0); !set)
+      return set;
+    if (mode != quern_quantization_mode_static_sazp)
+      unwrap(attr)->changeUncomputed().quantizationModes[arg] = mode;
+    else if (unwrap(attr)->uncomputed)
+      unwrap(attr)->changeUncomputed().quantizationModes.erase(arg);
+    return {};
   });
 }
 
@@ -233,10 +254,23 @@ quern_status_t quern_primitive_attr_set_zero_points_mask(quern_primitive_attr_t 
 
 quern_status_t quern_primitive_attr_set_zero_points(quern_primitive_attr_t attr, int arg, int mask, int groupCount,
                                                     const quern_dims_t groups, quern_data_type_t type) noexcept {
+  return quern_primitive_attr_set_zero_points_v2(attr, arg, mask, groupCount, groups, type, 0);
+}
+
+quern_status_t quern_primitive_attr_set_zero_points_v2(quern_primitive_attr_t attr, int arg, int mask, int groupCount,
+                                                       const quern_dims_t groups, quern_data_type_t type, int isOnHost) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
-    return setQuant("zero points", unwrap(attr)->zeroPoints, arg, mask, groupCount, groups, type);
+    return setQuant("zero points", unwrap(attr)->zeroPoints, arg, mask, groupCount, groups, type, isOnHost != 0);
   });
+}
+
+int quern_primitive_attr_is_on_host(const_quern_primitive_attr_t attr, int arg) noexcept {
+  if (!attr)
+    return 0;
+  const QuantMap &map = arg & QUERN_ARG_ATTR_SCALES ? unwrap(attr)->scales : unwrap(attr)->zeroPoints;
+  const auto found = map.find(arg & ~(QUERN_ARG_ATTR_SCALES | QUERN_ARG_ATTR_ZERO_POINTS));
+  return found != map.end() && found->second.isOnHost;
 }
 
 quern_status_t quern_primitive_attr_get_zero_points(const_quern_primitive_attr_t attr, int arg, int *mask, int *groupCount,

@@ -64,6 +64,14 @@ Result<void> queryDesc(const TensorDesc &desc, quern_query_t what, void *result)
   }
 }
 
+Result<void> requireHostScalar(const Memory &memory) {
+  return memory.desc.isHostScalar() ? Result<void>() : Result<void>(invalidArguments("the memory is not a host scalar"));
+}
+
+Result<void> refuseHostScalar(const TensorDesc &desc, const char *what) {
+  return desc.isHostScalar() ? Result<void>(invalidArguments("a host scalar ", what)) : Result<void>();
+}
+
 Result<void> setHandle(Memory &memory, void *handle) {
   if (handle == QUERN_MEMORY_ALLOCATE)
     return memory.allocate();
@@ -74,6 +82,8 @@ Result<void> setHandle(Memory &memory, void *handle) {
 Result<void> createMemory(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine, void *handle) {
   if (unwrap(desc)->isAny())
     return invalidArguments("memory needs a layout, not `any`: ask the primitive descriptor for its descriptor");
+  if (Result<void> ok = refuseHostScalar(*unwrap(desc), "is made by quern_memory_create_host_scalar()"); !ok)
+    return ok;
   if (unwrap(desc)->hasRuntimeDims())
     return invalidArguments("memory cannot be made of a descriptor with runtime dims, strides or offset; it is ", textOf(*unwrap(desc)));
   auto created = std::make_unique<Memory>(unwrap(engine), *unwrap(desc));
@@ -103,6 +113,15 @@ quern_status_t quern_memory_desc_create_with_strides(quern_memory_desc_t *desc, 
     if (!element)
       return element.takeError();
     return give(strides ? TensorDesc::fromStrides(*shape, *element, {strides, shape->size()}) : TensorDesc::dense(*shape, *element), desc);
+  });
+}
+
+quern_status_t quern_memory_desc_create_host_scalar(quern_memory_desc_t *desc, quern_data_type_t type) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("memory_desc", desc);
+    *desc = nullptr;
+    Result<DataType> element = checkedEnum<DataType>("data type", type);
+    return element ? give(TensorDesc::hostScalar(*element), desc) : Result<void>(element.takeError());
   });
 }
 
@@ -154,6 +173,8 @@ quern_status_t quern_memory_desc_reshape(quern_memory_desc_t *out, const_quern_m
     QUERN_REQUIRE("out_memory_desc", out);
     *out = nullptr;
     QUERN_REQUIRE("in_memory_desc", in);
+    if (Result<void> ok = refuseHostScalar(*unwrap(in), "cannot be reshaped"); !ok)
+      return ok;
     Result<std::span<const int64_t>> shape = dimsFrom("dims", ndims, dims);
     return shape ? give(unwrap(in)->reshape(*shape), out) : Result<void>(shape.takeError());
   });
@@ -164,6 +185,8 @@ quern_status_t quern_memory_desc_permute_axes(quern_memory_desc_t *out, const_qu
     QUERN_REQUIRE("out_memory_desc", out);
     *out = nullptr;
     QUERN_REQUIRE("in_memory_desc", in, "permutation", permutation);
+    if (Result<void> ok = refuseHostScalar(*unwrap(in), "has no axes to permute"); !ok)
+      return ok;
     return give(unwrap(in)->permuteAxes({permutation, static_cast<size_t>(unwrap(in)->ndims)}), out);
   });
 }
@@ -175,6 +198,8 @@ quern_status_t quern_memory_desc_create_with_blob(quern_memory_desc_t *desc, con
     QUERN_REQUIRE("blob", blob);
     TensorDesc copy;
     std::memcpy(&copy, blob, sizeof(copy));
+    if (copy.isHostScalar())
+      return give(TensorDesc::hostScalar(copy.dataType), desc);
     if (Result<void> valid = copy.validate(); !valid)
       return valid;
     return give(copy, desc);
@@ -259,6 +284,40 @@ quern_status_t quern_memory_create_v2(quern_memory_t *memory, const_quern_memory
   });
 }
 
+quern_status_t quern_memory_create_host_scalar(quern_memory_t *memory, const_quern_memory_desc_t desc, void *value) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("memory", memory);
+    *memory = nullptr;
+    QUERN_REQUIRE("memory_desc", desc, "scalar_ptr", value);
+    auto created = std::make_unique<Memory>(nullptr, *unwrap(desc));
+    if (Result<void> ok = requireHostScalar(*created); !ok)
+      return ok;
+    created->setScalar(value);
+    wrap(created.release(), memory);
+    return {};
+  });
+}
+
+quern_status_t quern_memory_get_host_scalar_value(const_quern_memory_t memory, void *value) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("memory", memory, "value", value);
+    if (Result<void> ok = requireHostScalar(*unwrap(memory)); !ok)
+      return ok;
+    std::memcpy(value, unwrap(memory)->data, static_cast<size_t>(unwrap(memory)->bytes));
+    return {};
+  });
+}
+
+quern_status_t quern_memory_set_host_scalar_value(quern_memory_t memory, const void *value) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("memory", memory, "value", value);
+    if (Result<void> ok = requireHostScalar(*unwrap(memory)); !ok)
+      return ok;
+    unwrap(memory)->setScalar(value);
+    return {};
+  });
+}
+
 quern_status_t quern_memory_get_memory_desc(const_quern_memory_t memory, const_quern_memory_desc_t *desc) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory, "memory_desc", desc);
@@ -295,6 +354,8 @@ quern_status_t quern_memory_unmap_data(const_quern_memory_t memory, void *mapped
 quern_status_t quern_memory_get_data_handle(const_quern_memory_t memory, void **handle) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory, "handle", handle);
+    if (Result<void> ok = refuseHostScalar(unwrap(memory)->desc, "has no handle"); !ok)
+      return ok;
     *handle = unwrap(memory)->data;
     return {};
   });
@@ -305,6 +366,8 @@ quern_status_t quern_memory_set_data_handle(quern_memory_t memory, void *handle)
     QUERN_REQUIRE("memory", memory);
     if (handle == QUERN_MEMORY_ALLOCATE)
       return invalidArguments("QUERN_MEMORY_ALLOCATE is for creation only");
+    if (Result<void> ok = refuseHostScalar(unwrap(memory)->desc, "has no handle"); !ok)
+      return ok;
     unwrap(memory)->setHandle(handle);
     return {};
   });

@@ -92,6 +92,7 @@ quern_primitive_kind_t quern_post_ops_get_kind(const_quern_post_ops_t postOps, i
   case PostOp::Kind::Binary: return quern_binary;
   case PostOp::Kind::Sum: return quern_sum;
   case PostOp::Kind::Prelu: return quern_prelu;
+  case PostOp::Kind::Depthwise: return quern_convolution;
   }
   return quern_undefined_primitive;
 }
@@ -210,6 +211,47 @@ quern_status_t quern_post_ops_get_params_prelu(const_quern_post_ops_t postOps, i
       return op.takeError();
     if (mask)
       *mask = (*op)->mask;
+    return {};
+  });
+}
+
+quern_status_t quern_post_ops_append_dw(quern_post_ops_t postOps, quern_data_type_t weights, quern_data_type_t bias, quern_data_type_t dst,
+                                        quern_dim_t kernel, quern_dim_t stride, quern_dim_t padding) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("post_ops", postOps);
+    PostOp op;
+    op.kind = PostOp::Kind::Depthwise;
+    for (auto [kept, given] : {std::pair(&op.depthwise.weights, weights), std::pair(&op.depthwise.bias, bias),
+                               std::pair(&op.depthwise.dst, dst)}) {
+      Result<DataType> element = checkedEnum<DataType>("data type", given);
+      if (!element)
+        return element.takeError();
+      *kept = *element;
+    }
+    if (op.depthwise.weights == DataType::Undef || op.depthwise.dst == DataType::Undef)
+      return invalidArguments("the data type of weights or destination is undefined");
+    if (kernel < 1 || stride < 1 || padding < 0 || padding >= kernel)
+      return invalidArguments("kernel, stride and padding are ", kernel, ", ", stride, " and ", padding,
+                              "; the first two must be at least 1, the last below the first");
+    op.depthwise.kernel = kernel, op.depthwise.stride = stride, op.depthwise.padding = padding;
+    return append(postOps, std::move(op));
+  });
+}
+
+quern_status_t quern_post_ops_get_params_dw(const_quern_post_ops_t postOps, int index, quern_data_type_t *weights, quern_data_type_t *bias,
+                                            quern_data_type_t *dst, quern_dim_t *kernel, quern_dim_t *stride,
+                                            quern_dim_t *padding) noexcept {
+  return guarded([&]() -> Result<void> {
+    Result<const PostOp *> op = find(postOps, index, PostOp::Kind::Depthwise, "convolution");
+    if (!op)
+      return op.takeError();
+    const auto give = [](auto *result, auto value) {
+      if (result)
+        *result = static_cast<std::remove_pointer_t<decltype(result)>>(value);
+    };
+    const auto &kept = (*op)->depthwise;
+    give(weights, static_cast<int>(kept.weights)), give(bias, static_cast<int>(kept.bias)), give(dst, static_cast<int>(kept.dst));
+    give(kernel, kept.kernel), give(stride, kept.stride), give(padding, kept.padding);
     return {};
   });
 }

@@ -120,7 +120,7 @@ std::string nameOfArgument(int argument) {
 using QuantGetter = decltype(&quern_primitive_attr_get_scales);
 
 /// "src0:0:f32+dst:2:f32:16x1" of scales or zero points.
-std::string quantizationOf(const_quern_primitive_attr_t attr, QuantGetter get, int sources, int postOps) {
+std::string quantizationOf(const_quern_primitive_attr_t attr, QuantGetter get, int flag, int sources, int postOps) {
   std::vector<int> arguments = {QUERN_ARG_SRC_0, QUERN_ARG_SRC_1, QUERN_ARG_SRC_2, QUERN_ARG_DST, QUERN_ARG_WEIGHTS};
   for (int source = 0; source < sources; ++source)
     arguments.push_back(firstOfMany + source);
@@ -136,6 +136,8 @@ std::string quantizationOf(const_quern_primitive_attr_t attr, QuantGetter get, i
     text += (text.empty() ? "" : "+") + nameOfArgument(argument) + ":" + std::to_string(mask) + ":" + dnnl_dt2str(type);
     if (groupCount == 2)
       text += ":" + std::to_string(groups[0]) + "x" + std::to_string(groups[1]);
+    if (quern_primitive_attr_is_on_host(attr, argument | flag))
+      text += ":host_scalar";
   }
   return text;
 }
@@ -243,8 +245,8 @@ std::string quern::dropin::describeAttributes(const_quern_primitive_attr_t attr,
   add("attr-deterministic", deterministic ? "1" : "");
   const_quern_post_ops_t ops = nullptr;
   quern_primitive_attr_get_post_ops(attr, &ops);
-  add("attr-scales", quantizationOf(attr, quern_primitive_attr_get_scales, sources, quern_post_ops_len(ops)));
-  add("attr-zero-points", quantizationOf(attr, quern_primitive_attr_get_zero_points, sources, quern_post_ops_len(ops)));
+  add("attr-scales", quantizationOf(attr, quern_primitive_attr_get_scales, QUERN_ARG_ATTR_SCALES, sources, quern_post_ops_len(ops)));
+  add("attr-zero-points", quantizationOf(attr, quern_primitive_attr_get_zero_points, QUERN_ARG_ATTR_ZERO_POINTS, sources, quern_post_ops_len(ops)));
   add("attr-post-ops", postOpsOf(ops));
   add("rnn_data_qparams", rnnQuantizationOf(attr));
   return text;

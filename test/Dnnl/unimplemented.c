@@ -11,8 +11,6 @@
 // CHECK-NEXT: convolution: unimplemented 1
 // CHECK-NEXT: onednn_verbose,v1,common,create:dispatch,dnnl_memory_desc_create_with_packed_encoding{{.*}}
 // CHECK-NEXT: sparse: unimplemented
-// CHECK-NEXT: onednn_verbose,v1,common,create:dispatch,dnnl_memory_desc_create_host_scalar{{.*}}
-// CHECK-NEXT: host scalar: unimplemented
 // CHECK-NEXT: no result: invalid_arguments
 #include "oneapi/dnnl/dnnl.h"
 #include "oneapi/dnnl/dnnl_debug.h"
@@ -34,11 +32,9 @@ int main(void) {
   status = dnnl_convolution_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_convolution_direct, c, c, NULL, c, one,
                                                           zero, zero, zero, NULL);
   printf("convolution: %s %d\n", dnnl_status2str(status), desc == NULL);
-  dnnl_memory_desc_t scalar, sparse;
+  dnnl_memory_desc_t sparse;
   status = dnnl_memory_desc_create_with_packed_encoding(&sparse, 2, dims, dnnl_f32, 5);
   printf("sparse: %s\n", dnnl_status2str(status));
-  status = dnnl_memory_desc_create_host_scalar(&scalar, dnnl_f32);
-  printf("host scalar: %s\n", dnnl_status2str(status));
   status = dnnl_matmul_primitive_desc_create(NULL, eng, a, a, NULL, a, NULL);
   printf("no result: %s\n", dnnl_status2str(status));
   dnnl_memory_desc_destroy(a);

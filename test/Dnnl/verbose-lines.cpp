@@ -83,7 +83,7 @@ void openSizes(engine &eng, stream &order) {
 
 void attributes(engine &eng) {
   const memory::desc wide({32, 6}, type::f32, tag::ab), narrow({32, 6}, type::s8, tag::ab);
-  primitive_attr quantize, groups, host;
+  primitive_attr quantize, groups;
   quantize.set_scales_mask(DNNL_ARG_SRC, 0);
   quantize.set_scales(DNNL_ARG_DST, 1 << 1, {}, type::f32);
   quantize.set_zero_points_mask(DNNL_ARG_DST, 0);

@@ -157,5 +157,95 @@ TEST(PostOpsTest, AtMost32) {
   EXPECT_EQ(ops.len(), 32);
 }
 
+TEST(AttributesTest, HostScalars) {
+  engine device(engine::kind::cpu, 0);
+  stream order(device);
+  const memory::desc wide({2, 3}, memory::data_type::f32, "ab"), narrow({2, 3}, memory::data_type::s8, "ab");
+  primitive_attr attr;
+  attr.set_host_scale(QUERN_ARG_DST);
+  attr.set_host_zero_point(QUERN_ARG_DST);
+  EXPECT_EQ(quern_primitive_attr_is_on_host(attr.get(), QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST), 1);
+  EXPECT_EQ(quern_primitive_attr_is_on_host(attr.get(), QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_DST), 1);
+  EXPECT_EQ(quern_primitive_attr_is_on_host(attr.get(), QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC), 0);
+  reorder::primitive_desc desc(device, wide, device, narrow, attr);
+  const memory::desc scaleDesc = desc.query_md(query::exec_arg_md, QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST);
+  EXPECT_EQ(scaleDesc, memory::desc::host_scalar(memory::data_type::f32));
+  EXPECT_NE(desc.text().find("attr.scales=dst(host=true) attr.zero_points=dst(type=s32,host=true)"), std::string::npos) << desc.text();
+  EXPECT_EQ(primitive_desc(device, desc.text()).text(), desc.text());
+
+  float values[] = {-4, -1, 0, 1, 2, 40};
+  int8_t result[6] = {};
+  memory src(wide, device, values), dst(narrow, device, result);
+  memory scale(scaleDesc, 0.5f), zeroPoint(memory::desc::host_scalar(memory::data_type::s32), int32_t{3});
+  EXPECT_EQ(scale.get_host_scalar_value<float>(), 0.5f);
+  reorder quantize(desc);
+  const auto run = [&](const memory &usedScale) {
+    quantize.execute(order, {{QUERN_ARG_SRC, src},
+                             {QUERN_ARG_DST, dst},
+                             {QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST, usedScale},
+                             {QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_DST, zeroPoint}});
+    return std::vector<int>(result, result + 6);
+  };
+  EXPECT_EQ(run(scale), (std::vector<int>{-5, 1, 3, 5, 7, 83}));
+  scale.set_host_scalar_value(1.0f);
+  EXPECT_EQ(run(scale), (std::vector<int>{-1, 2, 3, 4, 5, 43}));
+  const memory vector({{1}, memory::data_type::f32, "a"}, device);
+  EXPECT_EQ(test::statusOf([&] { run(vector); }), quern_invalid_arguments) << "a vector of one value is no host scalar";
+}
+
+/// Kept by their setters, and each refused by a primitive.
+TEST(AttributesTest, WhatIsNotComputedIsKeptAndRefused) {
+  engine device(engine::kind::cpu, 0);
+  const memory::desc data({4, 32}, memory::data_type::f32, "ab"), mask({4, 32}, memory::data_type::u8, "ab");
+  const auto status = [&](const primitive_attr &attr) {
+    return test::statusOf([&] { reorder::primitive_desc(device, data, device, data, attr); });
+  };
+  primitive_attr rounding, dropout, dynamic, reductions, depthwise;
+  quern_rounding_mode_t mode;
+  ASSERT_EQ(quern_primitive_attr_set_rounding(rounding.get(), QUERN_ARG_DST, quern_rounding_mode_stochastic), quern_success);
+  ASSERT_EQ(quern_primitive_attr_get_rounding(rounding.get(), QUERN_ARG_DST, &mode), quern_success);
+  EXPECT_EQ(mode, quern_rounding_mode_stochastic);
+  EXPECT_EQ(status(rounding), quern_unimplemented);
+  ASSERT_EQ(quern_primitive_attr_set_rounding(rounding.get(), QUERN_ARG_DST, quern_rounding_mode_environment), quern_success);
+  ASSERT_EQ(quern_primitive_attr_get_rounding(rounding.get(), QUERN_ARG_DST, &mode), quern_success);
+  EXPECT_EQ(mode, quern_rounding_mode_environment);
+  EXPECT_EQ(status(rounding), quern_success);
+
+  const_quern_memory_desc_t kept = nullptr;
+  quern_data_type_t seeds;
+  int usesOffset = 0, usesHostScalars = 0;
+  ASSERT_EQ(quern_primitive_attr_set_dropout(dropout.get(), mask.get()), quern_success);
+  ASSERT_EQ(quern_primitive_attr_get_dropout(dropout.get(), &kept), quern_success);
+  EXPECT_TRUE(quern_memory_desc_equal(kept, mask.get()));
+  EXPECT_EQ(status(dropout), quern_unimplemented);
+  const auto s64 = static_cast<quern_data_type_t>(16);
+  ASSERT_EQ(quern_primitive_attr_set_dropout_v2(dropout.get(), mask.get(), s64, 1, 1), quern_success);
+  const primitive_attr copy = [&] {
+    quern_primitive_attr_t cloned = nullptr;
+    EXPECT_EQ(quern_primitive_attr_clone(&cloned, dropout.get()), quern_success);
+    return primitive_attr(cloned);
+  }();
+  ASSERT_EQ(quern_primitive_attr_set_dropout_v2(dropout.get(), nullptr, quern_data_type_undef, 0, 0), quern_success);
+  EXPECT_EQ(status(dropout), quern_success);
+  ASSERT_EQ(quern_primitive_attr_get_dropout_v2(copy.get(), &kept, &seeds, &usesOffset, &usesHostScalars), quern_success);
+  EXPECT_EQ(std::vector<int>({seeds, usesOffset, usesHostScalars}), std::vector<int>({16, 1, 1}));
+
+  const quern_dims_t groups = {1, 32};
+  ASSERT_EQ(quern_primitive_attr_set_scales_v3(dynamic.get(), QUERN_ARG_DST, 3, 2, groups, quern_e8m0, 0, quern_quantization_mode_dynamic_mx),
+            quern_success);
+  EXPECT_EQ(status(dynamic), quern_unimplemented);
+  ASSERT_EQ(quern_primitive_attr_set_precomputed_reductions(reductions.get(), QUERN_ARG_SRC, 3, 2, groups, quern_s32), quern_success);
+  EXPECT_EQ(status(reductions), quern_unimplemented);
+
+  post_ops ops;
+  ASSERT_EQ(quern_post_ops_append_dw(ops.get(), quern_f32, quern_data_type_undef, quern_f32, 3, 1, 1), quern_success);
+  EXPECT_EQ(ops.kind(0), quern_convolution);
+  quern_dim_t kernel = 0, stride = 0, padding = 0;
+  ASSERT_EQ(quern_post_ops_get_params_dw(ops.get(), 0, nullptr, nullptr, &seeds, &kernel, &stride, &padding), quern_success);
+  EXPECT_EQ(std::vector<int64_t>({seeds, kernel, stride, padding}), std::vector<int64_t>({quern_f32, 3, 1, 1}));
+  depthwise.set_post_ops(ops);
+  EXPECT_EQ(status(depthwise), quern_unimplemented);
+}
+
 } // namespace
 } // namespace quern

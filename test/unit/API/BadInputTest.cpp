@@ -70,6 +70,68 @@ protected:
   quern_dims_t dims = {4, 16};
 };
 
+TEST_F(BadInput, HostScalars) {
+  const memory::desc scalarDesc = memory::desc::host_scalar(memory::data_type::f32);
+  const memory scalar(scalarDesc, 1.0f);
+  void *handle = nullptr;
+  const int order[] = {0};
+  check({
+      BAD_NULL(quern_memory_desc_create_host_scalar(nullptr, quern_f32), "memory_desc"),
+      BAD(quern_memory_desc_create_host_scalar(&newDesc, quern_data_type_undef), invalid_arguments, "undef"),
+      BAD(quern_memory_desc_create_host_scalar(&newDesc, quern_boolean), invalid_arguments, "boolean"),
+      BAD_NULL(quern_memory_create_host_scalar(nullptr, scalarDesc.get(), &f), "memory"),
+      BAD_NULL(quern_memory_create_host_scalar(&newMemory, nullptr, &f), "memory_desc"),
+      BAD_NULL(quern_memory_create_host_scalar(&newMemory, scalarDesc.get(), nullptr), "scalar_ptr"),
+      BAD(quern_memory_create_host_scalar(&newMemory, d, &f), invalid_arguments, "not a host scalar"),
+      BAD_NULL(quern_memory_get_host_scalar_value(nullptr, &f), "memory"),
+      BAD_NULL(quern_memory_get_host_scalar_value(scalar.get(), nullptr), "value"),
+      BAD(quern_memory_get_host_scalar_value(m, &f), invalid_arguments, "not a host scalar"),
+      BAD_NULL(quern_memory_set_host_scalar_value(nullptr, &f), "memory"),
+      BAD_NULL(quern_memory_set_host_scalar_value(scalar.get(), nullptr), "value"),
+      BAD(quern_memory_set_host_scalar_value(m, &f), invalid_arguments, "not a host scalar"),
+      BAD(quern_memory_create(&newMemory, scalarDesc.get(), e, &f), invalid_arguments, "quern_memory_create_host_scalar"),
+      BAD(quern_memory_get_data_handle(scalar.get(), &handle), invalid_arguments, "no handle"),
+      BAD(quern_memory_set_data_handle(scalar.get(), &f), invalid_arguments, "no handle"),
+      BAD(quern_memory_desc_reshape(&newDesc, scalarDesc.get(), 1, dims), invalid_arguments, "reshaped"),
+      BAD(quern_memory_desc_permute_axes(&newDesc, scalarDesc.get(), order), invalid_arguments, "no axes"),
+      BAD(quern_memory_desc_create_submemory(&newDesc, scalarDesc.get(), dims, dims), invalid_arguments, ""),
+      BAD_NULL(quern_primitive_attr_set_scales_v2(nullptr, QUERN_ARG_SRC, 0, 0, nullptr, quern_f32, 1), "attr"),
+      BAD(quern_primitive_attr_set_scales_v2(a, QUERN_ARG_SRC, 1, 0, nullptr, quern_f32, 1), invalid_arguments, "mask is 1"),
+      BAD(quern_primitive_attr_set_scales_v2(a, QUERN_ARG_SRC, 0, 2, dims, quern_f32, 1), invalid_arguments, "groups are 2"),
+      BAD(quern_primitive_attr_set_scales_v3(a, QUERN_ARG_SRC, 0, 0, nullptr, quern_f32, 0, quern_quantization_mode_undef),
+          invalid_arguments, "mode is 0"),
+      BAD_NULL(quern_primitive_attr_set_zero_points_v2(nullptr, QUERN_ARG_SRC, 0, 0, nullptr, quern_s32, 1), "attr"),
+      BAD(quern_primitive_attr_set_zero_points_v2(a, QUERN_ARG_SRC, 2, 0, nullptr, quern_s32, 1), invalid_arguments, "mask is 2"),
+  });
+}
+
+TEST_F(BadInput, AttributesThatAreOnlyKept) {
+  quern_rounding_mode_t mode;
+  quern_dim_t kernel = 0;
+  check({
+      BAD_NULL(quern_primitive_attr_set_rounding(nullptr, QUERN_ARG_DST, quern_rounding_mode_stochastic), "attr"),
+      BAD(quern_primitive_attr_set_rounding(a, QUERN_ARG_SRC, quern_rounding_mode_stochastic), invalid_arguments, "argument 1"),
+      BAD(quern_primitive_attr_set_rounding(a, QUERN_ARG_DST, static_cast<quern_rounding_mode_t>(5)), invalid_arguments, "mode is 5"),
+      BAD_NULL(quern_primitive_attr_get_rounding(nullptr, QUERN_ARG_DST, &mode), "attr"),
+      BAD_NULL(quern_primitive_attr_get_rounding(a, QUERN_ARG_DST, nullptr), "mode"),
+      BAD_NULL(quern_primitive_attr_set_dropout(nullptr, d), "attr"),
+      BAD_NULL(quern_primitive_attr_set_dropout(a, nullptr), "mask_desc"),
+      BAD_NULL(quern_primitive_attr_set_dropout_v2(nullptr, d, quern_s32, 0, 0), "attr"),
+      BAD_NULL(quern_primitive_attr_set_dropout_v2(a, nullptr, quern_s32, 0, 0), "mask_desc"),
+      BAD(quern_primitive_attr_set_dropout_v2(a, d, quern_f32, 0, 0), invalid_arguments, "seeds is 3"),
+      BAD_NULL(quern_primitive_attr_get_dropout(nullptr, &constDesc), "attr"),
+      BAD_NULL(quern_primitive_attr_get_dropout_v2(nullptr, &constDesc, nullptr, nullptr, nullptr), "attr"),
+      BAD_NULL(quern_primitive_attr_set_precomputed_reductions(nullptr, QUERN_ARG_SRC, 0, 0, nullptr, quern_s32), "attr"),
+      BAD(quern_primitive_attr_set_precomputed_reductions(a, QUERN_ARG_DST, 0, 0, nullptr, quern_s32), invalid_arguments, "argument 17"),
+      BAD(quern_primitive_attr_set_precomputed_reductions(a, QUERN_ARG_SRC, -3, 0, nullptr, quern_s32), invalid_arguments, "-3"),
+      BAD_NULL(quern_post_ops_append_dw(nullptr, quern_f32, quern_f32, quern_f32, 3, 1, 1), "post_ops"),
+      BAD(quern_post_ops_append_dw(o, quern_data_type_undef, quern_f32, quern_f32, 3, 1, 1), invalid_arguments, "undefined"),
+      BAD(quern_post_ops_append_dw(o, quern_f32, quern_f32, quern_f32, 3, 1, 3), invalid_arguments, "3, 1 and 3"),
+      BAD_NULL(quern_post_ops_get_params_dw(nullptr, 0, nullptr, nullptr, nullptr, &kernel, nullptr, nullptr), "post_ops"),
+      BAD(quern_post_ops_get_params_dw(o, 0, nullptr, nullptr, nullptr, &kernel, nullptr, nullptr), invalid_arguments, "does not exist"),
+  });
+}
+
 TEST_F(BadInput, Common) {
   void *pool = nullptr;
   quern_engine_kind_t kind;

@@ -110,6 +110,11 @@ std::map<int32_t, QuantParams> RandomDesc::quantParams() {
     QuantParams &params = all[arguments[below(std::size(arguments))]];
     params.mask = static_cast<int32_t>(below(4096));
     params.dataType = anyType();
+    if (chance(20)) {
+      params.isOnHost = true;
+      params.mask = 0;
+      continue;
+    }
     if (chance(30))
       params.groups = {static_cast<int64_t>(1 + below(64)), static_cast<int64_t>(1 + below(64))};
   }
@@ -138,6 +143,8 @@ PostOp RandomDesc::postOp() {
     break;
   case PostOp::Kind::Prelu:
     op.mask = static_cast<int32_t>(below(4096));
+    break;
+  case PostOp::Kind::Depthwise: // has no text
     break;
   }
   return op;

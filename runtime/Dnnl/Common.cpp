@@ -49,6 +49,8 @@ std::optional<int> fpmathModeOf(std::string_view text) {
 
 void applyEnvironment() {
   configureVerbose(variable("VERBOSE"), integerOf(variable("VERBOSE_TIMESTAMP")) != 0);
+  if (const int dump = integerOf(variable("JIT_DUMP")), profile = integerOf(variable("JIT_PROFILE")); dump || profile)
+    configureJit(dump, profile);
   if (const std::optional<int> mode = fpmathModeOf(variable("DEFAULT_FPMATH_MODE")))
     quern_set_default_fpmath_mode(static_cast<quern_fpmath_mode_t>(*mode));
   if (const int isa = cpuIsaOf(variable("MAX_CPU_ISA")); isa >= 0)

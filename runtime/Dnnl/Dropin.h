@@ -20,6 +20,9 @@ namespace quern::dropin {
 /// wins, so every function that reads or sets such a value calls this first.
 void readEnvironment() noexcept;
 
+/// What ONEDNN_JIT_DUMP and ONEDNN_JIT_PROFILE say; flags as of dnnl_set_jit_profiling_flags().
+void configureJit(int dump, int profile) noexcept;
+
 /// Fails with `unimplemented`. With verbose on there is a line for it: "primitive,create:dispatch" and the kind of a primitive, or "common"
 /// and the name of another function.
 quern_status_t refusePrimitive(const char *kind) noexcept;

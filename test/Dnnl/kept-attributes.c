@@ -49,9 +49,10 @@ static void dropout(dnnl_primitive_attr_t attr, const_dnnl_memory_desc_t mask) {
 
 static void quantization(dnnl_primitive_attr_t attr) {
   const dnnl_dims_t groups = {1, 32};
-  for (int mode = 0; mode < 5; ++mode)
-    printf("mode %d: %s\n", mode,
-           dnnl_status2str(dnnl_primitive_attr_set_scales_v3(attr, DNNL_ARG_DST, 3, 2, groups, dnnl_e8m0, 0, (dnnl_quantization_mode_t)mode)));
+  for (int mode = 0; mode < 5; ++mode) {
+    const dnnl_quantization_mode_t given = (dnnl_quantization_mode_t)mode;
+    printf("mode %d: %s\n", mode, dnnl_status2str(dnnl_primitive_attr_set_scales_v3(attr, DNNL_ARG_DST, 3, 2, groups, dnnl_e8m0, 0, given)));
+  }
   for (int mask = 0; mask < 2; ++mask) {
     SHOW(dnnl_primitive_attr_set_scales_v2(attr, DNNL_ARG_SRC, mask, 0, NULL, dnnl_f32, 1));
     SHOW(dnnl_primitive_attr_set_zero_points_v2(attr, DNNL_ARG_SRC, mask, 0, NULL, dnnl_s32, 1));
@@ -78,7 +79,8 @@ static void depthwise(void) {
   SHOW(dnnl_post_ops_get_params_dw(ops, 0, NULL, NULL, NULL, NULL, NULL, NULL));
   SHOW(dnnl_post_ops_get_params_dw(ops, 9, &weights, &bias, &dst, &kernel, &stride, &padding));
   printf("%d post-ops of kind %s: %s %s %s, %" PRId64 " %" PRId64 " %" PRId64 "\n", dnnl_post_ops_len(ops),
-         dnnl_prim_kind2str(dnnl_post_ops_get_kind(ops, 0)), dnnl_dt2str(weights), dnnl_dt2str(bias), dnnl_dt2str(dst), kernel, stride, padding);
+         dnnl_prim_kind2str(dnnl_post_ops_get_kind(ops, 0)), dnnl_dt2str(weights), dnnl_dt2str(bias), dnnl_dt2str(dst), kernel, stride,
+         padding);
   dnnl_post_ops_destroy(ops);
 }
 

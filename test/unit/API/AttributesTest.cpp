@@ -231,8 +231,8 @@ TEST(AttributesTest, WhatIsNotComputedIsKeptAndRefused) {
   EXPECT_EQ(std::vector<int>({seeds, usesOffset, usesHostScalars}), std::vector<int>({16, 1, 1}));
 
   const quern_dims_t groups = {1, 32};
-  ASSERT_EQ(quern_primitive_attr_set_scales_v3(dynamic.get(), QUERN_ARG_DST, 3, 2, groups, quern_e8m0, 0, quern_quantization_mode_dynamic_mx),
-            quern_success);
+  const auto mx = quern_quantization_mode_dynamic_mx;
+  ASSERT_EQ(quern_primitive_attr_set_scales_v3(dynamic.get(), QUERN_ARG_DST, 3, 2, groups, quern_e8m0, 0, mx), quern_success);
   EXPECT_EQ(status(dynamic), quern_unimplemented);
   ASSERT_EQ(quern_primitive_attr_set_precomputed_reductions(reductions.get(), QUERN_ARG_SRC, 3, 2, groups, quern_s32), quern_success);
   EXPECT_EQ(status(reductions), quern_unimplemented);

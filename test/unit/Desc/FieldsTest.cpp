@@ -211,9 +211,9 @@ TEST(Fields, OfTensors) {
 // A member that is added to a struct but not to its list changes the size: then add it to visitFields(), and correct the number.
 TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(QuantParams), 40u);
-  EXPECT_EQ(sizeof(PostOp), 32 + 2 * sizeof(TensorDesc) + 8 + 40); // the last: what a depthwise convolution has, which is never written
+  EXPECT_EQ(sizeof(PostOp), 32 + 2 * sizeof(TensorDesc) + 8 + 40); // the last: of a depthwise convolution, never written
   EXPECT_EQ(sizeof(RnnQuantization), 72u);
-  EXPECT_EQ(sizeof(Attributes), 24 + 2 * sizeof(std::map<int32_t, QuantParams>) + 24 + sizeof(RnnQuantization) + 16); // the last: never written
+  EXPECT_EQ(sizeof(Attributes), 24 + 2 * sizeof(std::map<int32_t, QuantParams>) + 24 + sizeof(RnnQuantization) + 16); // never written
   EXPECT_EQ(sizeof(SoftmaxDesc), 8 + 4 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(ReorderDesc), 2 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(RnnDesc), 32 + 25 * sizeof(TensorDesc));

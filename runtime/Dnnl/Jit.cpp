@@ -1,0 +1,246 @@
+//===- Jit.cpp - Kernels for disassemblers and profilers ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// With dumping on, each kernel that enters the process is written to the working directory as an object file,
+// dnnl_dump_cpu_<primitive>.<number>.o. The profiling flags ask for a perf map (/tmp/perf-<pid>.map) and for a jitdump file
+// (<dir>/.debug/jit/dnnl.XXXXXX/jit-<pid>.dump), the two forms by which `perf` names code that was made at run time.
+//
+//===----------------------------------------------------------------------===//
+#include "Dnnl/Dropin.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <elf.h>
+#include <mutex>
+#include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace quern::dropin;
+
+namespace {
+
+constexpr unsigned perfMap = 2, jitDump = 4; ///< DNNL_JIT_PROFILE_LINUX_PERFMAP and …_JITDUMP
+
+struct Code {
+  uint64_t address, bytes;
+  std::string name;
+};
+
+/// The end of the mapping that holds an address; the address itself if none does.
+uint64_t endOfMapping(uint64_t address) {
+  uint64_t end = address;
+  if (FILE *maps = std::fopen("/proc/self/maps", "r")) {
+    char line[512];
+    uint64_t first = 0, last = 0;
+    while (end == address && std::fgets(line, sizeof(line), maps))
+      if (std::sscanf(line, "%" SCNx64 "-%" SCNx64, &first, &last) == 2 && first <= address && address < last)
+        end = last;
+    std::fclose(maps);
+  }
+  return end;
+}
+
+/// The functions of a primitive. Where one ends is not known: at the next one or with the code.
+std::vector<Code> codeOf(const_quern_primitive_t primitive, const std::string &name) {
+  std::vector<Code> code;
+  quern_entry_t entry{};
+  quern_primitive_info_t info{};
+  if (quern_primitive_get_entry(primitive, &entry) != quern_success || quern_primitive_get_info(primitive, &info) != quern_success)
+    return code;
+  for (int step = 0; step < entry.step_count; ++step)
+    code.push_back({reinterpret_cast<uint64_t>(entry.steps[step].function), 0, name + ".step" + std::to_string(step)});
+  std::sort(code.begin(), code.end(), [](const Code &a, const Code &b) { return a.address < b.address; });
+  for (size_t i = 0; i < code.size(); ++i) {
+    const uint64_t mapped = endOfMapping(code[i].address);
+    const uint64_t end = i + 1 < code.size() ? code[i + 1].address : code[0].address + static_cast<uint64_t>(info.code_bytes);
+    code[i].bytes = std::min(end, mapped) - code[i].address;
+  }
+  return code;
+}
+
+/// The file that `perf inject --jit` reads. Its first page is mapped executable, by which `perf record` notes the file.
+class JitDump {
+public:
+  void open(const std::string &directory) {
+    if (file || failed)
+      return;
+    failed = true; // until all has worked
+    std::string path = directory;
+    for (const char *part : {"/.debug", "/jit"}) {
+      path += part;
+      mkdir(path.c_str(), 0700);
+    }
+    path += "/dnnl.XXXXXX";
+    if (!mkdtemp(path.data()))
+      return;
+    path += "/jit-" + std::to_string(getpid()) + ".dump";
+    file = std::fopen(path.c_str(), "w+");
+    if (!file)
+      return;
+    struct {
+      uint32_t magic = 0x4A695444, version = 1, bytes = 40, machine = EM_X86_64, pad = 0, pid = static_cast<uint32_t>(getpid());
+      uint64_t time = now(), flags = 0;
+    } header;
+    static_assert(sizeof(header) == 40);
+    std::fwrite(&header, sizeof(header), 1, file);
+    std::fflush(file);
+    failed = mmap(nullptr, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0) == MAP_FAILED;
+  }
+
+  void write(const Code &code) {
+    if (!file || failed)
+      return;
+    struct {
+      uint32_t kind = 0, bytes = 0; // JIT_CODE_LOAD
+      uint64_t time = now();
+      uint32_t pid = static_cast<uint32_t>(getpid()), thread = static_cast<uint32_t>(syscall(SYS_gettid));
+      uint64_t place = 0, address = 0, codeBytes = 0, number = 0;
+    } record;
+    static_assert(sizeof(record) == 56);
+    record.bytes = static_cast<uint32_t>(sizeof(record) + code.name.size() + 1 + code.bytes);
+    record.place = record.address = code.address;
+    record.codeBytes = code.bytes;
+    record.number = count++;
+    std::fwrite(&record, sizeof(record), 1, file);
+    std::fwrite(code.name.c_str(), code.name.size() + 1, 1, file);
+    std::fwrite(reinterpret_cast<const void *>(code.address), code.bytes, 1, file);
+    std::fflush(file);
+  }
+
+private:
+  static uint64_t now() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
+  }
+
+  FILE *file = nullptr; ///< open as long as the process
+  bool failed = false;
+  uint64_t count = 0;
+};
+
+/// What was asked for. Each member is guarded by the mutex.
+struct Observer {
+  std::mutex mutex;
+  bool isDumping = false;
+  unsigned flags = 0;
+  std::string directory;
+  JitDump dump;
+  int dumped = 0;
+
+  static Observer &process() {
+    static auto *observer = new Observer; // never destroyed: threads may still run at exit
+    return *observer;
+  }
+
+  void writeObject(const std::string &name, const char *line) {
+    quern_blob_t blob = nullptr;
+    const void *data = nullptr;
+    size_t size = 0;
+    if (quern_compile(line, nullptr, quern_form_object, &blob) != quern_success)
+      return;
+    quern_blob_get_data(blob, &data, &size);
+    if (FILE *file = std::fopen((name + "." + std::to_string(dumped++) + ".o").c_str(), "w")) {
+      std::fwrite(data, 1, size, file);
+      std::fclose(file);
+    }
+    quern_blob_destroy(blob);
+  }
+
+  void note(const quern_event_t &event) {
+    quern_primitive_kind_t kind = quern_undefined_primitive;
+    const char *line = "";
+    quern_primitive_desc_query(event.primitive_desc, quern_query_primitive_kind, 0, &kind);
+    quern_primitive_desc_get_text(event.primitive_desc, &line);
+    const std::string name = std::string("dnnl_dump_cpu_") + dnnl_prim_kind2str(kind);
+    std::lock_guard lock(mutex);
+    if (isDumping)
+      writeObject(name, line);
+    if (!(flags & (perfMap | jitDump)))
+      return;
+    FILE *map = flags & perfMap ? std::fopen(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str(), "a") : nullptr;
+    if (flags & jitDump)
+      dump.open(directory);
+    for (const Code &code : codeOf(event.primitive, std::string("quern_") + dnnl_prim_kind2str(kind))) {
+      if (map)
+        std::fprintf(map, "%" PRIx64 " %" PRIx64 " %s\n", code.address, code.bytes, code.name.c_str());
+      if (flags & jitDump)
+        dump.write(code);
+    }
+    if (map)
+      std::fclose(map);
+  }
+
+  static void onEvent(void *, const quern_event_t *event) {
+    try {
+      if (event->origin != quern_origin_memory && event->origin != quern_origin_none)
+        process().note(*event);
+    } catch (...) { // no memory: the file has a kernel less
+    }
+  }
+
+  /// With the mutex held.
+  bool isWanted() const { return isDumping || (flags & (perfMap | jitDump)); }
+};
+
+/// Changes what is asked for and listens if anything is. The listener is set without the mutex, which it takes itself.
+template <typename Change> quern_status_t change(Change &&apply) noexcept {
+  try {
+    Observer &observer = Observer::process();
+    bool isWanted = false;
+    {
+      std::lock_guard lock(observer.mutex);
+      apply(observer);
+      isWanted = observer.isWanted();
+    }
+    return quern_set_listener(Observer::onEvent, nullptr, isWanted ? quern_event_create : 0);
+  } catch (...) {
+    return quern_out_of_memory;
+  }
+}
+
+std::string defaultDirectory() {
+  const char *home = std::getenv("JITDUMPDIR");
+  home = home && *home ? home : std::getenv("HOME");
+  return home && *home ? home : ".";
+}
+
+} // namespace
+
+void quern::dropin::configureJit(int dump, int profile) noexcept {
+  change([&](Observer &observer) {
+    observer.isDumping = dump != 0;
+    observer.flags = static_cast<unsigned>(profile);
+    observer.directory = defaultDirectory();
+  });
+}
+
+extern "C" {
+
+QUERN_API quern_status_t dnnl_set_jit_dump(int enable) noexcept {
+  readEnvironment();
+  return change([&](Observer &observer) { observer.isDumping = enable != 0; });
+}
+
+/// Bits that ask for other profilers are accepted and do nothing.
+QUERN_API quern_status_t dnnl_set_jit_profiling_flags(unsigned flags) noexcept {
+  readEnvironment();
+  return change([&](Observer &observer) { observer.flags = flags; });
+}
+
+/// Null: JITDUMPDIR, else HOME. It is looked at when the first kernel after this is made.
+QUERN_API quern_status_t dnnl_set_jit_profiling_jitdumpdir(const char *directory) noexcept {
+  readEnvironment();
+  return change([&](Observer &observer) { observer.directory = directory ? directory : defaultDirectory(); });
+}
+
+} // extern "C"

@@ -245,8 +245,9 @@ std::string quern::dropin::describeAttributes(const_quern_primitive_attr_t attr,
   add("attr-deterministic", deterministic ? "1" : "");
   const_quern_post_ops_t ops = nullptr;
   quern_primitive_attr_get_post_ops(attr, &ops);
-  add("attr-scales", quantizationOf(attr, quern_primitive_attr_get_scales, QUERN_ARG_ATTR_SCALES, sources, quern_post_ops_len(ops)));
-  add("attr-zero-points", quantizationOf(attr, quern_primitive_attr_get_zero_points, QUERN_ARG_ATTR_ZERO_POINTS, sources, quern_post_ops_len(ops)));
+  const auto quantization = [&](QuantGetter get, int flag) { return quantizationOf(attr, get, flag, sources, quern_post_ops_len(ops)); };
+  add("attr-scales", quantization(quern_primitive_attr_get_scales, QUERN_ARG_ATTR_SCALES));
+  add("attr-zero-points", quantization(quern_primitive_attr_get_zero_points, QUERN_ARG_ATTR_ZERO_POINTS));
   add("attr-post-ops", postOpsOf(ops));
   add("rnn_data_qparams", rnnQuantizationOf(attr));
   return text;

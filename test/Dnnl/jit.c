@@ -5,7 +5,8 @@
 //
 // REQUIRES: onednn-3.13
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && %ours %s %t | FileCheck %s
-// RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && env ONEDNN_JIT_DUMP=1 ONEDNN_JIT_PROFILE=6 JITDUMPDIR=%t.dir %ours %s %t | FileCheck %s
+// RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir
+// RUN: env ONEDNN_JIT_DUMP=1 ONEDNN_JIT_PROFILE=6 JITDUMPDIR=%t.dir %ours %s %t | FileCheck %s
 // RUN: %llvm/llvm-objdump -d %t.dir/dnnl_dump_cpu_softmax.0.o | FileCheck --check-prefix=CODE %s
 // CHECK: object 7f 45 4c 46
 // CHECK: another: no

@@ -51,7 +51,8 @@ static void quantization(dnnl_primitive_attr_t attr) {
   const dnnl_dims_t groups = {1, 32};
   for (int mode = 0; mode < 5; ++mode) {
     const dnnl_quantization_mode_t given = (dnnl_quantization_mode_t)mode;
-    printf("mode %d: %s\n", mode, dnnl_status2str(dnnl_primitive_attr_set_scales_v3(attr, DNNL_ARG_DST, 3, 2, groups, dnnl_e8m0, 0, given)));
+    const dnnl_status_t status = dnnl_primitive_attr_set_scales_v3(attr, DNNL_ARG_DST, 3, 2, groups, dnnl_e8m0, 0, given);
+    printf("mode %d: %s\n", mode, dnnl_status2str(status));
   }
   for (int mask = 0; mask < 2; ++mask) {
     SHOW(dnnl_primitive_attr_set_scales_v2(attr, DNNL_ARG_SRC, mask, 0, NULL, dnnl_f32, 1));

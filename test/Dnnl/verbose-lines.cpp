@@ -40,9 +40,12 @@ void softmaxes(engine &eng, stream &order) {
   attr.set_fpmath_mode(fpmath_mode::bf16);
   attr.set_accumulation_mode(accumulation_mode::relaxed);
   attr.set_deterministic(true);
-  attr.set_scales_mask(DNNL_ARG_SRC, 0);
-  attr.set_scales_mask(DNNL_ARG_DST, 0);
-  softmax_forward all(softmax_forward::primitive_desc(eng, prop_kind::forward_training, algorithm::softmax_log, ab, any, 0, attr));
+  softmax_forward all(softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_log, ab, any, 0, attr));
+  primitive_attr scaling;
+  scaling.set_scales_mask(DNNL_ARG_DST, 0);
+  const memory::desc narrow({1, 16}, type::s8, tag::ab);
+  const softmax_forward::primitive_desc scaled(eng, prop_kind::forward_inference, algorithm::softmax_log, ab, narrow, 1, scaling);
+  softmax_forward made(scaled);
   post_ops ops;
   ops.append_eltwise(algorithm::eltwise_clip, -1, 0.5f);
   ops.append_eltwise(algorithm::eltwise_relu, 0.25f, 0);

@@ -33,7 +33,8 @@ def compile(options):
 
 def run(options, name, environment):
     # By default oneDNN prints a line for each error.
-    environment = {"ONEDNN_VERBOSE": "none", **os.environ, **environment}
+    silence = {} if "DNNL_VERBOSE" in os.environ else {"ONEDNN_VERBOSE": "none"}
+    environment = {**silence, **os.environ, **environment}
     done = subprocess.run([options.out], env=environment, capture_output=True, text=True, timeout=120)
     if done.returncode:
         sys.exit(f"{name}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

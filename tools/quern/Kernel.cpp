@@ -82,7 +82,9 @@ Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
     if (!hasRuntimeDims(known) && !quern_memory_desc_equal(known, made))
       return internalError("the primitive has another descriptor for its argument ", argument);
     quern_memory_t memory = nullptr;
-    if (Result<void> done = checked(quern_memory_create(&memory, made, device->engine(), buffer.data)); !done)
+    const quern_status_t status = buffer.desc->isHostScalar() ? quern_memory_create_host_scalar(&memory, made, buffer.data)
+                                                              : quern_memory_create(&memory, made, device->engine(), buffer.data);
+    if (Result<void> done = checked(status); !done)
       return done;
     memories.emplace_back(memory);
     arguments.push_back({argument, memory});

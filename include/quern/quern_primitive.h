@@ -33,6 +33,22 @@ QUERN_API quern_status_t quern_softmax_backward_primitive_desc_create(quern_prim
         const_quern_memory_desc_t dst_desc, int softmax_axis, const_quern_primitive_desc_t hint_fwd_pd,
         const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 /**
+ * A function of each element, with two parameters whose meaning is its own: prop_kind forward_training or forward_inference; dst_desc may
+ * be `any`. See docs/primitives/eltwise.md.
+ */
+QUERN_API quern_status_t quern_eltwise_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
+        quern_prop_kind_t prop_kind, quern_alg_kind_t alg_kind, const_quern_memory_desc_t src_desc, const_quern_memory_desc_t dst_desc,
+        float alpha, float beta, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+/**
+ * The gradient of the source from that of the result and from data_desc, which is the source, or the result for an algorithm that ends in
+ * _use_dst_for_bwd. `hint_fwd_pd` is the forward descriptor, or null; it is required if data_desc is `any`, which then becomes what forward
+ * has read or written. diff_dst_desc and diff_src_desc may be `any`.
+ */
+QUERN_API quern_status_t quern_eltwise_backward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
+        quern_alg_kind_t alg_kind, const_quern_memory_desc_t diff_src_desc, const_quern_memory_desc_t diff_dst_desc,
+        const_quern_memory_desc_t data_desc, float alpha, float beta, const_quern_primitive_desc_t hint_fwd_pd,
+        const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+/**
  * A copy into another layout and type, with the scales, zero points and post-ops of `attr`. Both descriptors have a layout. It runs on a
  * stream of src_engine. unimplemented: an engine that is not a CPU.
  */

@@ -238,6 +238,59 @@ struct softmax_backward : public primitive {
   softmax_backward(const primitive_desc &pd) : primitive(pd) {}
 };
 
+struct eltwise_forward : public primitive {
+  struct primitive_desc : public quern::primitive_desc {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src, const memory::desc &dst, float alpha,
+                   float beta, const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+      quern_primitive_desc_t created = nullptr;
+      accept(quern_eltwise_forward_primitive_desc_create(&created, aengine.get(), static_cast<quern_prop_kind_t>(prop),
+                                                         static_cast<quern_alg_kind_t>(alg), src.get(), dst.get(), alpha, beta,
+                                                         attr.get()),
+             created, allow_empty);
+    }
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src, const memory::desc &dst, float alpha,
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(aengine, prop, alg, src, dst, alpha, 0.0f, attr, allow_empty) {}
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src, const memory::desc &dst,
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(aengine, prop, alg, src, dst, 0.0f, 0.0f, attr, allow_empty) {}
+    float get_alpha() const { return query<float>(quern_query_alpha_f32); }
+    float get_beta() const { return query<float>(quern_query_beta_f32); }
+  };
+  eltwise_forward() = default;
+  eltwise_forward(const primitive_desc &pd) : primitive(pd) {}
+  eltwise_forward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
+struct eltwise_backward : public primitive {
+  struct primitive_desc : public quern::primitive_desc {
+    primitive_desc() = default;
+    /// `data` is forward's src, or its dst for an algorithm that ends in use_dst_for_bwd.
+    primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
+                   const memory::desc &data, float alpha, float beta, const eltwise_forward::primitive_desc &hint,
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+      quern_primitive_desc_t created = nullptr;
+      accept(quern_eltwise_backward_primitive_desc_create(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg), diff_src.get(),
+                                                          diff_dst.get(), data.get(), alpha, beta, hint.get(true), attr.get()),
+             created, allow_empty);
+    }
+    primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
+                   const memory::desc &data, float alpha, const eltwise_forward::primitive_desc &hint,
+                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(aengine, alg, diff_src, diff_dst, data, alpha, 0.0f, hint, attr, allow_empty) {}
+    primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
+                   const memory::desc &data, const eltwise_forward::primitive_desc &hint, const primitive_attr &attr = primitive_attr(),
+                   bool allow_empty = false)
+        : primitive_desc(aengine, alg, diff_src, diff_dst, data, 0.0f, 0.0f, hint, attr, allow_empty) {}
+    float get_alpha() const { return query<float>(quern_query_alpha_f32); }
+    float get_beta() const { return query<float>(quern_query_beta_f32); }
+  };
+  eltwise_backward() = default;
+  eltwise_backward(const primitive_desc &pd) : primitive(pd) {}
+  eltwise_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
 /// A copy into another layout and type; see quern_reorder_primitive_desc_create().
 struct reorder : public primitive {
   struct primitive_desc : public quern::primitive_desc {

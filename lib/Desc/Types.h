@@ -56,6 +56,8 @@ enum class GemmOffset : int32_t { None = 0, Fixed = 1, Column = 2, Row = 3 };
 /// Bits in one element: 4 for the packed types, 0 for Undef.
 int64_t bitsOf(DataType type);
 bool isFloating(DataType type);
+/// Whether the backward of an eltwise algorithm reads dst instead of src.
+inline bool usesDst(Alg alg) { return alg >= Alg::EltwiseReluDst && alg <= Alg::EltwiseClipV2Dst; }
 inline bool isForward(PropKind kind) { return kind == PropKind::ForwardTraining || kind == PropKind::ForwardInference; }
 
 /// The name in the text form ("f32", "softmax_log", …); "undef" for a value outside the enum.

@@ -23,6 +23,7 @@ struct Emitter {
 constexpr Emitter emitters[] = {
     {PrimitiveKind::Binary, emitBinary},
     {PrimitiveKind::Gemm, emitGemm},
+    {PrimitiveKind::Eltwise, emitEltwise},
     {PrimitiveKind::Reorder, emitReorder},
     {PrimitiveKind::Concat, emitConcat},
     {PrimitiveKind::Sum, emitSum},

@@ -25,6 +25,7 @@ mlir::LogicalResult emitProblem(mlir::ModuleOp module, const VerifiedProblem &pr
 
 // One emitter for each primitive, in Primitives/<Name>/Emit.cpp.
 void emitBinary(mlir::ModuleOp module, const VerifiedProblem &problem);
+void emitEltwise(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitSoftmax(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitGemm(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitConcat(mlir::ModuleOp module, const VerifiedProblem &problem);

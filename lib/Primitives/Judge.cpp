@@ -19,7 +19,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-bool isWide(DataType type) { return type == DataType::F32 || type == DataType::F64 || type == DataType::S32; }
+bool isWide(DataType type) { return type == DataType::F32 || type == DataType::F64; }
 
 struct Rule {
   DataType type;

@@ -75,7 +75,7 @@ long double eltwise(Alg alg, float alpha, float beta, long double x) {
   switch (alg) {
   case Alg::EltwiseRelu:
   case Alg::EltwiseReluDst:
-    return x > 0 ? x : a * x;
+    return x > 0 ? x : a == 0 && !std::isnan(x) ? 0 : a * x; // max(x, 0), of -inf too
   case Alg::EltwiseTanh:
   case Alg::EltwiseTanhDst:
     return std::tanh(x);

@@ -49,6 +49,7 @@ struct Oracle {
 constexpr Oracle oracles[] = {
     {PrimitiveKind::Binary, computeBinaryReference},
     {PrimitiveKind::Gemm, computeGemmReference},
+    {PrimitiveKind::Eltwise, computeEltwiseReference},
     {PrimitiveKind::Reorder, computeReorderReference},
     {PrimitiveKind::Concat, computeConcatReference},
     {PrimitiveKind::Sum, computeSumReference},

@@ -69,6 +69,7 @@ Result<std::vector<ReferenceOutput>> computeBinaryReference(const PrimitiveDesc 
 Result<std::vector<ReferenceOutput>> computeGemmReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeConcatReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeSumReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
+Result<std::vector<ReferenceOutput>> computeEltwiseReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeReorderReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeRnnReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 Result<std::vector<ReferenceOutput>> computeSoftmaxReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);

@@ -24,6 +24,7 @@ struct RegisteredPrimitive {
 constexpr RegisteredPrimitive primitives[] = {
     {PrimitiveKind::Binary, verifyBinary},
     {PrimitiveKind::Gemm, verifyGemm},
+    {PrimitiveKind::Eltwise, verifyEltwise},
     {PrimitiveKind::Reorder, verifyReorder},
     {PrimitiveKind::Concat, verifyConcat},
     {PrimitiveKind::Sum, verifySum},

@@ -43,6 +43,7 @@ Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &ta
 Result<VerifiedProblem> verifyGemm(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
+Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);

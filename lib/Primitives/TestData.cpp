@@ -76,6 +76,10 @@ namespace {
 
 bool isInteger(DataType type) { return !isFloating(type); }
 
+bool isForPositive(Alg alg) {
+  return alg == Alg::EltwiseLog || alg == Alg::EltwisePow || alg == Alg::EltwiseSqrt || alg == Alg::EltwiseSqrtDst;
+}
+
 /// The values of one input by position.
 class InputFiller {
 public:
@@ -85,6 +89,8 @@ public:
     int axis = softmax && softmax->axis < tensor.ndims ? softmax->axis : tensor.ndims - 1;
     inner = innerElements(tensor, axis);
     length = tensor.ndims ? tensor.dims[axis] : 1;
+    if (const auto *eltwise = std::get_if<EltwiseDesc>(&desc.op))
+      isOfPositive = (argument == arg::src || argument == arg::dst) && isForPositive(eltwise->alg);
   }
 
   void fill(void *buffer) {
@@ -125,7 +131,7 @@ private:
     bool isUnsigned = tensor.dataType == DataType::U8;
     if (kind == FillKind::Designed)
       return designedValue(bits, inRow(position)) + (isUnsigned ? 3 : 0);
-    double dense = bell(bits);
+    double dense = isOfPositive ? std::fabs(bell(bits)) : bell(bits);
     if (isInteger(tensor.dataType))
       dense = std::floor(dense * (rowBits(position) % 3 ? 2 : 30)) + (isUnsigned ? 128 : 0);
     return kind == FillKind::Special ? specialValue(tensor.dataType, rowBits(position), bits, dense) : dense;
@@ -211,7 +217,8 @@ private:
   FillKind kind;
   uint64_t base;
   int64_t inner = 1, length = 1;
-  bool isResult = false; ///< dst as an input
+  bool isResult = false;     ///< dst as an input
+  bool isOfPositive = false; ///< of a function of positive numbers
   std::vector<double> rowSums;
 };
 

@@ -110,6 +110,52 @@ quern_status_t quern_softmax_backward_primitive_desc_create(quern_primitive_desc
   });
 }
 
+quern_status_t quern_eltwise_forward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop,
+                                                           quern_alg_kind_t alg, const_quern_memory_desc_t src,
+                                                           const_quern_memory_desc_t dst, float alpha, float beta,
+                                                           const_quern_primitive_attr_t attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("engine", engine, "src_desc", src, "dst_desc", dst);
+    if (prop != quern_forward_training && prop != quern_forward_inference)
+      return invalidArguments("prop_kind is ", static_cast<int>(prop),
+                              "; forward eltwise takes forward_training (64) or forward_inference (96)");
+    PrimitiveDesc desc; // filled in place: descriptors are large
+    auto &eltwise = desc.op.emplace<EltwiseDesc>();
+    eltwise.prop = fromC<PropKind>(prop);
+    eltwise.alg = fromC<Alg>(alg);
+    eltwise.alpha = alpha;
+    eltwise.beta = beta;
+    eltwise.src = *unwrap(src);
+    eltwise.dst = *unwrap(dst);
+    desc.attr = attributesOf(attr);
+    return create(handle, engine, desc, nullptr);
+  });
+}
+
+quern_status_t quern_eltwise_backward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_alg_kind_t alg,
+                                                            const_quern_memory_desc_t diffSrc, const_quern_memory_desc_t diffDst,
+                                                            const_quern_memory_desc_t data, float alpha, float beta,
+                                                            const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive_desc", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("engine", engine, "diff_src_desc", diffSrc, "diff_dst_desc", diffDst, "data_desc", data);
+    PrimitiveDesc desc;
+    auto &eltwise = desc.op.emplace<EltwiseDesc>();
+    eltwise.prop = PropKind::BackwardData;
+    eltwise.alg = fromC<Alg>(alg);
+    eltwise.alpha = alpha;
+    eltwise.beta = beta;
+    eltwise.diffSrc = *unwrap(diffSrc);
+    eltwise.diffDst = *unwrap(diffDst);
+    (usesDst(eltwise.alg) ? eltwise.dst : eltwise.src) = *unwrap(data);
+    desc.attr = attributesOf(attr);
+    return create(handle, engine, desc, hint ? &unwrap(hint)->problem->verified().desc : nullptr);
+  });
+}
+
 quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *handle, const_quern_memory_desc_t src, quern_engine_t srcEngine,
                                                    const_quern_memory_desc_t dst, quern_engine_t dstEngine,
                                                    const_quern_primitive_attr_t attr) noexcept {

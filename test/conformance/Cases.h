@@ -86,6 +86,7 @@ private:
 std::unique_ptr<PrimitiveCases> makeSoftmaxCases();
 std::unique_ptr<PrimitiveCases> makeBinaryCases();
 std::unique_ptr<PrimitiveCases> makeGemmCases();
+std::unique_ptr<PrimitiveCases> makeEltwiseCases();
 std::unique_ptr<PrimitiveCases> makeReorderCases();
 std::unique_ptr<PrimitiveCases> makeSumCases();
 std::unique_ptr<PrimitiveCases> makeConcatCases();
@@ -101,6 +102,7 @@ struct CaseSet {
   bool isDivisible = false;
 };
 inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
+                                       {"eltwise", makeEltwiseCases},
                                        {"reorder", makeReorderCases},
                                        {"sum", makeSumCases},
                                        {"concat", makeConcatCases},

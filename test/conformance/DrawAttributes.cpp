@@ -36,9 +36,14 @@ void drawModes(Random &random, Attributes &attributes) {
 }
 
 PostOp drawEltwise(Random &random) {
+  return drawEltwise(random,
+                     static_cast<Alg>(random.between(static_cast<int64_t>(Alg::EltwiseRelu), static_cast<int64_t>(Alg::EltwiseHardswish))));
+}
+
+PostOp drawEltwise(Random &random, Alg alg) {
   PostOp op;
   op.kind = PostOp::Kind::Eltwise;
-  op.alg = static_cast<Alg>(random.between(static_cast<int64_t>(Alg::EltwiseRelu), static_cast<int64_t>(Alg::EltwiseHardswish)));
+  op.alg = alg;
   switch (op.alg) {
   case Alg::EltwiseRelu:
   case Alg::EltwiseElu:
@@ -51,8 +56,13 @@ PostOp drawEltwise(Random &random) {
     op.alpha = random.pick({2.0f, -0.5f, 100.0f, 0.0f});
     op.beta = random.pick({0.0f, 1.5f, -3.0f});
     break;
+  case Alg::EltwiseReluDst:
+  case Alg::EltwiseEluDst:
+    op.alpha = random.pick({0.5f, 0.0f, 2.0f, 0.01f});
+    break;
   case Alg::EltwiseClip:
   case Alg::EltwiseClipV2:
+  case Alg::EltwiseClipV2Dst:
     op.alpha = random.pick({-1.0f, 0.0f, -20.0f});
     op.beta = random.pick({0.25f, 1.0f, 6.0f});
     break;

@@ -31,6 +31,8 @@ int32_t drawMask(Random &random, const std::vector<bool> &isOpen);
 /// fpmath, accumulation, determinism: permissions that never change what is right.
 void drawModes(Random &random, Attributes &attributes);
 /// Parameters for which the function is defined on all numbers or nearly so.
+PostOp drawEltwise(Random &random, Alg alg);
+/// Of any algorithm.
 PostOp drawEltwise(Random &random);
 /// Appends a binary post-op, some with scales and zero points of its operand.
 void appendBinary(Random &random, const OperandShape &shape, AttributesDraw &drawn);

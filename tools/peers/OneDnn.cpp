@@ -69,6 +69,8 @@ struct OneDnn::Functions {
   int (*appendEltwise)(void *, int, float, float);
   int (*appendBinary)(void *, int, const void *);
   int (*appendSum)(void *, float, int32_t, int);
+  int (*eltwiseForward)(void **, void *, int, int, const void *, const void *, float, float, const void *);
+  int (*eltwiseBackward)(void **, void *, int, const void *, const void *, const void *, float, float, const void *, const void *);
   int (*softmaxForward)(void **, void *, int, int, const void *, const void *, int, const void *);
   int (*softmaxBackward)(void **, void *, int, const void *, const void *, const void *, int, const void *, const void *);
   int (*binary)(void **, void *, int, const void *, const void *, const void *, const void *);
@@ -128,6 +130,8 @@ struct OneDnn::Functions {
     get(reorder, "dnnl_reorder_primitive_desc_create");
     get(sum, "dnnl_sum_primitive_desc_create");
     get(concat, "dnnl_concat_primitive_desc_create");
+    get(eltwiseForward, "dnnl_eltwise_forward_primitive_desc_create");
+    get(eltwiseBackward, "dnnl_eltwise_backward_primitive_desc_create");
     get(softmaxForward, "dnnl_softmax_forward_primitive_desc_create");
     get(softmaxBackward, "dnnl_softmax_backward_primitive_desc_create");
     get(pdQuery, "dnnl_primitive_desc_query");
@@ -312,7 +316,29 @@ Result<void *> OneDnnPrimitive::createDesc(const ReorderDesc &op) {
 }
 
 /// Likewise.
-Result<void *> OneDnnPrimitive::createDesc(const EltwiseDesc &) { return unimplemented("oneDNN: eltwise is not compared with it"); }
+Result<void *> OneDnnPrimitive::createDesc(const EltwiseDesc &op) {
+  const int alg = static_cast<int>(op.alg);
+  const bool forward = isForward(op.prop);
+  // Backward's hint has the types of the data that it reads.
+  Result<void *> data = describe(forward || !usesDst(op.alg) ? op.src : op.dst), result = forward ? describe(op.dst) : data;
+  if (!data || !result)
+    return data ? result.takeError() : data.takeError();
+  const int prop = static_cast<int>(forward ? op.prop : PropKind::ForwardTraining);
+  void *desc = nullptr;
+  int status =
+      library.api->eltwiseForward(&desc, library.engine, prop, alg, *data, *result, op.alpha, op.beta, forward ? attributes : nullptr);
+  if (status == 0 && !forward) {
+    void *hint = desc;
+    Result<void *> diffSrc = describe(op.diffSrc), diffDst = describe(op.diffDst);
+    status = diffSrc && diffDst
+                 ? library.api->eltwiseBackward(&desc, library.engine, alg, *diffSrc, *diffDst, *data, op.alpha, op.beta, hint, attributes)
+                 : unimplementedStatus;
+    library.api->pdDestroy(hint);
+  }
+  if (status != 0)
+    return unimplemented("oneDNN: refused with status ", status);
+  return desc;
+}
 
 /// Likewise.
 Result<void *> OneDnnPrimitive::createDesc(const BinaryDesc &op) {

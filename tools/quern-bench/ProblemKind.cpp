@@ -14,6 +14,8 @@ const ProblemKind *kindOf(const quern::PrimitiveDesc &desc) {
   switch (desc.kind()) {
   case PrimitiveKind::Softmax:
     return &softmaxKind();
+  case PrimitiveKind::Eltwise:
+    return &eltwiseKind();
   case PrimitiveKind::Reorder:
     return &reorderKind();
   case PrimitiveKind::Binary:

@@ -39,6 +39,7 @@ public:
 };
 
 const ProblemKind &softmaxKind();
+const ProblemKind &eltwiseKind();
 const ProblemKind &reorderKind();
 const ProblemKind &binaryKind();
 const ProblemKind &sumKind();

@@ -8,27 +8,14 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
-#include <limits>
-
 using namespace mlir;
 using arith::CmpFPredicate;
 
 namespace quern {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// αx + β, in one rounding: near its zero nothing else is accurate.
-Value linear(EltwiseMath &math, Value x, double alpha, double beta) {
-  if (beta == 0)
-    return alpha == 1 ? x : math.mul(x, math.constant(alpha));
-  if (alpha == 1)
-    return math.add(x, math.constant(beta));
-  return math.fma(x, math.constant(alpha), math.constant(beta));
-}
-
 Value hardsigmoid(EltwiseMath &math, Value x, double alpha, double beta) {
-  return math.atMost(math.atLeast(linear(math, x, alpha, beta), 0), 1);
+  return math.atMost(math.atLeast(emitLinear(math, x, alpha, beta), 0), 1);
 }
 
 Value relu(EltwiseMath &math, Value x, double alpha) {
@@ -52,8 +39,6 @@ private:
     Value e = math.expOfNonpositive({math.negate(math.abs(x)), Value()}), one = math.constant(1);
     return math.div(math.select(math.compare(CmpFPredicate::OLT, x, 0), e, one), math.add(e, one));
   }
-  Value power();
-  Value root();
 
   OpBuilder &builder;
   Location loc;
@@ -61,29 +46,6 @@ private:
   double alpha, beta;
   Value x;
 };
-
-/// x to the power ½: √x but for -inf and -0, whose powers are +inf and +0.
-Value Emitter::root() {
-  Value lifted = math.select(math.compare(CmpFPredicate::OEQ, x, -infinity), math.constant(infinity), x);
-  return make<math::SqrtOp>(math.add(lifted, math.constant(0)));
-}
-
-Value Emitter::power() {
-  Value result;
-  if (beta == 0)
-    return math.constant(alpha); // also of NaN
-  if (beta == 1)
-    result = x;
-  else if (beta == 2)
-    result = math.mul(x, x);
-  else if (beta == -1)
-    return math.div(math.constant(alpha), x);
-  else if (beta == 0.5)
-    result = root();
-  else
-    result = math::PowFOp::create(builder, loc, x, math.constant(beta));
-  return alpha == 1 ? result : math.mul(result, math.constant(alpha));
-}
 
 Value Emitter::emit(Alg alg) {
   switch (alg) {
@@ -104,7 +66,7 @@ Value Emitter::emit(Alg alg) {
   case Alg::EltwiseSqrtDst:
     return make<math::SqrtOp>(x);
   case Alg::EltwiseLinear:
-    return linear(math, x, alpha, beta);
+    return emitLinear(math, x, alpha, beta);
   case Alg::EltwiseSoftRelu:
     return emitSoftRelu(math, x, alpha);
   case Alg::EltwiseHardsigmoid:
@@ -132,7 +94,7 @@ Value Emitter::emit(Alg alg) {
   case Alg::EltwiseClipV2Dst:
     return math.atMost(math.atLeast(x, alpha), beta);
   case Alg::EltwisePow:
-    return power();
+    return emitPower(math, x, alpha, beta);
   case Alg::EltwiseRound:
     return make<math::RoundEvenOp>(x);
   default:

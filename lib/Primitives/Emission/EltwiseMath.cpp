@@ -73,6 +73,8 @@ Value EltwiseMath::expOfNonpositive(TwoTerms x) {
 }
 
 Value EltwiseMath::log1p(Value x) { return math::Log1pOp::create(builder, loc, x); }
+Value EltwiseMath::sqrt(Value x) { return math::SqrtOp::create(builder, loc, x); }
+Value EltwiseMath::pow(Value x, double exponent) { return math::PowFOp::create(builder, loc, x, constant(exponent)); }
 
 TwoTerms EltwiseMath::product(Value x, Value y) {
   Value high = mul(x, y);
@@ -98,6 +100,38 @@ TwoTerms EltwiseMath::minusMagnitude(Value x, double factor) {
   return product(clamped, constant(-magnitude));
 }
 
+Value emitLinear(EltwiseMath &math, Value x, double alpha, double beta) {
+  if (beta == 0)
+    return alpha == 1 ? x : math.mul(x, math.constant(alpha));
+  if (alpha == 1)
+    return math.add(x, math.constant(beta));
+  return math.fma(x, math.constant(alpha), math.constant(beta));
+}
+
+/// x to the power ½: √x but for -inf and -0, whose powers are +inf and +0.
+static Value squareRoot(EltwiseMath &math, Value x) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value lifted = math.select(math.compare(CmpFPredicate::OEQ, x, -infinity), math.constant(infinity), x);
+  return math.sqrt(math.add(lifted, math.constant(0)));
+}
+
+Value emitPower(EltwiseMath &math, Value x, double alpha, double beta) {
+  Value result;
+  if (beta == 0)
+    return math.constant(alpha); // also of NaN
+  if (beta == 1)
+    result = x;
+  else if (beta == 2)
+    result = math.mul(x, x);
+  else if (beta == -1)
+    return math.div(math.constant(alpha), x);
+  else if (beta == 0.5)
+    result = squareRoot(math, x);
+  else
+    result = math.pow(x, beta);
+  return alpha == 1 ? result : math.mul(result, math.constant(alpha));
+}
+
 /// x / (1 + exp(-|z|)) where z has the sign of x, and x·exp(-|z|) / (1 + exp(-|z|)) where not; `tail` as in scaledExp().
 static Value timesSigmoid(EltwiseMath &math, Value x, TwoTerms minusZ, Value negative, Value tail) {
   ScaledExp e = math.scaledExp(minusZ, tail);
@@ -119,8 +153,8 @@ Value emitSwish(EltwiseMath &math, Value x, double alpha) {
   return timesSigmoid(math, x, math.minusMagnitude(x, alpha), negative, tail);
 }
 
-/// ½x·(1 + tanh y) = x·sigmoid(2y), 2y = x·(a + b·x²). The bracket is summed exactly but for its last product.
-Value emitGeluTanh(EltwiseMath &math, Value x) {
+/// ½x·(1 + tanh y) = x·sigmoid(2y), z = 2y = x·(a + b·x²). The bracket is summed exactly but for its last product.
+GeluTanhArgument emitGeluTanhArgument(EltwiseMath &math, Value x) {
   bool isF32 = math.isF32();
   Value a = math.constant(isF32 ? 1.5957691669464111 : 1.5957691216057308),
         aLow = math.constant(isF32 ? -4.53406804e-8 : -9.96930880911e-17);
@@ -135,14 +169,24 @@ Value emitGeluTanh(EltwiseMath &math, Value x) {
   Value minus = math.negate(magnitude);
   TwoTerms z = math.product(minus, sum);
   z.low = math.mulAdd(minus, lost, z.low);
-  auto tail = math.compare(CmpFPredicate::OLT, x, isF32 ? -9 : -19.5); // 2y is -66 and -560
+  return {z, magnitude};
+}
+
+Value emitGeluTanh(EltwiseMath &math, Value x) {
+  TwoTerms z = emitGeluTanhArgument(math, x).minus;
+  auto tail = math.compare(CmpFPredicate::OLT, x, math.isF32() ? -9 : -19.5); // 2y is -66 and -560
   return timesSigmoid(math, x, z, math.compare(CmpFPredicate::OLT, x, 0), tail);
 }
 
-/// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K); p is near minimax over [0, 14.5] (f32, K = 2, absolute
-/// error 7.4e-10) or [0, 38.75] (f64, K = 3, 1.5e-17), beyond which exp is 0. tools/approximations.py prints them. A smaller K needs more
-/// terms and makes the result depend less on the rounding of t.
-Value emitGeluErf(EltwiseMath &math, Value x) {
+// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K); p is near minimax over [0, 14.5] (f32, K = 2, absolute
+// error 7.4e-10) or [0, 38.75] (f64, K = 3, 1.5e-17), beyond which exp is 0. tools/approximations.py prints them. A smaller K needs more
+// terms and makes the result depend less on the rounding of t.
+
+static double normalTailBound(const EltwiseMath &math) { return math.isF32() ? 14.5 : 38.75; }
+static double normalTailK(const EltwiseMath &math) { return math.isF32() ? 2 : 3; }
+
+/// p(t), t = 2·ratio - 1; ratio is x / (x + K).
+static Value normalTailSeries(EltwiseMath &math, Value ratio) {
   static constexpr double f32Terms[] = {
       -0.0000215106856909429392, -0.0000953695488225161403, -0.00011773623130545494, 0.000183507954357826578,  0.000820174587060119249,
       0.000792002165077532752,   -0.00194784032418017961,   -0.0067257358853097447,  -0.000470131150356016723, 0.0367183877350969384,
@@ -153,18 +197,31 @@ Value emitGeluErf(EltwiseMath &math, Value x) {
       3.6413337611709214e-6,   -3.51664251881765016e-6,  -0.0000206893891045638695, -0.0000132464343715019704, 0.0000788126995071115017,
       0.000154394551936531239, -0.000256575347788437026, -0.00104582863355686737,   0.001027592259128138,      0.00697262124117827536,
       -0.010462867023310874,   -0.0472630251429926641,   0.230017719974603723,      -0.50933198191748929,      0.729083690133372996};
-  bool isF32 = math.isF32();
-  double bound = isF32 ? 14.5 : 38.75;
-  Value bounded = math.atMost(x, bound), magnitude = math.atMost(math.abs(bounded), bound);
-  // x / (|x| + K) is a factor of the result and gives t too, so that one division does.
-  Value ratio = math.div(bounded, math.add(magnitude, math.constant(isF32 ? 2 : 3)));
-  Value t = math.mulAdd(math.atMost(math.abs(ratio), 1), math.constant(2), math.constant(-1));
-  Value series = math.polynomial(t, isF32 ? ArrayRef<double>(f32Terms) : ArrayRef<double>(f64Terms));
+  Value t = math.mulAdd(math.atMost(ratio, 1), math.constant(2), math.constant(-1));
+  return math.polynomial(t, math.isF32() ? ArrayRef<double>(f32Terms) : ArrayRef<double>(f64Terms));
+}
+
+/// exp(-x²/2)
+static Value normalTailExp(EltwiseMath &math, Value magnitude) {
   TwoTerms square = math.product(magnitude, magnitude);
   Value minusHalf = math.constant(-0.5);
-  Value exp = math.expOfNonpositive({math.mul(square.high, minusHalf), math.mul(square.low, minusHalf)});
+  return math.expOfNonpositive({math.mul(square.high, minusHalf), math.mul(square.low, minusHalf)});
+}
+
+NormalTail emitNormalTail(EltwiseMath &math, Value x) {
+  Value magnitude = math.atMost(math.abs(x), normalTailBound(math));
+  Value inverse = math.div(math.constant(1), math.add(magnitude, math.constant(normalTailK(math))));
+  return {magnitude, normalTailSeries(math, math.mul(magnitude, inverse)), inverse, normalTailExp(math, magnitude)};
+}
+
+Value emitGeluErf(EltwiseMath &math, Value x) {
+  double bound = normalTailBound(math);
+  Value bounded = math.atMost(x, bound), magnitude = math.atMost(math.abs(bounded), bound);
+  // x / (|x| + K) is a factor of the result and gives t too, so that one division does.
+  Value ratio = math.div(bounded, math.add(magnitude, math.constant(normalTailK(math))));
+  Value series = normalTailSeries(math, math.abs(ratio));
   // exp comes last: of the factors, only it can be denormal, and the others bring it down.
-  Value tail = math.mul(math.mul(series, ratio), exp);
+  Value tail = math.mul(math.mul(series, ratio), normalTailExp(math, magnitude));
   return math.select(math.compare(CmpFPredicate::OGT, x, 0), math.sub(x, tail), tail);
 }
 

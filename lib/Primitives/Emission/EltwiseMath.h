@@ -53,6 +53,8 @@ public:
   /// exp of what is not positive, or NaN; its expansion adds the low term after the reduction, where nothing of it is lost.
   mlir::Value expOfNonpositive(TwoTerms x);
   mlir::Value log1p(mlir::Value x);
+  mlir::Value sqrt(mlir::Value x);
+  mlir::Value pow(mlir::Value x, double exponent);
 
   /// x·y exactly.
   TwoTerms product(mlir::Value x, mlir::Value y);
@@ -69,6 +71,24 @@ private:
   mlir::Type type;
   llvm::SmallDenseMap<mlir::Attribute, mlir::Value> constants;
 };
+
+/// αx + β, in one rounding: near its zero nothing else is accurate.
+mlir::Value emitLinear(EltwiseMath &math, mlir::Value x, double alpha, double beta);
+/// α·x^β
+mlir::Value emitPower(EltwiseMath &math, mlir::Value x, double alpha, double beta);
+
+/// Of gelu_tanh, which is x·sigmoid(z): -|z|, and |x| no larger than where exp(-|z|) is 0.
+struct GeluTanhArgument {
+  TwoTerms minus;
+  mlir::Value magnitude;
+};
+GeluTanhArgument emitGeluTanhArgument(EltwiseMath &math, mlir::Value x);
+
+/// The normal distribution's tail ½·erfc(|x| / √2) as series·inverse·exp, with |x| no larger than where `exp`, exp(-x²/2), is 0.
+struct NormalTail {
+  mlir::Value magnitude, series, inverse, exp;
+};
+NormalTail emitNormalTail(EltwiseMath &math, mlir::Value x);
 
 // x times a cumulative distribution, and what is built alike.
 mlir::Value emitSwish(EltwiseMath &math, mlir::Value x, double alpha);

@@ -1,0 +1,79 @@
+//===- Emit.cpp - Eltwise as linalg ---------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One elementwise op over the logical dims: forward dst = post-ops(f(src)), backward diff_src = diff_dst · f'(src), or f' of dst. The zeros
+// of the output's padding are its own matter: f(0) need not be 0.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Eltwise.h"
+#include "Primitives/Emission/EltwiseDerivative.h"
+#include "Primitives/Emission/Padding.h"
+#include "Primitives/Emission/PostOps.h"
+#include "Primitives/Emitters.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+
+namespace {
+
+FloatType computeTypeOf(const EltwiseDesc &desc, Builder &builder) {
+  bool wide = llvm::any_of(std::array{&desc.src, &desc.dst, &desc.diffSrc, &desc.diffDst},
+                           [](const TensorDesc *tensor) { return tensor->dataType == DataType::F64; });
+  return wide ? builder.getF64Type() : builder.getF32Type();
+}
+
+class EltwiseEmitter {
+public:
+  EltwiseEmitter(ModuleOp module, const VerifiedProblem &problem)
+      : function(module, problem, "eltwise", argumentTypesToFill(problem, module.getContext())),
+        desc(std::get<EltwiseDesc>(problem.desc.op)), compute(computeTypeOf(desc, function.builder)) {}
+  void emitForward();
+  void emitBackward();
+
+private:
+  void elementwise(ArrayRef<int64_t> space, ArrayRef<Operand> inputs, Body body) {
+    SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
+    function.generic(space, kinds, inputs, filledOutput(function, isForward(desc.prop) ? arg::dst : arg::diffSrc, space), body);
+    function.finish();
+  }
+
+  FunctionEmitter function;
+  const EltwiseDesc &desc;
+  FloatType compute;
+};
+
+void EltwiseEmitter::emitForward() {
+  ArrayRef<int64_t> space(desc.src.dims, desc.src.ndims);
+  PostOps postOps(function, space, compute);
+  SmallVector<Operand> inputs{function.tensor(arg::src, space)};
+  llvm::append_range(inputs, postOps.operands());
+  elementwise(space, inputs, [&](OpBuilder &b, Location at, ValueRange in, Value) {
+    Value x = widened(b, at, in[0], desc.src.dataType, compute);
+    Value y = quern::emitEltwise(b, at, desc.alg, desc.alpha, desc.beta, x);
+    return narrowed(b, at, postOps.apply(b, at, y, in.drop_front()), desc.dst.dataType);
+  });
+}
+
+void EltwiseEmitter::emitBackward() {
+  const TensorDesc &data = usesDst(desc.alg) ? desc.dst : desc.src;
+  ArrayRef<int64_t> space(data.dims, data.ndims);
+  Operand inputs[] = {function.tensor(usesDst(desc.alg) ? arg::dst : arg::src, space), function.tensor(arg::diffDst, space)};
+  elementwise(space, inputs, [&](OpBuilder &b, Location at, ValueRange in, Value) {
+    Value x = widened(b, at, in[0], data.dataType, compute), gradient = widened(b, at, in[1], desc.diffDst.dataType, compute);
+    return narrowed(b, at, emitEltwiseBackward(b, at, desc.alg, desc.alpha, desc.beta, x, gradient), desc.diffSrc.dataType);
+  });
+}
+
+} // namespace
+
+void quern::emitEltwise(ModuleOp module, const VerifiedProblem &problem) {
+  EltwiseEmitter emitter(module, problem);
+  isForward(std::get<EltwiseDesc>(problem.desc.op).prop) ? emitter.emitForward() : emitter.emitBackward();
+  if (!fillsPadding(problem))
+    emitPadding(module, problem, "eltwise");
+}

@@ -1,0 +1,255 @@
+//===- Verify.cpp - What an eltwise problem must be -----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every refusal names its constraint. Invalid (the caller's bug):
+//   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
+//   C2  prop is a propagation kind of eltwise: fwd_t, fwd_i, bwd or bwd_d; round has no backward.
+//   C3  alg is an eltwise algorithm.
+//   C4  alpha <= beta for clip and clip_v2; alpha >= 0 for relu and elu that use dst for backward.
+//   C5  Forward has src and dst; backward has diff_dst, diff_src and src, or dst if alg uses it; there is no other tensor.
+//   C6  Layout `any` is possible for dst (from src; in backward src and dst from the hint's), diff_dst (from src or dst), diff_src (from
+//       diff_dst), but not from strides or an offset that are given only at execution.
+//   C7  All tensors have the same dims; a dim that is given only at execution is so in all of them.
+//   C8  Outputs do not broadcast: no stride 0 over more than one element or block.
+//   C9  The hint of a backward problem is a forward eltwise of the same dims.
+//   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
+//   C11 Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's rank.
+// Invalid at execution (the runtime checks these):
+//   C12 Every argument is given.
+//   C13 The output shares bytes with another argument only if it lies on it with the same layout and size of elements.
+//   C14 The sizes that are given only then fit each other.
+// Unimplemented:
+//   C15 Forward: src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
+//   C16 Backward: all tensors are of f64, f32, bf16, f16, f8_e5m2 or f8_e4m3.
+//   C17 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, no padding.
+//   C18 No tensor has compensation.
+//   C19 No tensor has padded offsets.
+//   C20 src and dst have no scales and no zero points.
+//   C21 Scales and zero points have no groups; scales are of f32, bf16 or f16, zero points of s32, s8, u8 or f32.
+//   C22 Post-ops are eltwise or binary.
+//   C23 Tensors of binary post-ops are of the types of C15.
+//   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at execution.
+//   C25 Backward takes no scales, zero points or post-ops.
+//   C26 There are no RNN quantization parameters.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Eltwise/Verify.h"
+
+#include "Primitives/Arguments.h"
+#include "Primitives/Registry.h"
+#include "Primitives/TensorChecks.h"
+
+#include <array>
+
+namespace quern {
+namespace {
+
+bool isEltwise(Alg alg) { return (alg >= Alg::EltwiseRelu && alg <= Alg::EltwiseHardswish) || usesDst(alg); }
+
+/// The tensor that backward reads beside the gradient.
+const TensorDesc &dataOf(const EltwiseDesc &eltwise) { return usesDst(eltwise.alg) ? eltwise.dst : eltwise.src; }
+const char *nameOfData(const EltwiseDesc &eltwise) { return usesDst(eltwise.alg) ? "dst" : "src"; }
+
+/// The tensor whose shape is the problem's.
+NamedTensor firstOf(const EltwiseDesc &eltwise) {
+  if (isForward(eltwise.prop))
+    return {"src", eltwise.src};
+  return {nameOfData(eltwise), dataOf(eltwise)};
+}
+
+NamedTensor outputOf(const EltwiseDesc &eltwise) {
+  return isForward(eltwise.prop) ? NamedTensor{"dst", eltwise.dst} : NamedTensor{"diff_src", eltwise.diffSrc};
+}
+
+std::array<NamedTensor, 4> tensorsOf(const EltwiseDesc &eltwise) {
+  return {{{"src", eltwise.src}, {"dst", eltwise.dst}, {"diff_dst", eltwise.diffDst}, {"diff_src", eltwise.diffSrc}}};
+}
+
+/// C2, C3.
+Result<void> checkKind(const EltwiseDesc &eltwise) {
+  bool forward = isForward(eltwise.prop);
+  if (!forward && eltwise.prop != PropKind::Backward && eltwise.prop != PropKind::BackwardData)
+    return invalidArguments("propagation kind '", nameOf(eltwise.prop), "' (", static_cast<int32_t>(eltwise.prop),
+                            ") is not one of eltwise: fwd_t, fwd_i, bwd, bwd_d (eltwise C2)");
+  if (!isEltwise(eltwise.alg))
+    return invalidArguments("algorithm '", nameOf(eltwise.alg), "' (", static_cast<int32_t>(eltwise.alg),
+                            ") is not one of eltwise (eltwise C3)");
+  if (!forward && eltwise.alg == Alg::EltwiseRound)
+    return invalidArguments("algorithm eltwise_round has no derivative; it is for fwd_t and fwd_i (eltwise C2)");
+  return {};
+}
+
+/// C4.
+Result<void> checkParameters(const EltwiseDesc &eltwise) {
+  Alg alg = eltwise.alg;
+  bool isClip = alg == Alg::EltwiseClip || alg == Alg::EltwiseClipV2 || alg == Alg::EltwiseClipV2Dst;
+  if (isClip && !(eltwise.alpha <= eltwise.beta))
+    return invalidArguments("alpha is ", eltwise.alpha, ", beta ", eltwise.beta, "; ", nameOf(alg), " needs alpha <= beta (eltwise C4)");
+  if ((alg == Alg::EltwiseReluDst || alg == Alg::EltwiseEluDst) && !(eltwise.alpha >= 0))
+    return invalidArguments("alpha is ", eltwise.alpha, "; ", nameOf(alg), " needs alpha >= 0 (eltwise C4)");
+  return {};
+}
+
+/// C5, C6 but for what a hint settles.
+Result<void> checkPresence(const EltwiseDesc &eltwise) {
+  bool forward = isForward(eltwise.prop);
+  const char *direction = forward ? "forward" : "backward";
+  for (const auto &[name, desc] : tensorsOf(eltwise)) {
+    bool isData = &desc == &eltwise.src || &desc == &eltwise.dst;
+    bool wanted = forward ? isData : !isData || &desc == &dataOf(eltwise);
+    if (wanted && desc.isZero())
+      return invalidArguments(direction, " ", nameOf(eltwise.alg), " needs ", name, ", which is absent (eltwise C5)");
+    if (!wanted && !desc.isZero())
+      return invalidArguments(direction, " ", nameOf(eltwise.alg), " takes no ", name, " (eltwise C5)");
+  }
+  if (forward && eltwise.src.isAny())
+    return invalidArguments("src has layout `any`; forward eltwise needs to know src's layout (eltwise C6)");
+  return {};
+}
+
+/// C7.
+Result<void> checkSameDims(const NamedTensor &tensor, const NamedTensor &like) {
+  if (tensor.desc.ndims != like.desc.ndims)
+    return invalidArguments(tensor.name, " is of rank ", tensor.desc.ndims, ", ", like.name, " of rank ", like.desc.ndims, " (eltwise C7)");
+  for (int d = 0; d < like.desc.ndims; ++d)
+    if (tensor.desc.dims[d] != like.desc.dims[d])
+      return invalidArguments("dim ", d, " of ", tensor.name, " is ", textOfDim(tensor.desc.dims[d]), ", of ", like.name, " ",
+                              textOfDim(like.desc.dims[d]), " (eltwise C7)");
+  return {};
+}
+
+/// C7.
+Result<void> checkDims(const EltwiseDesc &eltwise) {
+  NamedTensor first = firstOf(eltwise);
+  for (const NamedTensor &tensor : tensorsOf(eltwise))
+    if (!tensor.desc.isZero())
+      if (Result<void> ok = checkSameDims(tensor, first); !ok)
+        return ok;
+  return {};
+}
+
+/// C9.
+Result<void> checkHint(const EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
+  if (!hint || isForward(eltwise.prop))
+    return {};
+  const auto *forward = std::get_if<EltwiseDesc>(&hint->op);
+  if (!forward || !isForward(forward->prop))
+    return invalidArguments("the hint is ", forward ? "a backward " : "of kind ", nameOf(hint->kind()),
+                            "; it must be a forward eltwise (eltwise C9)");
+  if (!forward->src.sameShape(dataOf(eltwise)))
+    return invalidArguments("the hint's src has not the dims of ", nameOfData(eltwise), " (eltwise C9)");
+  return {};
+}
+
+/// C6.
+Result<void> resolveLayouts(EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
+  constexpr std::string_view citation = " (eltwise C6)";
+  if (isForward(eltwise.prop))
+    return resolveLike("dst", eltwise.dst, "src", eltwise.src, citation);
+  TensorDesc &data = usesDst(eltwise.alg) ? eltwise.dst : eltwise.src;
+  const char *name = nameOfData(eltwise);
+  if (data.isAny()) {
+    if (!hint)
+      return invalidArguments(name, " has layout `any`; backward eltwise takes it from the hint, and none is given", citation);
+    // The tensor that forward has read or written: its very layout, gaps and offset included.
+    const auto &forward = std::get<EltwiseDesc>(hint->op);
+    DataType type = data.dataType;
+    data = usesDst(eltwise.alg) ? forward.dst : forward.src;
+    data.dataType = type;
+  }
+  if (Result<void> ok = resolveLike("diff_dst", eltwise.diffDst, name, data, citation); !ok)
+    return ok;
+  return resolveLike("diff_src", eltwise.diffSrc, "diff_dst", eltwise.diffDst, citation);
+}
+
+/// C8, C15 to C19.
+Result<void> checkTensors(const EltwiseDesc &eltwise) {
+  NamedTensor output = outputOf(eltwise);
+  if (Result<void> ok = checkOutput(output.name, output.desc, " (eltwise C8)"); !ok)
+    return ok;
+  bool forward = isForward(eltwise.prop);
+  for (const auto &[name, desc] : tensorsOf(eltwise)) {
+    if (desc.isZero())
+      continue;
+    if (!eltwise::isElementType(desc.dataType) || (!forward && !isFloating(desc.dataType)))
+      return forward ? unimplemented("eltwise is not implemented for ", name, " of type ", nameOf(desc.dataType), "; it is for ",
+                                     eltwise::elementTypes, " (eltwise C15)")
+                     : unimplemented("backward eltwise is not implemented for ", name, " of type ", nameOf(desc.dataType),
+                                     "; it is for f64, f32, bf16, f16, f8_e5m2, f8_e4m3 (eltwise C16)");
+    if (Result<void> ok = eltwise::checkLayout(name, desc); !ok)
+      return ok;
+  }
+  return {};
+}
+
+void listArguments(VerifiedProblem &problem) {
+  const EltwiseDesc &eltwise = std::get<EltwiseDesc>(problem.desc.op);
+  std::vector<ArgumentInfo> &arguments = problem.arguments;
+  arguments.reserve(4);
+  if (isForward(eltwise.prop)) {
+    arguments.push_back({arg::src, "src", eltwise.src, false});
+    arguments.push_back({arg::dst, "dst", eltwise.dst, true});
+  } else {
+    arguments.push_back({usesDst(eltwise.alg) ? arg::dst : arg::src, nameOfData(eltwise), dataOf(eltwise), false});
+    arguments.push_back({arg::diffDst, "diff_dst", eltwise.diffDst, false});
+    arguments.push_back({arg::diffSrc, "diff_src", eltwise.diffSrc, true});
+  }
+  arg::appendAttributeArguments(problem.desc.attr, arguments, arguments);
+}
+
+bool hasOpenSizes(const VerifiedProblem &problem) {
+  for (const ArgumentInfo &argument : problem.arguments)
+    if (argument.desc.hasRuntimeDims())
+      return true;
+  return false;
+}
+
+} // namespace
+
+Result<void> eltwise::checkLayout(std::string_view name, const TensorDesc &tensor) {
+  return quern::checkLayout(name, tensor, {"eltwise", " (eltwise C17)", " (eltwise C18)", " (eltwise C19)"});
+}
+
+bool eltwise::isElementType(DataType type) {
+  switch (type) {
+  case DataType::F64:
+  case DataType::F32:
+  case DataType::BF16:
+  case DataType::F16:
+  case DataType::F8E5M2:
+  case DataType::F8E4M3:
+  case DataType::S32:
+  case DataType::S8:
+  case DataType::U8:
+    return true;
+  default:
+    return false;
+  }
+}
+
+Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
+  VerifiedProblem problem;
+  problem.desc = desc;
+  auto &eltwise = std::get<EltwiseDesc>(problem.desc.op);
+  for (auto check : {checkKind, checkParameters, checkPresence, checkDims})
+    if (Result<void> ok = check(eltwise); !ok)
+      return ok.takeError();
+  if (Result<void> ok = checkHint(eltwise, forwardHint); !ok)
+    return ok.takeError();
+  if (Result<void> ok = resolveLayouts(eltwise, forwardHint); !ok)
+    return ok.takeError();
+  if (Result<void> ok = checkTensors(eltwise); !ok)
+    return ok.takeError();
+  if (Result<void> ok = eltwise::checkAttributes(eltwise, problem.desc.attr); !ok)
+    return ok.takeError();
+  listArguments(problem);
+  // The map recipe takes no open sizes; rows does.
+  problem.implementation.append(hasOpenSizes(problem) ? "jit:rows:" : "jit:map:").append(nameOfIsa(target.isa));
+  problem.isNoop = firstOf(eltwise).desc.hasZeroDim();
+  problem.citations = {" (eltwise C12)", " (eltwise C13)", " (eltwise C14)"};
+  return problem;
+}
+
+} // namespace quern

@@ -58,7 +58,7 @@ Derivative ofHardsigmoid(Real x, Real alpha, Real beta, Derivative inside, Real 
   const Real v = alpha * x + beta, off = 2 * epsilon * (std::fabs(alpha * x) + std::fabs(beta));
   Derivative result = v > 0 && v < 1 ? inside : factor(v >= 1 ? above : below);
   for (auto [limit, outside] : {std::pair<Real, Real>(0, below), std::pair<Real, Real>(1, above)})
-    if (std::fabs(v - limit) <= off)
+    if (std::isfinite(v) && std::fabs(v - limit) <= off)
       result.isBlocked = false, result.other = result.value == outside ? inside.value : outside;
   return result;
 }

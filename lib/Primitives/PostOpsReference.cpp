@@ -102,7 +102,7 @@ long double eltwise(Alg alg, float alpha, float beta, long double x) {
   case Alg::EltwiseExpDst:
     return std::exp(x);
   case Alg::EltwiseGeluTanh:
-    return x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi_v<Real>) * x * (1 + 0.044715L * x * x))) / 2;
+    return x / (1 + std::exp(-2 * std::sqrt(2 / std::numbers::pi_v<Real>) * x * (1 + 0.044715L * x * x))); // (1 + tanh y) / 2, likewise
   case Alg::EltwiseSwish:
     return x / (1 + std::exp(-a * x));
   case Alg::EltwiseLog:
@@ -114,7 +114,7 @@ long double eltwise(Alg alg, float alpha, float beta, long double x) {
   case Alg::EltwisePow:
     return a * std::pow(x, b);
   case Alg::EltwiseGeluErf:
-    return x * (1 + std::erf(x / std::numbers::sqrt2_v<Real>)) / 2;
+    return x * std::erfc(-x / std::numbers::sqrt2_v<Real>) / 2; // 1 + erf, which cancels on the negative side
   case Alg::EltwiseRound:
     return std::nearbyint(x);
   case Alg::EltwiseMish:

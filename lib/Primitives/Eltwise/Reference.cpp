@@ -24,6 +24,20 @@ namespace {
 
 using Real = long double;
 
+/// Where a derivative jumps, what the other side of the jump gives; where it leaves the normal numbers of the arithmetic, whose least is
+/// given, what 0 or infinity in its place gives.
+Interval otherResults(const Derivative &derivative, Real gradient, Real least) {
+  Interval others;
+  const Real size = std::fabs(derivative.value);
+  if (derivative.other != derivative.value && !std::isnan(derivative.value))
+    others.include(gradient * derivative.other);
+  if (!derivative.isBlocked && size < 2 * least)
+    others.include(gradient * 0);
+  if (size > 1 / (8 * least))
+    others.include(gradient * std::copysign(std::numeric_limits<Real>::infinity(), derivative.value));
+  return others;
+}
+
 class EltwiseReference {
 public:
   EltwiseReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs)
@@ -95,26 +109,22 @@ Result<ReferenceOutput> EltwiseReference::backward() const {
   Result<std::vector<double>> gradient = read(arg::diffDst, op.diffDst);
   if (!gradient)
     return gradient.takeError();
-  const Real epsilon = epsilonOf(isWide ? DataType::F64 : DataType::F32), leastNormal = isWide ? 0x1p-1022L : 0x1p-126L;
-  auto others = std::make_shared<std::vector<double>>();
-  bool jumps = false;
+  const Real epsilon = epsilonOf(isWide ? DataType::F64 : DataType::F32), least = isWide ? 0x1p-1022L : 0x1p-126L;
+  auto others = std::make_shared<std::vector<Interval>>();
   for (size_t i = 0; i < data->size(); ++i) {
     const Derivative derivative = eltwiseDerivative(op.alg, op.alpha, op.beta, (*data)[i], epsilon);
     const Real dd = (*gradient)[i];
     out.exact.push_back(derivative.isBlocked ? 0 : static_cast<double>(dd * derivative.value));
     // A derivative below the least normal number is rounded by as much as that one would be.
-    out.magnitude.push_back(static_cast<double>(std::fabs(dd) * std::max(derivative.magnitude, leastNormal)));
-    others->push_back(derivative.other == derivative.value ? out.exact.back() : static_cast<double>(dd * derivative.other));
-    jumps = jumps || derivative.other != derivative.value;
+    out.magnitude.push_back(static_cast<double>(std::fabs(dd) * std::max(derivative.magnitude, least)));
+    others->push_back(otherResults(derivative, dd, least));
   }
-  if (!jumps)
+  if (std::all_of(others->begin(), others->end(), [](const Interval &other) { return other.isEmpty() && !other.mayBeNan; }))
     return out;
   out.beforeAttributes = out.exact;
-  out.range = [others, before = out.beforeAttributes, magnitude = out.magnitude](int64_t position, const Interval &start) {
-    const size_t at = static_cast<size_t>(position);
+  out.range = [others](int64_t position, const Interval &start) {
     Interval range = start;
-    if ((*others)[at] != before[at])
-      range.include((*others)[at]);
+    range.include((*others)[static_cast<size_t>(position)]);
     return range;
   };
   return out;

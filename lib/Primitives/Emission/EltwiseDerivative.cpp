@@ -127,8 +127,6 @@ Value BackwardEmitter::smooth(Alg alg) {
   }
   case Alg::EltwiseTanhDst:
     return math.mul(math.sub(one, x), math.add(one, x));
-  case Alg::EltwiseSquare:
-    return math.add(x, x);
   case Alg::EltwiseSoftRelu:
     return sigmoid();
   case Alg::EltwiseLogistic:
@@ -199,8 +197,12 @@ Value BackwardEmitter::emit(Alg alg) {
     Value root = math.sqrt(x);
     return math.div(gradient, math.add(root, root));
   }
-  case Alg::EltwiseSqrtDst:
-    return math.div(gradient, math.add(x, x));
+  case Alg::EltwiseSqrtDst: // 2x might overflow, here and in the square
+    return math.mul(math.div(gradient, x), math.constant(0.5));
+  case Alg::EltwiseSquare: {
+    Value product = math.mul(gradient, x);
+    return math.add(product, product);
+  }
   default:
     if (Value derivative = smooth(alg))
       return math.mul(gradient, derivative);

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Problem.h"
 
+#include "Cache/Problems.h"
 #include "Cpu/Scratch.h"
 #include "Cpu/Threads.h"
 
@@ -84,12 +85,37 @@ Problem::Problem(Engine *engine, Engine *dstEngine, VerifiedProblem &&verified, 
     : device(engine), dstDevice(dstEngine), problem(std::move(verified)), kernelKey(makeKey(problem.desc, engine->target)),
       anyFields(anyFields), threads(maxConcurrency()) {}
 
+namespace {
+
+/// Everything that a problem depends on. Engines are told by their address, which a problem in the cache keeps alive.
+KernelKey requestOf(const Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint, const Engine *dstEngine) {
+  ByteWriter out;
+  out.bytes.reserve(640);
+  out.put(reinterpret_cast<uintptr_t>(engine));
+  out.put(reinterpret_cast<uintptr_t>(dstEngine));
+  out.put(maxConcurrency());
+  desc.write(out);
+  if (hint)
+    hint->write(out);
+  KernelKey request;
+  request.bytes = out.take();
+  request.digest = digestOf(request.bytes);
+  return request;
+}
+
+} // namespace
+
 Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
                                                        Engine *dstEngine) {
+  const KernelKey request = requestOf(engine, desc, hint, dstEngine);
+  if (std::shared_ptr<const Problem> known = ProblemCache::process().find(request))
+    return known;
   Result<VerifiedProblem> verified = verify(desc, engine->target, hint);
   if (!verified)
     return verified.takeError();
-  return std::shared_ptr<const Problem>(new Problem(engine, dstEngine ? dstEngine : engine, std::move(*verified), anyFieldsOf(desc)));
+  std::shared_ptr<const Problem> problem(new Problem(engine, dstEngine ? dstEngine : engine, std::move(*verified), anyFieldsOf(desc)));
+  ProblemCache::process().add(request, problem);
+  return problem;
 }
 
 bool Problem::choseLayout(int32_t argument) const {

@@ -45,6 +45,8 @@ TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of) {
 }
 
 void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized, std::vector<ArgumentInfo> &arguments) {
+  if (attr.scales.empty() && attr.zeroPoints.empty() && attr.postOps.empty())
+    return;
   const std::vector<ArgumentInfo> tensors(quantized.begin(), quantized.end()); // `quantized` may lie in `arguments`
   for (const ArgumentInfo &tensor : tensors)
     appendVector(attr.scales, tensor, scalesOf(tensor.index), arguments);

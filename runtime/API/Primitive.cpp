@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
 #include "API/Handles.h"
+#include "Cache/Problems.h"
 #include "CompilerLibrary.h"
 
 #include <cstring>
@@ -209,6 +210,7 @@ quern_status_t quern_set_primitive_cache_capacity(int capacity) noexcept {
     if (capacity < 0)
       return invalidArguments("the cache capacity is ", capacity, "; it must be at least 0");
     Kernels::process().memory().setCapacity(static_cast<size_t>(capacity));
+    ProblemCache::process().setCapacity(static_cast<size_t>(capacity));
     return {};
   });
 }

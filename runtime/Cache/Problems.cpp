@@ -1,0 +1,53 @@
+//===- Problems.cpp - Verified problems by what was asked for -------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Problems that fall out are destroyed after the lock is released: the last reference to a kernel unmaps it.
+//
+//===----------------------------------------------------------------------===//
+#include "Cache/Problems.h"
+
+#include <algorithm>
+
+namespace quern {
+
+ProblemCache &ProblemCache::process() {
+  // Never destroyed, as Kernels::process().
+  static ProblemCache *instance = new ProblemCache();
+  return *instance;
+}
+
+ProblemCache::Value ProblemCache::find(const KernelKey &request) {
+  std::lock_guard lock(mutex);
+  const auto found = problems.find(request);
+  return found == problems.end() ? nullptr : found->second;
+}
+
+void ProblemCache::add(const KernelKey &request, const Value &problem) {
+  std::deque<Value> dropped;
+  std::lock_guard lock(mutex);
+  if (capacity == 0)
+    return;
+  dropBeyond(capacity - 1, dropped);
+  if (const auto [at, isNew] = problems.emplace(request, problem); isNew)
+    order.push_back(&at->first);
+}
+
+void ProblemCache::setCapacity(size_t entries) {
+  std::deque<Value> dropped;
+  std::lock_guard lock(mutex);
+  capacity = std::min(entries, mostEntries);
+  dropBeyond(capacity, dropped);
+}
+
+void ProblemCache::dropBeyond(size_t entries, std::deque<Value> &dropped) {
+  while (order.size() > entries) {
+    const auto oldest = problems.find(*order.front());
+    dropped.push_back(std::move(oldest->second));
+    problems.erase(oldest);
+    order.pop_front();
+  }
+}
+
+} // namespace quern

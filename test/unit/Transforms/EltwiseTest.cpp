@@ -5,10 +5,12 @@
 //
 // Every eltwise algorithm as machine code of every level that this machine runs, against its formula in long double, written so that
 // nothing cancels: over all exponents, densely over the range where the functions bend, and at special values. The limit is 4 units of the
-// last place of the result, denormal results included.
+// last place of the result, denormal results included. Derivatives likewise, against the reference of backward.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Eltwise.h"
+#include "Primitives/EltwiseReference.h"
+#include "Primitives/Emission/EltwiseDerivative.h"
 #include "Ulps.h"
 #include "VectorKernel.h"
 
@@ -16,6 +18,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace quern {
@@ -129,11 +132,11 @@ template <typename T> std::vector<T> arguments() {
   return x;
 }
 
-template <typename T> void check(const Function &f, double limit) {
+using Body = std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::Value)>;
+
+/// `errorOf(x, y)` is that of the result y, in the unit of `limit`.
+template <typename T> void check(const std::string &name, const Body &body, const std::function<double(T, T)> &errorOf, double limit) {
   std::vector<T> inputs = arguments<T>();
-  std::vector<Wide> wanted;
-  for (T x : inputs)
-    wanted.push_back(exact(f.alg, f.alpha, f.beta, x));
   for (const Level &level : levels) {
     if (!canRun(level.target))
       continue;
@@ -141,7 +144,7 @@ template <typename T> void check(const Function &f, double limit) {
     VectorKernelSpec spec{level.target, std::string("func.func(quern-expand-math{isa=") + level.isa + "})",
                           "",           type,
                           type,         level.lanesF32 * 4 / static_cast<int>(sizeof(T))};
-    spec.body = [&](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) { return emitEltwise(b, loc, f.alg, f.alpha, f.beta, x); };
+    spec.body = body;
     VectorKernel kernel(spec);
     ASSERT_TRUE(kernel.ok()) << level.target;
     double worst = 0;
@@ -152,18 +155,46 @@ template <typename T> void check(const Function &f, double limit) {
       std::copy_n(inputs.begin() + static_cast<ptrdiff_t>(begin), x.size(), x.begin());
       kernel.run(x, y);
       for (size_t i = 0; i < x.size(); ++i)
-        if (double error = ulps<T>(y[i], wanted[begin + i]); !(error <= worst))
+        if (double error = errorOf(x[i], y[i]); !(error <= worst))
           worst = error, worstAt = begin + i, worstGot = y[i];
     }
     testing::Test::RecordProperty(std::string("worst_ulp_") + level.isa + "_" + type, std::to_string(worst));
-    EXPECT_LE(worst, limit) << describe(f) << " of " << type << " on " << level.target << " at " << inputs[worstAt] << ": " << worstGot
-                            << ", expected " << static_cast<T>(wanted[worstAt]);
+    EXPECT_LE(worst, limit) << name << " of " << type << " on " << level.target << " at " << inputs[worstAt] << ": " << worstGot;
   }
 }
 
+template <typename T> void checkFunction(const Function &f) {
+  auto body = [&](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) { return emitEltwise(b, loc, f.alg, f.alpha, f.beta, x); };
+  check<T>(
+      describe(f), body, [&](T x, T y) { return ulps<T>(y, exact(f.alg, f.alpha, f.beta, x)); }, 4);
+}
+
+/// Of a gradient of 1. Errors are relative to the terms of the formula, and to the least normal number: 4 units of their last place.
+template <typename T> void checkDerivative(const Function &f) {
+  constexpr Wide epsilon = std::numeric_limits<T>::epsilon(), least = std::numeric_limits<T>::min();
+  auto body = [&](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) {
+    mlir::Value one = mlir::arith::ConstantOp::create(b, loc, b.getFloatAttr(x.getType(), 1));
+    return emitEltwiseBackward(b, loc, f.alg, f.alpha, f.beta, x, one);
+  };
+  auto errorOf = [&](T x, T y) {
+    const Derivative derivative = eltwiseDerivative(f.alg, f.alpha, f.beta, x, epsilon);
+    const T rounded = static_cast<T>(derivative.value);
+    if (y == rounded || (std::isnan(y) && std::isnan(rounded)) || y == static_cast<T>(derivative.other))
+      return 0.0;
+    if (!std::isfinite(y)) // the largest number may be passed by a rounding
+      return std::fabs(derivative.value) > std::numeric_limits<T>::max() * (1 - 4 * epsilon) ? 0.0 : HUGE_VAL;
+    return static_cast<double>(std::fabs(y - derivative.value) / (epsilon * std::max(derivative.magnitude, least)));
+  };
+  check<T>("derivative of " + describe(f), body, errorOf, 4);
+}
+
 class EltwiseAccuracy : public testing::TestWithParam<Function> {};
-TEST_P(EltwiseAccuracy, isAccurateTo4UlpInF32) { check<float>(GetParam(), 4); }
-TEST_P(EltwiseAccuracy, isAccurateTo4UlpInF64) { check<double>(GetParam(), 4); }
+TEST_P(EltwiseAccuracy, isAccurateTo4UlpInF32) { checkFunction<float>(GetParam()); }
+TEST_P(EltwiseAccuracy, isAccurateTo4UlpInF64) { checkFunction<double>(GetParam()); }
+
+class EltwiseDerivativeAccuracy : public testing::TestWithParam<Function> {};
+TEST_P(EltwiseDerivativeAccuracy, isAccurateTo4UlpInF32) { checkDerivative<float>(GetParam()); }
+TEST_P(EltwiseDerivativeAccuracy, isAccurateTo4UlpInF64) { checkDerivative<double>(GetParam()); }
 
 std::string nameOfCase(const testing::TestParamInfo<Function> &info) {
   return std::string(nameOf(info.param.alg)) + "_" + std::to_string(info.index);
@@ -185,6 +216,22 @@ INSTANTIATE_TEST_SUITE_P(
                     Function{Alg::EltwisePow, 1, 1.7f}, Function{Alg::EltwisePow, -1.5f, -0.3f}, Function{Alg::EltwisePow, 1, 31},
                     Function{Alg::EltwiseGeluErf}, Function{Alg::EltwiseRound}, Function{Alg::EltwiseMish},
                     Function{Alg::EltwiseHardswish, 0.2f, 0.5f}, Function{Alg::EltwiseHardswish, 1.0f / 6, 0.5f}),
+    nameOfCase);
+
+INSTANTIATE_TEST_SUITE_P(
+    Algorithms, EltwiseDerivativeAccuracy,
+    testing::Values(Function{Alg::EltwiseRelu, 0}, Function{Alg::EltwiseRelu, 0.1f}, Function{Alg::EltwiseTanh},
+                    Function{Alg::EltwiseElu, 0.3f}, Function{Alg::EltwiseSquare}, Function{Alg::EltwiseAbs}, Function{Alg::EltwiseSqrt},
+                    Function{Alg::EltwiseLinear, 0.7f, -1.3f}, Function{Alg::EltwiseSoftRelu, 1}, Function{Alg::EltwiseSoftRelu, -2.7f},
+                    Function{Alg::EltwiseHardsigmoid, 0.2f, 0.5f}, Function{Alg::EltwiseLogistic}, Function{Alg::EltwiseExp},
+                    Function{Alg::EltwiseGeluTanh}, Function{Alg::EltwiseSwish, 1}, Function{Alg::EltwiseSwish, 1.702f},
+                    Function{Alg::EltwiseSwish, -0.6f}, Function{Alg::EltwiseSwish, 0}, Function{Alg::EltwiseLog},
+                    Function{Alg::EltwiseClip, -1, 6.5f}, Function{Alg::EltwiseClipV2, -0.3f, 0.7f}, Function{Alg::EltwisePow, 1, 0},
+                    Function{Alg::EltwisePow, 2, 1}, Function{Alg::EltwisePow, 1, 2}, Function{Alg::EltwisePow, 1, 3},
+                    Function{Alg::EltwisePow, 1, 1.7f}, Function{Alg::EltwiseGeluErf}, Function{Alg::EltwiseMish},
+                    Function{Alg::EltwiseHardswish, 0.2f, 0.5f}, Function{Alg::EltwiseReluDst, 0.1f}, Function{Alg::EltwiseTanhDst},
+                    Function{Alg::EltwiseEluDst, 0.3f}, Function{Alg::EltwiseSqrtDst}, Function{Alg::EltwiseLogisticDst},
+                    Function{Alg::EltwiseExpDst}, Function{Alg::EltwiseClipV2Dst, -0.3f, 0.7f}),
     nameOfCase);
 
 TEST(Eltwise, destinationVariantsComputeTheSame) {

@@ -40,7 +40,9 @@ void check(const std::vector<Row> &rows) {
 }
 
 #define BAD(CALL, STATUS, WORDS)                                                                                                           \
-  { #CALL, [&] { return CALL; }, quern_##STATUS, WORDS }
+  {                                                                                                                                        \
+#CALL, [&] { return CALL; }, quern_##STATUS, WORDS                                                                                     \
+  }
 #define BAD_NULL(CALL, NAME) BAD(CALL, invalid_arguments, NAME " is null")
 
 class BadInput : public testing::Test {
@@ -511,10 +513,42 @@ TEST_F(BadInput, Execution) {
   EXPECT_EQ(run({unrelated, src, dst}), quern_success) << "arguments that the primitive does not take are ignored";
 }
 
+TEST_F(BadInput, ElementwiseDescriptors) {
+  const auto relu = quern_eltwise_relu, add = quern_binary_add;
+  const auto inference = quern_forward_inference;
+  const const_quern_memory_desc_t two[] = {d, d}, gap[] = {d, nullptr};
+  const float scales[] = {1, 2};
+  check({
+      BAD_NULL(quern_eltwise_forward_primitive_desc_create(nullptr, e, inference, relu, d, d, 0, 0, a), "primitive_desc"),
+      BAD_NULL(quern_eltwise_forward_primitive_desc_create(&newPd, nullptr, inference, relu, d, d, 0, 0, a), "engine"),
+      BAD_NULL(quern_eltwise_forward_primitive_desc_create(&newPd, e, inference, relu, nullptr, d, 0, 0, a), "src_desc"),
+      BAD_NULL(quern_eltwise_forward_primitive_desc_create(&newPd, e, inference, relu, d, nullptr, 0, 0, a), "dst_desc"),
+      BAD(quern_eltwise_forward_primitive_desc_create(&newPd, e, inference, add, d, d, 0, 0, a), invalid_arguments, "0x1fff0"),
+      BAD_NULL(quern_eltwise_backward_primitive_desc_create(nullptr, e, relu, d, d, d, 0, 0, p, a), "primitive_desc"),
+      BAD_NULL(quern_eltwise_backward_primitive_desc_create(&newPd, nullptr, relu, d, d, d, 0, 0, p, a), "engine"),
+      BAD_NULL(quern_eltwise_backward_primitive_desc_create(&newPd, e, relu, nullptr, d, d, 0, 0, p, a), "diff_src_desc"),
+      BAD_NULL(quern_eltwise_backward_primitive_desc_create(&newPd, e, relu, d, nullptr, d, 0, 0, p, a), "diff_dst_desc"),
+      BAD_NULL(quern_eltwise_backward_primitive_desc_create(&newPd, e, relu, d, d, nullptr, 0, 0, p, a), "data_desc"),
+      BAD_NULL(quern_binary_primitive_desc_create(nullptr, e, add, d, d, d, a), "primitive_desc"),
+      BAD_NULL(quern_binary_primitive_desc_create_v2(nullptr, e, add, d, d, nullptr, d, a), "primitive_desc"),
+      BAD_NULL(quern_binary_primitive_desc_create_v2(&newPd, nullptr, add, d, d, nullptr, d, a), "engine"),
+      BAD_NULL(quern_binary_primitive_desc_create_v2(&newPd, e, add, nullptr, d, nullptr, d, a), "src0_desc"),
+      BAD(quern_binary_primitive_desc_create_v2(&newPd, e, quern_binary_select, d, d, nullptr, d, a), invalid_arguments, "src2"),
+      BAD_NULL(quern_sum_primitive_desc_create(nullptr, e, d, 2, scales, two, a), "primitive_desc"),
+      BAD_NULL(quern_sum_primitive_desc_create(&newPd, e, d, 2, nullptr, two, a), "scales"),
+      BAD_NULL(quern_sum_primitive_desc_create(&newPd, e, d, 2, scales, nullptr, a), "src_descs"),
+      BAD(quern_sum_primitive_desc_create(&newPd, e, d, 2, scales, gap, a), invalid_arguments, "null"),
+      BAD(quern_sum_primitive_desc_create(&newPd, e, d, -1, scales, two, a), invalid_arguments, "-1"),
+      BAD_NULL(quern_concat_primitive_desc_create(nullptr, e, d, 2, 0, two, a), "primitive_desc"),
+      BAD_NULL(quern_concat_primitive_desc_create(&newPd, nullptr, d, 2, 0, two, a), "engine"),
+      BAD(quern_concat_primitive_desc_create(&newPd, e, any, 2, 7, two, a), invalid_arguments, "7"),
+  });
+}
+
 TEST(BadInputCoverage, NamesEveryFunction) {
   std::set<std::string> declared;
   const std::regex declaration("QUERN_API[^;]*?\\b(quern_[a-z0-9_]+)\\(");
-  for (const char *name : {"common", "memory", "attr", "primitive", "ext", "threadpool"}) {
+  for (const char *name : {"common", "memory", "attr", "primitive", "gemm", "ext", "threadpool"}) {
     std::ifstream file(std::string(QUERN_SOURCE_DIR "/include/quern/quern_") + name + ".h");
     std::stringstream text;
     text << file.rdbuf();
@@ -524,7 +558,8 @@ TEST(BadInputCoverage, NamesEveryFunction) {
   }
   EXPECT_GT(declared.size(), 100u);
   std::string tests;
-  for (const char *name : {"BadInputTest.cpp", "AttributesTest.cpp", "MemoryTest.cpp", "PrimitiveTest.cpp", "BinaryTest.cpp"}) {
+  for (const char *name :
+       {"BadInputTest.cpp", "AttributesTest.cpp", "MemoryTest.cpp", "PrimitiveTest.cpp", "BinaryTest.cpp", "GemmTest.cpp"}) {
     std::ifstream file(std::string(QUERN_SOURCE_DIR "/test/unit/API/") + name);
     tests.append(std::istreambuf_iterator<char>(file), {});
   }

@@ -105,7 +105,7 @@ namespace quern {
   X(aCBde8b8c) X(BAc8a8b) X(BAcd8a8b) X(BAcde8a8b) X(aCBdef8b8c) X(abdEC16e4c) X(abDC16d4c) X(BA24b8a) X(aCB24c8b) X(abDC24d8c)            \
   X(decbA4a) X(defcbA4a) X(abDC8d8c) X(abDC16d8c) X(aCB8c8b) X(aCB16c8b) X(BA8b8a) X(BA16b8a) X(AB2a4b) X(aCBd4b4c) X(aCBde4b4c)           \
   X(aCBdef4b4c) X(BAc4a4b) X(BAcd4a4b) X(BAcde4a4b) X(BA12b8a) X(aCB12c8b) X(abDC12d8c) X(BA4b8a) X(aCB4c8b) X(abDC4d8c) X(Abc8a)          \
-  X(Abc32a) X(aBcdef8b) X(aBcdef32b)
+  X(Abc32a) X(aBcdef8b) X(aBcdef32b) X(format_tag_last)
 
 /// X(other name, name) of each tag that has several.
 #define QUERN_FORMAT_TAG_ALIASES(X)                                                                                                        \

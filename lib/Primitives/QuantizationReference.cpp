@@ -15,7 +15,7 @@ namespace quern {
 
 Result<const void *> bufferOf(const ReferenceInputs &inputs, int32_t argument, const TensorDesc &desc) {
   auto found = inputs.find(argument);
-  if (!desc.isBlockedFormat() || desc.hasRuntimeDims())
+  if (!(desc.isBlockedFormat() || desc.isHostScalar()) || desc.hasRuntimeDims())
     return invalidArguments("reference: the layout of ", arg::nameOf(argument), " is not resolved");
   if (found == inputs.end() || (!found->second && !desc.hasZeroDim()))
     return invalidArguments("reference: no buffer for ", arg::nameOf(argument), " (argument ", argument, ")");

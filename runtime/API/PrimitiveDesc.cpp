@@ -27,6 +27,10 @@ Attributes attributesOf(const_quern_primitive_attr_t attr) {
 
 Result<void> create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
                     quern_engine_t dstEngine = nullptr) {
+  // What no primitive computes is not in the bytes of a problem: it is refused before anything is looked up by those.
+  if (desc.attr.uncomputed)
+    if (Result<void> refused = desc.attr.validate(); !refused)
+      return refused;
   auto problem = Problem::create(unwrap(engine), desc, hint, unwrap(dstEngine));
   if (!problem)
     return problem.takeError();

@@ -187,6 +187,7 @@ TEST(AttributesTest, WhatIsNotComputedIsKeptAndRefused) {
   const auto status = [&](const primitive_attr &attr) {
     return test::statusOf([&] { reorder::primitive_desc(device, data, device, data, attr); });
   };
+  EXPECT_EQ(status(primitive_attr()), quern_success) << "known from now on, without the attributes";
   primitive_attr rounding, dropout, dynamic, reductions, depthwise;
   quern_rounding_mode_t mode;
   ASSERT_EQ(quern_primitive_attr_set_rounding(rounding.get(), QUERN_ARG_DST, quern_rounding_mode_stochastic), quern_success);

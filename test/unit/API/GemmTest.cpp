@@ -191,6 +191,20 @@ TEST_F(GemmTest, TheCallingThreadAloneGivesTheSameBits) {
                                            nullptr),
             quern_success);
   EXPECT_EQ(c.values, alone.values);
+
+  const std::vector<uint8_t> left(6, 3);
+  const std::vector<int8_t> signedLeft(6, 3), right(6, -2);
+  const int32_t offset = 1;
+  std::vector<int32_t> product(4), expected(4, 3 * 3 * -2 + 1);
+  ASSERT_EQ(quern_threadpool_interop_gemm_u8s8s32('N', 'N', 'F', 2, 2, 3, 1, left.data(), 3, 0, right.data(), 2, 0, 0, product.data(), 2,
+                                                  &offset, nullptr),
+            quern_success);
+  EXPECT_EQ(product, expected);
+  product.assign(4, 0);
+  ASSERT_EQ(quern_threadpool_interop_gemm_s8s8s32('N', 'N', 'F', 2, 2, 3, 1, signedLeft.data(), 3, 0, right.data(), 2, 0, 0, product.data(),
+                                                  2, &offset, nullptr),
+            quern_success);
+  EXPECT_EQ(product, expected);
 }
 
 /// The kernel of the functions, as a primitive on tensors of open sizes.

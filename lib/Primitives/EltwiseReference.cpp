@@ -49,7 +49,9 @@ Derivative geluErf(Real x) { return sumOf(std::erfc(-x / sqrt2) / 2, vanishing(x
 
 /// tanh(s) + x·(1 - tanh²(s))·σ(x), s = log(1 + e^x). With u = e^x: tanh(s) = n / (n + 2), n = u² + 2u.
 Derivative mish(Real x) {
-  const Real u = std::exp(std::min<Real>(x, 100)), n = u * (u + 2), d = n + 2;
+  if (x > 100)
+    return exactly(1);
+  const Real u = std::exp(x), n = u * (u + 2), d = n + 2;
   return sumOf(n / d, vanishing(x, 4 * u * (u + 1) / (d * d)));
 }
 
@@ -98,7 +100,7 @@ Derivative eltwiseDerivative(Alg alg, float alpha, float beta, long double x, lo
   case Alg::EltwiseLinear:
     return exactly(a);
   case Alg::EltwiseSoftRelu:
-    return exactly(logistic(a * x));
+    return exactly(a == 0 ? 0.5L : logistic(a * x));
   case Alg::EltwiseHardsigmoid:
     return ofHardsigmoid(x, a, b, factor(a), 0, 0, epsilon);
   case Alg::EltwiseHardswish:
@@ -116,7 +118,7 @@ Derivative eltwiseDerivative(Alg alg, float alpha, float beta, long double x, lo
   case Alg::EltwiseGeluErf:
     return geluErf(x);
   case Alg::EltwiseSwish:
-    return ofTimesLogistic(x, a * x, a);
+    return a == 0 ? exactly(0.5L) : ofTimesLogistic(x, a * x, a);
   case Alg::EltwiseMish:
     return mish(x);
   case Alg::EltwiseLog:

@@ -104,7 +104,7 @@ long double eltwise(Alg alg, float alpha, float beta, long double x) {
   case Alg::EltwiseGeluTanh:
     return x / (1 + std::exp(-2 * std::sqrt(2 / std::numbers::pi_v<Real>) * x * (1 + 0.044715L * x * x))); // (1 + tanh y) / 2, likewise
   case Alg::EltwiseSwish:
-    return x / (1 + std::exp(-a * x));
+    return a == 0 ? x / 2 : x / (1 + std::exp(-a * x));
   case Alg::EltwiseLog:
     return std::log(x);
   case Alg::EltwiseClip:

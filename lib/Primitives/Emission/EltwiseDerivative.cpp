@@ -119,20 +119,20 @@ Value BackwardEmitter::ofHardsigmoid(bool isHardswish) {
 }
 
 Value BackwardEmitter::smooth(Alg alg) {
-  Value one = math.constant(1);
+  auto one = [&] { return math.constant(1); };
   switch (alg) {
   case Alg::EltwiseTanh: {
     Value magnitude = math.abs(x);
     return math.mul(bell({math.negate(math.add(magnitude, magnitude)), Value()}), math.constant(4));
   }
   case Alg::EltwiseTanhDst:
-    return math.mul(math.sub(one, x), math.add(one, x));
+    return math.mul(math.sub(one(), x), math.add(one(), x));
   case Alg::EltwiseSoftRelu:
     return sigmoid();
   case Alg::EltwiseLogistic:
     return bell({math.negate(math.abs(x)), Value()});
   case Alg::EltwiseLogisticDst:
-    return math.mul(x, math.sub(one, x));
+    return math.mul(x, math.sub(one(), x));
   case Alg::EltwiseExp:
     return math::ExpOp::create(builder, loc, x);
   case Alg::EltwiseExpDst:
@@ -153,19 +153,19 @@ Value BackwardEmitter::smooth(Alg alg) {
 }
 
 Value BackwardEmitter::piecewise(Alg alg) {
-  Value positive = is(CmpFPredicate::OGT, 0);
+  auto positive = [&] { return is(CmpFPredicate::OGT, 0); };
   switch (alg) {
   case Alg::EltwiseRelu:
   case Alg::EltwiseReluDst:
-    return math.select(positive, gradient, scaled(alpha));
+    return math.select(positive(), gradient, scaled(alpha));
   case Alg::EltwiseElu: {
     Value exp = math.expOfNonpositive({math.atMost(x, 0), Value()});
-    return math.select(positive, gradient, math.mul(gradient, math.mul(exp, math.constant(alpha))));
+    return math.select(positive(), gradient, math.mul(gradient, math.mul(exp, math.constant(alpha))));
   }
   case Alg::EltwiseEluDst:
-    return math.select(positive, gradient, math.mul(gradient, math.add(x, math.constant(alpha))));
+    return math.select(positive(), gradient, math.mul(gradient, math.add(x, math.constant(alpha))));
   case Alg::EltwiseAbs:
-    return math.select(positive, gradient, math.select(is(CmpFPredicate::OLT, 0), math.negate(gradient), zero()));
+    return math.select(positive(), gradient, math.select(is(CmpFPredicate::OLT, 0), math.negate(gradient), zero()));
   case Alg::EltwiseHardsigmoid:
   case Alg::EltwiseHardswish:
     return ofHardsigmoid(alg == Alg::EltwiseHardswish);

@@ -115,8 +115,8 @@ Result<ReferenceOutput> EltwiseReference::backward() const {
     const Derivative derivative = eltwiseDerivative(op.alg, op.alpha, op.beta, (*data)[i], epsilon);
     const Real dd = (*gradient)[i];
     out.exact.push_back(derivative.isBlocked ? 0 : static_cast<double>(dd * derivative.value));
-    // A derivative below the least normal number is rounded by as much as that one would be.
-    out.magnitude.push_back(static_cast<double>(std::fabs(dd) * std::max(derivative.magnitude, least)));
+    // A factor of a small term may have left the normal numbers, and is multiplied by the argument or a power of it.
+    out.magnitude.push_back(static_cast<double>(std::fabs(dd) * std::max(derivative.magnitude, 512 * least)));
     others->push_back(otherResults(derivative, dd, least));
   }
   if (std::all_of(others->begin(), others->end(), [](const Interval &other) { return other.isEmpty() && !other.mayBeNan; }))

@@ -108,6 +108,7 @@ std::map<int32_t, QuantParams> RandomDesc::quantParams() {
   std::map<int32_t, QuantParams> all;
   for (uint64_t count = below(4); count > 0; --count) {
     QuantParams &params = all[arguments[below(std::size(arguments))]];
+    params = {};
     params.mask = static_cast<int32_t>(below(4096));
     params.dataType = anyType();
     if (chance(20)) {

@@ -5,7 +5,7 @@
 //
 // dst = alpha · (src - a) · (weights - b) + beta · dst + c. Floats: sums in double; an alpha of 0 leaves the product out. Integers: sums
 // modulo 2^32; scaled in double, rounded half away from zero and saturated; c is added modulo 2^32. All of that is exact but for the
-// rounding it says.
+// rounding it says. Without any k dst stays as it is.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reference.h"
@@ -132,6 +132,11 @@ Result<std::vector<ReferenceOutput>> computeGemmReference(const PrimitiveDesc &d
   ReferenceOutput out{arg::dst, gemm.dst, {}};
   const bool isFloat = gemm.dst.dataType == DataType::F32;
   out.criterion = isFloat ? Criterion::Threshold : Criterion::Value;
+  if (operands->depth == 0) { // dst stays as it is, whatever that is
+    out.exact.assign(static_cast<size_t>(operands->rows * operands->columns), 0);
+    out.exactOf = [dst = gemm.dst](const ReferenceInputs &results) { return gather(dst, results.at(arg::dst)); };
+    return std::vector<ReferenceOutput>{std::move(out)};
+  }
   for (int64_t m = 0; m < operands->rows; ++m)
     for (int64_t n = 0; n < operands->columns; ++n)
       isFloat ? computeFloat(*operands, m, n, out) : computeInteger(gemm, *operands, m, n, out);

@@ -12,6 +12,7 @@
 
 #include "Primitives/Arguments.h"
 
+#include <algorithm>
 #include <array>
 #include <ostream>
 
@@ -42,6 +43,8 @@ const std::vector<Cell> &allCells() {
     }
     Random random(1);
     random.shuffle(all);
+    // The cells of floats are few beside those of bytes: all of them are in the first round.
+    std::partition(all.begin(), all.end(), [](const Cell &cell) { return cell[Type] == 0; });
     return all;
   }();
   return cells;

@@ -116,7 +116,8 @@ step tests "conformance of reorder, every ISA" conformance release reorder,reord
   "$(pick --count=100 --count=300 --count=0)" --linker=orc --isa=all
 step tests "conformance of binary, every ISA" conformance release binary "$(pick --count=200 --count=0 --all)" --isa=all
 step tests "conformance of gemm, every ISA" conformance release gemm "$(pick --count=40 --count=0 --all)" --isa=all
-step tests "conformance of eltwise, every ISA" conformance release eltwise "$(pick --count=200 --count=0 --all)" --isa=all
+step tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 --all)" --linker=orc
+step tests "conformance of eltwise, every ISA" conformance release eltwise "$(pick --count=60 --count=200 --all)" --isa=all
 step tests "conformance of sum and concat, every ISA" conformance release sum,concat "$(pick --count=100 --count=0 --all)" --isa=all
 step tests "conformance of rnn" conformance release rnn "$(pick --count=0 --count=0 --all)"
 if [ $mode = default ]; then

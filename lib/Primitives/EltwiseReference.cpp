@@ -57,7 +57,10 @@ Derivative mish(Real x) {
 
 /// `inside` where 0 < αx + β < 1, otherwise `below` or `above`.
 Derivative ofHardsigmoid(Real x, Real alpha, Real beta, Derivative inside, Real below, Real above, Real epsilon) {
-  const Real v = alpha * x + beta, off = 2 * epsilon * (std::fabs(alpha * x) + std::fabs(beta));
+  // An argument below what the arithmetic can tell from 0 is one.
+  const Real least = epsilon > 1e-10L ? 0x1p-148L : 0x1p-1073L;
+  const Real v = alpha * x + beta,
+             off = 2 * epsilon * (std::fabs(alpha * x) + std::fabs(beta)) + std::max<Real>(1, std::fabs(alpha)) * least;
   Derivative result = v > 0 && v < 1 ? inside : factor(v >= 1 ? above : below);
   for (auto [limit, outside] : {std::pair<Real, Real>(0, below), std::pair<Real, Real>(1, above)})
     if (std::isfinite(v) && std::fabs(v - limit) <= off)

@@ -29,8 +29,11 @@ using Real = long double;
 Interval otherResults(const Derivative &derivative, Real gradient, Real least) {
   Interval others;
   const Real size = std::fabs(derivative.value);
-  if (derivative.other != derivative.value && !std::isnan(derivative.value))
+  if (derivative.other != derivative.value && !std::isnan(derivative.value)) {
     others.include(gradient * derivative.other);
+    if (derivative.value == 0 || derivative.other == 0) // nothing passes there, not even a NaN
+      others.include(0);
+  }
   if (!derivative.isBlocked && size < 2 * least)
     others.include(gradient * 0);
   if (size > 1 / (8 * least))

@@ -53,6 +53,7 @@ public:
   void addBinary() { appendBinary(random, shape, drawn); }
 
   void addCompensation() {
+    padToBlocks(sides.dst);
     TensorExtras &extras = sides.dst.extras;
     std::vector<bool> none(shape.dims.size(), false);
     int64_t which = random.between(1, 3);
@@ -73,6 +74,7 @@ public:
 
   void addRnnWeights() {
     bool isProjection = shape.dims.size() == 4;
+    padToBlocks(sides.dst);
     TensorExtras &extras = sides.dst.extras;
     int64_t kind = random.between(isProjection ? 1 : 0, 2);
     if (kind != 0)
@@ -91,6 +93,15 @@ public:
   }
 
 private:
+  /// Compensation is a tensor's own: a region that takes part of a block, and leaves the rest to its parent, has none.
+  static void padToBlocks(TensorDesc &desc) {
+    int64_t blocks[maxDims];
+    desc.blockSizes(blocks);
+    for (int d = 0; d < desc.ndims; ++d)
+      if (desc.paddedDims[d] != runtimeDim)
+        desc.paddedDims[d] += (blocks[d] - desc.paddedDims[d] % blocks[d]) % blocks[d];
+  }
+
   bool isClosed() const { return std::find(shape.isOpen.begin(), shape.isOpen.end(), true) == shape.isOpen.end(); }
 
   QuantParams scale() {

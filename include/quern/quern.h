@@ -21,6 +21,7 @@
 #include "quern/quern_memory.h"
 #include "quern/quern_primitive.h"
 #include "quern/quern_query.h"
+#include "quern/quern_rnn.h"
 #include "quern/quern_types.h"
 
 #endif /* QUERN_H */

@@ -205,12 +205,24 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
   void set_rnn_weights_qparams(int mask, const std::vector<float> &scales) {
     check(quern_primitive_attr_set_rnn_weights_qparams(get(), static_cast<quern_dim_t>(scales.size()), mask, scales.data()));
   }
+  void get_rnn_weights_qparams(int &mask, std::vector<float> &scales) const {
+    get_scales(quern_primitive_attr_get_rnn_weights_qparams, mask, scales);
+  }
   void set_rnn_weights_projection_qparams(int mask, const std::vector<float> &scales) {
     check(quern_primitive_attr_set_rnn_weights_projection_qparams(get(), static_cast<quern_dim_t>(scales.size()), mask, scales.data()));
+  }
+  void get_rnn_weights_projection_qparams(int &mask, std::vector<float> &scales) const {
+    get_scales(quern_primitive_attr_get_rnn_weights_projection_qparams, mask, scales);
   }
 
 private:
   static void check(quern_status_t status) { error::wrap_c_api(status, "could not access an attribute"); }
+  void get_scales(decltype(&quern_primitive_attr_get_rnn_weights_qparams) getter, int &mask, std::vector<float> &scales) const {
+    quern_dim_t count = 0;
+    const float *values = nullptr;
+    check(getter(get(), &count, &mask, &values));
+    scales.assign(values, values + count);
+  }
 };
 
 } // namespace quern

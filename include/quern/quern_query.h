@@ -101,8 +101,8 @@ typedef enum QUERN_INT {
     quern_query_strides = 14,               /**< const quern_dims_t *; of a memory descriptor */
     quern_query_flags = 19,                 /**< unsigned; RNN */
     quern_query_alg_kind = 20,              /**< quern_alg_kind_t */
-    quern_query_alpha_f32 = 21,             /**< float; RNN activation */
-    quern_query_beta_f32 = 22,              /**< float; RNN activation */
+    quern_query_alpha_f32 = 21,             /**< float; eltwise, RNN activation */
+    quern_query_beta_f32 = 22,              /**< float; eltwise */
     quern_query_axis_s32 = 23,              /**< int; softmax */
     quern_query_cell_kind = 28,             /**< quern_alg_kind_t; RNN */
     quern_query_direction = 29,             /**< quern_rnn_direction_t; RNN */

@@ -6,16 +6,13 @@
 // The creating half of quern_primitive.h's descriptors; Query.cpp has the asking half.
 //
 //===----------------------------------------------------------------------===//
+#include "API/Create.h"
 #include "API/Guard.h"
-#include "API/Handles.h"
 
 using namespace quern;
 using namespace quern::api;
 
-namespace {
-
-/// The attributes to use where the caller gives none.
-Attributes attributesOf(const_quern_primitive_attr_t attr) {
+Attributes api::attributesOf(const_quern_primitive_attr_t attr) {
   if (attr)
     return *unwrap(attr);
   Attributes defaults;
@@ -25,8 +22,8 @@ Attributes attributesOf(const_quern_primitive_attr_t attr) {
   return defaults;
 }
 
-Result<void> create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
-                    quern_engine_t dstEngine = nullptr) {
+Result<void> api::create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
+                         quern_engine_t dstEngine) {
   // What no primitive computes is not in the bytes of a problem: it is refused before anything is looked up by those.
   if (desc.attr.uncomputed)
     if (Result<void> refused = desc.attr.validate(); !refused)
@@ -37,6 +34,8 @@ Result<void> create(quern_primitive_desc_t *handle, quern_engine_t engine, const
   wrap(new PrimitiveDescObject{std::move(*problem)}, handle);
   return {};
 }
+
+namespace {
 
 Result<Alg> softmaxAlgorithm(quern_alg_kind_t kind) {
   const Alg alg = fromC<Alg>(kind);

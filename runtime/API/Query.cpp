@@ -123,7 +123,6 @@ struct KindQuery {
     case quern_query_prop_kind:
       return answerEnum<quern_prop_kind_t>(result, rnn.prop);
     case quern_query_cell_kind:
-    case quern_query_alg_kind:
       return answerEnum<quern_alg_kind_t>(result, rnn.cell);
     case quern_query_direction:
       return answerEnum<quern_rnn_direction_t>(result, rnn.direction);
@@ -133,8 +132,6 @@ struct KindQuery {
       return answer<unsigned>(result, rnn.flags);
     case quern_query_alpha_f32:
       return answer<float>(result, rnn.alpha);
-    case quern_query_beta_f32:
-      return answer<float>(result, rnn.beta);
     default:
       return queryCommon(problem, what, result);
     }
@@ -161,7 +158,7 @@ Role roleOf(const Problem &problem, quern_query_t what) {
   case quern_query_src_md:
     if (kind == PrimitiveKind::Sum || kind == PrimitiveKind::Concat)
       return {QUERN_ARG_MULTIPLE_SRC, static_cast<int>(maxSources)};
-    return {QUERN_ARG_SRC_0, 4};
+    return {QUERN_ARG_SRC_0, 3}; // the attention of an RNN is asked for as an argument
   case quern_query_dst_md:
     return {QUERN_ARG_DST_0, 3};
   case quern_query_weights_md:

@@ -33,6 +33,7 @@ struct ContractionStrategy {
   int64_t chunkRows = 64;         ///< rows of an iteration: bounds the scratch and gives several threads work
   int64_t inlineOps = 6;          ///< elementwise ops of up to so many operations stay in registers, more go over scratch
   int64_t nearStrideBytes = 4096; ///< a step along K this long meets the same sets of a cache: tiles of few rows then read longer runs
+  bool takesStrided = false;      ///< factors whose columns lie apart are read lane by lane; rows reduces a lone product along K sooner
   double nsPerOperation = 0.17;   ///< of one vector operation on one core
 };
 

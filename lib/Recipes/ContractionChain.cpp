@@ -55,7 +55,7 @@ bool addLinear(AffineExpr expr, int64_t factor, LoopAccess &out) {
 
 class Reader {
 public:
-  Reader(Chain &chain, std::string &whyNot) : chain(chain), whyNot(whyNot) {}
+  Reader(Chain &chain, bool takesStrided, std::string &whyNot) : chain(chain), takesStrided(takesStrided), whyNot(whyNot) {}
   LogicalResult read();
 
 private:
@@ -83,6 +83,7 @@ private:
   LogicalResult checkStored(const Accumulator &accumulator);
 
   Chain &chain;
+  bool takesStrided;
   std::string &whyNot;
   SmallVector<LinalgOp, 8> ops;
   SmallVector<Elementwise, 8> elementwise;
@@ -112,7 +113,7 @@ LogicalResult Reader::gatherOp(Operation &op) {
     return success();
   auto load = dyn_cast<memref::LoadOp>(op);
   bool isPure = (load && isa<BlockArgument>(load.getMemRef())) || (isMemoryEffectFree(&op) && !op.getNumRegions());
-  if (!isPure || !ops.empty())
+  if (!isPure)
     return fail("'" + op.getName().getStringRef() + "' has no place in a chain");
   chain.prologue.push_back(&op);
   return success();
@@ -172,7 +173,7 @@ LogicalResult Reader::readProducts() {
       continue;
     Product product;
     SmallVector<TileAccess> sumsOf;
-    if (failed(readProduct(op, chain, product, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
+    if (failed(readProduct(op, chain, product, takesStrided, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
       return failure();
     chain.products.push_back(std::move(product));
   }
@@ -262,6 +263,8 @@ LogicalResult Reader::addPoints(Elementwise &own) {
         at.column = access.strides[own.column];
         int64_t rest = i;
         for (unsigned loop : llvm::reverse(gates)) {
+          if (rows::isOpen(access.strides[loop]))
+            return fail("operand #" + Twine(n) + " of an elementwise op has open strides other than its rows'");
           at.offset += rest % extents[loop] * access.strides[loop];
           rest /= extents[loop];
         }
@@ -325,6 +328,9 @@ LogicalResult Reader::checkReads() {
   for (Product &product : chain.products)
     if (isWritten(product.lhs.base) || isWritten(product.rhs.base))
       return fail("a factor of a product is overwritten");
+  for (Operation *op : chain.prologue)
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && isWritten(load.getMemRef()))
+      return fail("a scalar is read from an argument that is written");
   for (PointOp &point : chain.epilogue) // in front of the op that writes
     for (const TileAccess &in : point.ins)
       if (in.isArgument() && isWritten(in.base) && !llvm::is_contained(written, in))
@@ -363,9 +369,14 @@ LogicalResult quern::contractions::readAddress(OpOperand &operand, LoopAccess &o
     return failure();
   };
   auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type)
+    return fail("is no memref");
   SmallVector<int64_t> strides;
-  if (!type || failed(type.getStridesAndOffset(strides, out.offset)) || ShapedType::isDynamic(out.offset) ||
-      llvm::any_of(strides, ShapedType::isDynamic))
+  if (failed(type.getStridesAndOffset(strides, out.offset)))
+    return fail("has no strides");
+  if (auto argument = dyn_cast<BlockArgument>(operand.get()); argument && llvm::any_of(strides, ShapedType::isDynamic))
+    strides = llvm::to_vector(rows::ArgumentSizes(op->getParentOfType<func::FuncOp>()).layoutOf(argument).strides);
+  if (ShapedType::isDynamic(out.offset) || llvm::any_of(strides, ShapedType::isDynamic))
     return fail("has strides that are given at execution");
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
@@ -380,10 +391,12 @@ LogicalResult quern::contractions::readAddress(OpOperand &operand, LoopAccess &o
   for (auto [extent, stride] : llvm::zip_equal(op.getStaticLoopRanges(), out.strides))
     if (extent == 1)
       stride = 0;
+  if (rows::isOpen(std::abs(out.offset)) || !llvm::all_of(out.strides, [](int64_t stride) { return rows::isIntact(std::abs(stride)); }))
+    return fail("has a map that is not linear");
   return success();
 }
 
-LogicalResult quern::contractions::readChain(func::FuncOp problem, Chain &chain, std::string &whyNot) {
+LogicalResult quern::contractions::readChain(func::FuncOp problem, Chain &chain, bool takesStrided, std::string &whyNot) {
   chain.problem = problem;
-  return Reader(chain, whyNot).read();
+  return Reader(chain, takesStrided, whyNot).read();
 }

@@ -20,14 +20,14 @@
 namespace quern::contractions {
 
 /// A memref operand of an op: an offset and a stride for each loop, in elements of the buffer behind all views. A loop of one index has
-/// stride 0.
+/// stride 0. The stride of an argument may be open (RowSize.h).
 struct LoopAccess {
   mlir::Value base;
   int64_t offset = 0;
   llvm::SmallVector<int64_t, 6> strides;
 };
 
-/// The element at `offset + row * rowStride + column * columnStride`.
+/// The element at `offset + row * rowStride + column * columnStride`. The stride of the rows may be open.
 struct TileAccess {
   mlir::Value base;
   int64_t offset = 0, row = 0, column = 0;
@@ -78,6 +78,7 @@ struct Product {
   int64_t lhsRow = 0;
   llvm::SmallVector<Reduced, 2> reduced; ///< outermost first, without what is packed
   int64_t packed = 1, taken = 1;         ///< elements of a column that lie side by side in rhs along K, and how many of them are multiplied
+  int64_t apart = 0;                     ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not
   llvm::SmallVector<Sum, 4> sums;
   llvm::SmallVector<Column, 3> columns; ///< fastest first
   int64_t readable = 0;                 ///< columns that rhs has, padding included
@@ -87,6 +88,8 @@ struct Product {
   mlir::Location loc() const { return mlir::linalg::LinalgOp(op).getLoc(); }
   /// Of what it is summed in.
   mlir::Type sumType() const { return mlir::linalg::LinalgOp(op).getRegionOutputArgs()[0].getType(); }
+  /// Elements of rhs from a column of a vector to the next.
+  int64_t laneStride() const { return apart ? apart : packed; }
   /// Elements of rhs from column 0 to another.
   int64_t rhsAt(int64_t column) const;
   /// Differs in nothing but its buffers.
@@ -115,11 +118,11 @@ llvm::SmallVector<int64_t> extentsOf(mlir::linalg::LinalgOp op);
 
 /// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each value of the gates, in the
 /// order of `product.sums`. Rows and columns of the chain are set by the first product, columns only if they are 0.
-mlir::LogicalResult readProduct(mlir::linalg::LinalgOp op, Chain &chain, Product &product, llvm::SmallVectorImpl<TileAccess> &sumsOf,
-                                std::string &whyNot);
+mlir::LogicalResult readProduct(mlir::linalg::LinalgOp op, Chain &chain, Product &product, bool takesStrided,
+                                llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
 
-/// Reads a problem. Fails with a reason where it is no such chain.
-mlir::LogicalResult readChain(mlir::func::FuncOp problem, Chain &chain, std::string &whyNot);
+/// Reads a problem. Fails with a reason where it is no such chain, or has a factor strided along its columns and these are not taken.
+mlir::LogicalResult readChain(mlir::func::FuncOp problem, Chain &chain, bool takesStrided, std::string &whyNot);
 
 } // namespace quern::contractions
 

@@ -87,6 +87,13 @@ SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Pro
   return parts;
 }
 
+/// Words as lanes x 4 bytes, extended.
+Value unsignedBytes(OpBuilder &b, Location loc, Value words, int64_t lanes) {
+  Value bytes = vector::BitCastOp::create(b, loc, VectorType::get({lanes * 4}, b.getI8Type()), words);
+  bytes = vector::ShapeCastOp::create(b, loc, VectorType::get({lanes, 4}, b.getI8Type()), bytes);
+  return arith::ExtUIOp::create(b, loc, VectorType::get({lanes, 4}, b.getI32Type()), bytes);
+}
+
 /// sum[lane] += Σ over what is packed, lhs[k] or lhs[lane, k] * rhs[lane, k].
 Value contract(OpBuilder &b, const Product &product, Value lhs, Value rhs, Value sum) {
   bool isOne = cast<VectorType>(lhs.getType()).getRank() == 1;
@@ -111,7 +118,10 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
                        (isExtended<arith::ExtUIOp>(rhs) || isExtended<arith::ExtSIOp>(rhs));
     if (!areBytes || !areExtended)
       return Dot::MulAdd;
-    return strategy.hasQuadDots && areMixed ? Dot::Quads : Dot::Halves;
+    bool areUnsigned = isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs);
+    if (!strategy.hasQuadDots || areUnsigned)
+      return Dot::Halves;
+    return areMixed ? Dot::Quads : Dot::Shifted;
   }
   bool arePairs = product.packed == 2 && lhs.element().isBF16() && rhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs) &&
                   isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();
@@ -136,6 +146,8 @@ const char *contractions::nameOf(Dot dot) {
     return "dots of pairs rounded to bf16";
   case Dot::Quads:
     return "dots of four bytes";
+  case Dot::Shifted:
+    return "dots of four bytes, shifted";
   case Dot::Halves:
     return "dots of bytes in 16 bits";
   }
@@ -155,7 +167,7 @@ SmallVector<Value, 4> contractions::prepareRhs(OpBuilder &b, const Product &prod
       packed = roundToBf16(b, product, packed);
     auto type = VectorType::get({lanes, product.packed}, getElementTypeOrSelf(packed.getType()));
     Value shaped = vector::ShapeCastOp::create(b, product.loc(), type, packed);
-    return {dot == Dot::Quads ? convert(b, product.rhs, shaped) : shaped};
+    return {dot == Dot::Quads || dot == Dot::Shifted ? convert(b, product.rhs, shaped) : shaped};
   }
   SmallVector<Value, 4> elements;
   for (int64_t i = 0; i < product.taken; ++i)
@@ -174,11 +186,14 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
       elements.resize(product.packed, zero);
       packed = vector::FromElementsOp::create(b, loc, type, elements);
     }
-    if (dot == Dot::Halves) {
+    if (dot == Dot::Halves || dot == Dot::Shifted) {
       Value word = vector::BitCastOp::create(b, loc, VectorType::get({1}, b.getI32Type()), packed);
       word = vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, b.getI32Type()),
                                          vector::ExtractOp::create(b, loc, word, int64_t(0)));
-      return splitBytes(b, product, product.lhs, word, lanes);
+      if (dot == Dot::Halves)
+        return splitBytes(b, product, product.lhs, word, lanes);
+      Value shift = splat(b, loc, lanes, 32, APInt::getSplat(32, APInt::getSignMask(8)));
+      return {unsignedBytes(b, loc, arith::XOrIOp::create(b, loc, word, shift), lanes)};
     }
     if (dot == Dot::Rounded)
       return {roundToBf16(b, product, packed)};
@@ -189,6 +204,11 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
     elements.push_back(
         convert(b, product.lhs, vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, product.lhs.element()), element)));
   return elements;
+}
+
+SmallVector<Value, 4> contractions::prepareShift(OpBuilder &b, const Product &product, int64_t lanes) {
+  Value shift = splat(b, product.loc(), lanes, 32, APInt::getSplat(32, APInt::getSignMask(8)));
+  return {unsignedBytes(b, product.loc(), shift, lanes)};
 }
 
 Value contractions::accumulate(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> lhs, ArrayRef<Value> rhs, Value sum) {

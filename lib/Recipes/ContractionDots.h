@@ -22,6 +22,7 @@ enum class Dot {
   Pairs,   ///< two bf16 into an f32
   Rounded, ///< two f32, rounded to bf16, into an f32
   Quads,   ///< four unsigned and four signed bytes into an i32
+  Shifted, ///< four and four signed bytes: those of lhs plus 128, unsigned; what that adds to a sum is the same for all rows
   Halves,  ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32
 };
 
@@ -38,6 +39,9 @@ llvm::SmallVector<mlir::Value, 4> prepareRhs(mlir::OpBuilder &b, const Product &
 /// The elements of lhs of a step, loaded, in the same form.
 llvm::SmallVector<mlir::Value, 4> prepareLhs(mlir::OpBuilder &b, const Product &product, Dot dot, llvm::ArrayRef<mlir::Value> loaded,
                                              int64_t lanes);
+
+/// What Dot::Shifted adds to every element of lhs, in the form of prepareLhs().
+llvm::SmallVector<mlir::Value, 4> prepareShift(mlir::OpBuilder &b, const Product &product, int64_t lanes);
 
 /// sum + lhs · rhs, lane by lane.
 mlir::Value accumulate(mlir::OpBuilder &b, const Product &product, Dot dot, llvm::ArrayRef<mlir::Value> lhs,

@@ -10,6 +10,7 @@
 #include "Recipes/ContractionEmitter.h"
 
 #include "Recipes/Bodies.h"
+#include "Recipes/RowSize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -48,7 +49,7 @@ func::FuncOp Emitter::emit() {
     });
   if (chain.openRows)
     atEntry([&] {
-      openRows = create<memref::LoadOp>(kernel.sizes, ValueRange{index(*chain.openRows)});
+      openRows = index(rows::openSize(*chain.openRows));
       openChunks = create<arith::DivUIOp>(linear(plan.chunkRows - 1, {{openRows, 1}}), index(plan.chunkRows));
       return openChunks;
     });
@@ -106,6 +107,8 @@ void Emitter::emitTile(Value at, Value chunk, bool isLast) {
     tile.masks.push_back(columnMask(linear(v * plan.lanes, {{tile.first, 1}}), 1));
   for (unsigned product = 0; product < chain.products.size(); ++product)
     tile.rhsBases.push_back(tileAddress(product, at, tile.first));
+  if (plan.shiftsApart)
+    emitShift();
   if (chain.openRows)
     emitOpenChunk(chunk);
   else if (plan.chunks == 1)
@@ -166,8 +169,17 @@ void Emitter::emitOpenChunk(Value chunk) {
 /// A block of sums from start to end, into scratch or through the epilogue.
 void Emitter::emitBlock(Value row, int64_t rows) {
   Values sums = startSums(row, rows);
+  if (plan.shiftsApart)
+    subtractShift(tile.shift, sums);
+  else if (plan.isShifted()) // beside the sums, as of another row
+    sums.append(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
   for (ArrayRef<Plan::Step> turns : plan.loops)
     emitSums(turns, row, rows, sums);
+  if (static_cast<int64_t>(sums.size()) > rows * plan.perRow) {
+    Values shift(sums.end() - plan.perRow, sums.end());
+    sums.truncate(static_cast<size_t>(rows * plan.perRow));
+    subtractShift(shift, sums);
+  }
   if (scratch) {
     Value at = linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}});
     for (auto [n, sum] : llvm::enumerate(sums))
@@ -200,6 +212,16 @@ Emitter::Values Emitter::startSums(Value row, int64_t rows) {
   return sums;
 }
 
+void Emitter::subtractShift(ArrayRef<Value> shift, Values &sums) {
+  Values first(ArrayRef(sums).take_front(shift.size())), results; // of the first row, where others may start from the same
+  for (auto [n, sum] : llvm::enumerate(sums)) {
+    size_t at = n % shift.size();
+    bool isNew = n < shift.size() || sum != first[at];
+    results.push_back(isNew ? create<arith::SubIOp>(sum, shift[at]).getResult() : results[at]);
+  }
+  sums = std::move(results);
+}
+
 //===- Loops, numbers and constants ---------------------------------------===//
 
 void Emitter::forRange(Value begin, Value end, function_ref<void(Value)> body, int64_t step) {
@@ -223,6 +245,15 @@ Value Emitter::constant(TypedAttr attr) {
   return known;
 }
 
+Value Emitter::index(int64_t value) {
+  if (!rows::isOpen(value))
+    return constant(b.getIndexAttr(value));
+  Value &known = openSizes[value];
+  if (!known)
+    known = atEntry([&] { return create<memref::LoadOp>(kernel.sizes, ValueRange{index(rows::indexOfOpen(value))}).getResult(); });
+  return known;
+}
+
 Value Emitter::splat(TypedAttr scalar, int64_t lanes) {
   return constant(DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar)));
 }
@@ -230,12 +261,13 @@ Value Emitter::splat(TypedAttr scalar, int64_t lanes) {
 /// The constant comes last, where addresses side by side share what is in front of it.
 Value Emitter::linear(int64_t offset, ArrayRef<Term> terms) {
   auto nsw = arith::IntegerOverflowFlags::nsw;
-  Value sum;
+  Value sum; // strides are numbers or open
   for (auto [value, stride] : terms) {
     std::optional<int64_t> known = getConstantIntValue(value);
-    if (known)
+    bool isNumber = known && (!*known || !rows::isOpen(stride));
+    if (isNumber)
       offset += *known * stride;
-    if (known || !stride)
+    if (isNumber || !stride)
       continue;
     Value scaled = stride == 1 ? value : create<arith::MulIOp>(value, index(stride), nsw).getResult();
     sum = sum ? create<arith::AddIOp>(sum, scaled, nsw).getResult() : scaled;

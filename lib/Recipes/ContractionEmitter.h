@@ -50,6 +50,7 @@ private:
     bool isMasked = false;
     Values masks;    ///< by vector of columns
     Values rhsBases; ///< by product: the address of the tile's first column
+    Values shift;    ///< by sum of a row: what shifted dots add to it, if that is summed apart
   };
   /// A row of the tile: a value and a number.
   struct Row {
@@ -76,6 +77,7 @@ private:
   void emitOpenChunk(Value chunk);
   void emitBlock(Value row, int64_t rows);
   Values startSums(Value row, int64_t rows);
+  void subtractShift(mlir::ArrayRef<Value> shift, Values &sums);
   Lanes lanesOf(int64_t vector);
   Value columnMask(Value first, int64_t perColumn);
   unsigned sumIndex(int64_t row, unsigned accumulator, int64_t vector) const {
@@ -84,10 +86,13 @@ private:
 
   // Sums over K (ContractionSums.cpp).
   void emitSums(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
+  void emitShift();
+  bool sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const;
   void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows, Values &sums);
   void carry(int64_t extent, llvm::ArrayRef<unsigned> live, Values &sums, llvm::function_ref<void(Value)> body);
-  Values loadLhs(const Product &product, Dot dot, Value buffer, Value at, int64_t offset);
+  Values loadLhs(const Product &product, Dot dot, Value buffer, Value at);
   Value loadRhs(const Product &product, Value buffer, Value at, int64_t vector);
+  Value loadApart(const Product &product, Value buffer, Value at, const Lanes &lanes);
   Value tileAddress(unsigned product, Value tile, Value firstColumn);
 
   // Elementwise ops (ContractionEpilogue.cpp).
@@ -107,7 +112,8 @@ private:
   void forRange(Value begin, Value end, llvm::function_ref<void(Value)> body, int64_t step = 1);
   void forCount(int64_t begin, int64_t end, llvm::function_ref<void(Value)> body);
   Value constant(mlir::TypedAttr attr);
-  Value index(int64_t value) { return constant(b.getIndexAttr(value)); }
+  /// Of a number or an open size.
+  Value index(int64_t value);
   Value splat(mlir::TypedAttr scalar, int64_t lanes);
   Value zeros(mlir::VectorType type) { return constant(mlir::cast<mlir::TypedAttr>(b.getZeroAttr(type))); }
   Value linear(int64_t offset, llvm::ArrayRef<Term> terms);
@@ -129,7 +135,8 @@ private:
   mlir::scf::ForOp iterations; ///< over the kernel's space; constants go before it
   Value scratch;               ///< sums of a chunk: [row][vector][accumulator][lane]
   Value openRows, openChunks;  ///< numbers that execution tells, or null
-  Value chunkRow;              ///< the row at which scratch begins
+  llvm::DenseMap<int64_t, Value> openSizes;
+  Value chunkRow; ///< the row at which scratch begins
   Tile tile;
   llvm::DenseMap<mlir::Attribute, Value> constants;
   llvm::DenseMap<Value, Value> splats; ///< of captured scalars

@@ -115,7 +115,7 @@ Value Emitter::captured(Value scalar) {
 }
 
 Value Emitter::address(const TileAccess &access, const Row &row, const Lanes &lanes) {
-  return linear(access.offset + row.offset * access.row, {{row.value, access.row}, {lanes.first, access.column}});
+  return linear(access.offset, {{row.value, access.row}, {index(row.offset), access.row}, {lanes.first, access.column}});
 }
 
 Value Emitter::load(const TileAccess &access, const Row &row, const Lanes &lanes) {

@@ -36,6 +36,7 @@ private:
   int64_t mostRows() const;
   int64_t widest() const;
   void splitRows();
+  void splitOpenRows();
   void chooseTail();
   void groupProducts();
 
@@ -55,7 +56,8 @@ bool Planner::fits(const Product &product) {
     isUniform &= base == tile * stride;
     for (int64_t column = 0; column < width && tile * width + column < product.readable; column += plan.lanes) {
       int64_t first = product.rhsAt(tile * width + column), live = std::min(plan.lanes, product.readable - tile * width - column);
-      if (first - base != product.rhsAt(column) || product.rhsAt(tile * width + column + live - 1) != first + (live - 1) * product.packed)
+      if (first - base != product.rhsAt(column) ||
+          product.rhsAt(tile * width + column + live - 1) != first + (live - 1) * product.laneStride())
         return false;
     }
   }
@@ -75,7 +77,7 @@ int64_t Planner::mostRows() const {
   int64_t used = 1, extra = 0;
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots)) {
     used = std::max<int64_t>(used, product.sums.size() * plan.columnVectors * registersOfRhs(product, dot));
-    extra = std::max<int64_t>(extra, dot == Dot::MulAdd || dot == Dot::Rounded ? 2 : dot == Dot::Halves ? 3 : 1);
+    extra = std::max<int64_t>(extra, dot == Dot::MulAdd || dot == Dot::Rounded || dot == Dot::Shifted ? 2 : dot == Dot::Halves ? 3 : 1);
   }
   return std::clamp<int64_t>((strategy.registers - extra - used) / plan.perRow, 1, strategy.maxRows);
 }
@@ -93,18 +95,21 @@ int64_t Planner::widest() const {
   return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(chain.columns, plan.lanes));
 }
 
+void Planner::splitOpenRows() {
+  plan.blockRows = mostRows();
+  plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / plan.blockRows) * plan.blockRows;
+  plan.heights.push_back(plan.blockRows);
+  for (int64_t height = 8; height; height /= 2)
+    if (height < plan.blockRows)
+      plan.heights.push_back(height);
+  plan.scratchRows = chain.epilogueOps() > strategy.inlineOps ? plan.chunkRows : 0;
+}
+
 void Planner::splitRows() {
   plan.perRow = static_cast<int64_t>(chain.accumulators.size()) * plan.columnVectors;
-  if (chain.openRows) {
-    plan.blockRows = mostRows();
-    plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / plan.blockRows) * plan.blockRows;
-    plan.heights.push_back(plan.blockRows);
-    for (int64_t height = 8; height; height /= 2)
-      if (height < plan.blockRows)
-        plan.heights.push_back(height);
-    plan.scratchRows = chain.epilogueOps() > strategy.inlineOps ? plan.chunkRows : 0;
-    return;
-  }
+  plan.shiftsApart = plan.isShifted() && (chain.openRows || chain.rows >= mostRows());
+  if (chain.openRows)
+    return splitOpenRows();
   plan.blocks = ceilDiv(chain.rows, mostRows());
   plan.blockRows = chain.rows / plan.blocks;
   plan.tallBlocks = chain.rows % plan.blocks;

@@ -35,6 +35,7 @@ struct Plan {
   int64_t chunkRows = 0;                 ///< of an open number of rows
   llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn
   int64_t scratchRows = 0;               ///< 0: the epilogue works in registers
+  bool shiftsApart = false;              ///< what shifted dots add is summed once for all blocks of an iteration, not beside the only one
   Tail tail = Tail::None;
   llvm::SmallVector<Dot, 4> dots;            ///< by product
   llvm::SmallVector<int64_t, 4> tileStrides; ///< by product: elements of rhs from tile to tile; 0: by the digits of the tile's first column
@@ -43,6 +44,7 @@ struct Plan {
   using Step = llvm::SmallVector<unsigned, 2>;
   llvm::SmallVector<llvm::SmallVector<Step, 2>, 2> loops;
 
+  bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
   int64_t width() const { return columnVectors * lanes; }
   bool readsPastEnd(const Product &product) const { return product.readable < tiles * width(); }
   double nsPerIteration() const;

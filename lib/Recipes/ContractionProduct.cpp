@@ -14,6 +14,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace quern;
@@ -47,17 +48,18 @@ bool Product::sharesLhs(const Product &other) const {
 bool Product::isAlike(const Product &other) const {
   return lhs.base.getType() == other.lhs.base.getType() && rhs.base.getType() == other.rhs.base.getType() &&
          lhs.offset == other.lhs.offset && lhsRow == other.lhsRow && reduced == other.reduced && packed == other.packed &&
-         taken == other.taken && sums == other.sums && columns == other.columns && mayContract == other.mayContract &&
-         mayReassociate == other.mayReassociate && mayRound == other.mayRound && haveLikeConversions(lhs, other.lhs) &&
-         haveLikeConversions(rhs, other.rhs);
+         taken == other.taken && apart == other.apart && sums == other.sums && columns == other.columns &&
+         mayContract == other.mayContract && mayReassociate == other.mayReassociate && mayRound == other.mayRound &&
+         haveLikeConversions(lhs, other.lhs) && haveLikeConversions(rhs, other.rhs);
 }
 
 namespace {
 
 class Reader {
 public:
-  Reader(LinalgOp op, Chain &chain, Product &product, std::string &whyNot)
-      : op(op), chain(chain), columns(chain.columns), product(product), whyNot(whyNot), extents(extentsOf(op)) {}
+  Reader(LinalgOp op, Chain &chain, Product &product, bool takesStrided, std::string &whyNot)
+      : op(op), chain(chain), columns(chain.columns), product(product), takesStrided(takesStrided), whyNot(whyNot), extents(extentsOf(op)) {
+  }
   LogicalResult read(SmallVectorImpl<TileAccess> &sumsOf);
 
 private:
@@ -72,12 +74,14 @@ private:
   LogicalResult readBody();
   Value readFactor(Value factor, SmallVectorImpl<Operation *> &conversions);
   LogicalResult splitColumns(SmallVectorImpl<TileAccess> &sumsOf);
-  LogicalResult checkReach();
+  bool hasWhole();
+  LogicalResult checkStride();
 
   LinalgOp op;
   Chain &chain;
   int64_t &columns;
   Product &product;
+  bool takesStrided;
   std::string &whyNot;
   SmallVector<int64_t> extents;
   SmallVector<OpOperand *, 2> inputs; ///< lhs first
@@ -125,11 +129,15 @@ void Reader::readPacking(unsigned loop) {
 }
 
 LogicalResult Reader::sortLoops() {
-  product.packed = rhs.strides[lanes];
+  constexpr int64_t mostBits = 64; // of a lane
+  int64_t apart = rhs.strides[lanes];
+  bool fitsLane = llvm::isPowerOf2_64(apart) && apart * product.rhs.element().getIntOrFloatBitWidth() <= mostBits;
+  (fitsLane ? product.packed : product.apart) = apart;
   auto kinds = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < extents.size(); ++loop) {
-    if (rows::isOpen(extents[loop]) && (kinds[loop] == utils::IteratorType::reduction || rhs.strides[loop]))
-      return fail("a product has open sizes other than its rows");
+    bool isRow = kinds[loop] == utils::IteratorType::parallel && !rhs.strides[loop];
+    if (!isRow && (rows::isOpen(extents[loop]) || rows::isOpen(lhs.strides[loop]) || rows::isOpen(rhs.strides[loop])))
+      return fail("a product has open sizes other than its rows'");
     if (kinds[loop] == utils::IteratorType::reduction) {
       readPacking(loop);
       continue;
@@ -240,12 +248,10 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
 }
 
 /// What is packed is read whole, also where a part of it is multiplied: the buffer must have it.
-LogicalResult Reader::checkReach() {
-  if (product.taken == product.packed)
-    return success();
+bool Reader::hasWhole() {
   auto type = cast<MemRefType>(rhs.base.getType());
-  if (!type.hasStaticShape())
-    return fail("a factor is strided along its columns");
+  if (product.taken == product.packed || !type.hasStaticShape())
+    return product.taken == product.packed;
   auto [strides, size] = type.getStridesAndOffset();
   for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
     size += (extent - 1) * stride;
@@ -255,14 +261,21 @@ LogicalResult Reader::checkReach() {
   int64_t gate = 0;
   for (const Product::Sum &sumOf : product.sums)
     gate = std::max(gate, sumOf.offset);
-  if (gate + last + product.packed > size + 1)
+  return gate + last + product.packed <= size + 1;
+}
+
+/// Columns that lie apart are read one by one.
+LogicalResult Reader::checkStride() {
+  if (!product.apart && product.taken == 1 && !hasWhole())
+    product.apart = std::exchange(product.packed, 1);
+  if ((product.apart && !takesStrided) || !(product.apart || hasWhole()))
     return fail("a factor is strided along its columns");
   return success();
 }
 
 LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
   product.op = op;
-  if (failed(chooseLanes()) || failed(sortLoops()) || failed(readBody()))
+  if (failed(chooseLanes()))
     return failure();
   product.lhs.base = lhs.base;
   product.lhs.offset = lhs.offset;
@@ -270,14 +283,14 @@ LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
   product.rhs.offset = rhs.offset;
   if (!isa<BlockArgument>(lhs.base) || !isa<BlockArgument>(rhs.base))
     return fail("a factor of a product is an intermediate");
-  if (product.packed > 1 && product.packed * product.rhs.element().getIntOrFloatBitWidth() > 64)
-    return fail("a factor is strided along its columns");
-  return failed(splitColumns(sumsOf)) ? failure() : checkReach();
+  if (failed(sortLoops()) || failed(readBody()) || failed(splitColumns(sumsOf)))
+    return failure();
+  return checkStride();
 }
 
 } // namespace
 
-LogicalResult quern::contractions::readProduct(LinalgOp op, Chain &chain, Product &product, SmallVectorImpl<TileAccess> &sumsOf,
-                                               std::string &whyNot) {
-  return Reader(op, chain, product, whyNot).read(sumsOf);
+LogicalResult quern::contractions::readProduct(LinalgOp op, Chain &chain, Product &product, bool takesStrided,
+                                               SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot) {
+  return Reader(op, chain, product, takesStrided, whyNot).read(sumsOf);
 }

@@ -32,6 +32,18 @@ Value Emitter::tileAddress(unsigned product, Value at, Value firstColumn) {
   return address;
 }
 
+/// Whether there are sums of what this step's dots add, behind those of the rows.
+bool Emitter::sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const {
+  return plan.dots[step[0]] == Dot::Shifted && static_cast<int64_t>(sums) > rows * plan.perRow;
+}
+
+void Emitter::emitShift() {
+  tile.shift.assign(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
+  for (ArrayRef<Plan::Step> turns : plan.loops)
+    if (plan.dots[turns[0][0]] == Dot::Shifted)
+      emitSums(turns, index(0), /*rows=*/0, tile.shift);
+}
+
 void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums) {
   const Plan::Step &step = turns.front();
   SmallVector<unsigned> live;
@@ -41,7 +53,7 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
     };
     if (!llvm::any_of(step, sumsInto))
       continue;
-    for (int64_t i = 0; i < rows; ++i)
+    for (int64_t i = 0; i < rows + (sumsShift(step, sums.size(), rows) ? 1 : 0); ++i)
       for (int64_t v = 0; v < plan.columnVectors; ++v)
         live.push_back(sumIndex(i, accumulator, v));
   }
@@ -116,31 +128,51 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
     terms.push_back({at, loop.lhs});
   Value lhsAt = linear(first.lhs.offset, terms);
   Dot dot = plan.dots[step[0]];
-  for (int64_t i = 0; i < rows; ++i) {
-    auto lhs = prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, lhsAt, i * first.lhsRow), plan.lanes);
+  auto addRow = [&](int64_t i, ArrayRef<Value> lhs) {
     for (Loaded &rhs : vectors) {
       Value &sum = sums[sumIndex(i, rhs.accumulator, rhs.vector)];
       sum = accumulate(b, chain.products[rhs.product], dot, lhs, rhs.elements, sum);
     }
+  };
+  for (int64_t i = 0; i < rows; ++i) {
+    Value at = linear(0, {{lhsAt, 1}, {index(i), first.lhsRow}});
+    addRow(i, prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, at), plan.lanes));
   }
+  if (sumsShift(step, sums.size(), rows))
+    addRow(rows, prepareShift(b, first, plan.lanes));
 }
 
 /// What dots of packed elements take is loaded as one vector, if it is all there.
-Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, Value at, int64_t offset) {
-  Value first = linear(offset, {{at, 1}});
+Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, Value at) {
   if (isPackedDot(dot) && product.taken == product.packed)
-    return {create<vector::LoadOp>(VectorType::get({product.packed}, product.lhs.element()), buffer, ValueRange{first})};
+    return {create<vector::LoadOp>(VectorType::get({product.packed}, product.lhs.element()), buffer, ValueRange{at})};
   Values elements;
   for (int64_t i = 0; i < product.taken; ++i)
-    elements.push_back(loadScalar(buffer, linear(offset + i, {{at, 1}})));
+    elements.push_back(loadScalar(buffer, linear(i, {{at, 1}})));
   return elements;
 }
 
 Value Emitter::loadRhs(const Product &product, Value buffer, Value at, int64_t vector) {
   Lanes lanes = lanesOf(vector);
   int64_t wide = plan.lanes * product.packed;
+  if (product.apart)
+    return loadApart(product, buffer, at, lanes);
   if (!plan.readsPastEnd(product))
     return loadVector(buffer, at, wide, Value(), wide);
   Value mask = lanes.mask && product.packed > 1 ? columnMask(lanes.first, product.packed) : lanes.mask;
   return loadVector(buffer, at, wide, mask, lanes.count * product.packed);
+}
+
+/// Columns that do not exist repeat the last one.
+Value Emitter::loadApart(const Product &product, Value buffer, Value at, const Lanes &lanes) {
+  Values elements;
+  for (int64_t lane = 0; lane < plan.lanes; ++lane) {
+    Value step = index(std::min(lane, lanes.count - 1));
+    if (lanes.mask && plan.readsPastEnd(product)) {
+      Value last = create<arith::SubIOp>(index(product.readable - 1), lanes.first);
+      step = create<arith::MinSIOp>(step, last);
+    }
+    elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {step, product.apart}})));
+  }
+  return create<vector::FromElementsOp>(VectorType::get({plan.lanes}, product.rhs.element()), elements);
 }

@@ -78,9 +78,9 @@ public:
     Type sum = getElementTypeOrSelf(op.getResultType());
     if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && dot.lanes == 16 && dot.isFirstOne && isa >= VectorIsa::Avx512Bf16)
       return call("llvm.x86.avx512bf16.dpbf16ps.512", op.getResultType(), {op.getAcc(), broadcastWord(), flat(dot.second)});
-    if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && dot.lanes == 16 && dot.isFirstOne &&
-        dot.isFirstSigned != dot.isSecondSigned && isa >= VectorIsa::Avx512Vnni) {
-      Value first = broadcastWord(), second = flat(dot.second);
+    if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && dot.lanes == 16 && dot.isFirstSigned != dot.isSecondSigned &&
+        isa >= VectorIsa::Avx512Vnni) {
+      Value first = dot.isFirstOne ? broadcastWord() : flat(dot.first), second = flat(dot.second);
       if (dot.isFirstSigned) // unsigned first
         std::swap(first, second);
       return call("llvm.x86.avx512.vpdpbusd.512", op.getResultType(), {op.getAcc(), first, second});

@@ -3,8 +3,10 @@
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --codegen --target=avx512_core | FileCheck %s --check-prefix=ASM
+// RUN: quern-opt %s --check --sizes=61,61
+// RUN: quern-opt %s --check --sizes=3,3 --target=sse42
 // RUN: not quern-opt %s --check 2>&1 | FileCheck %s --check-prefix=NAIVE
-// NAIVE: error: naive lowering: a dynamic size
+// NAIVE: error: sizes: @product has more than 0
 // The rows of a and of dst: sizes 0 and 1. That they are the same is for the caller to see to.
 // CHECK: func.func @product_kernel({{.*}}%[[SIZES:[^:]*]]: memref<?xindex> {quern.sizes}
 // CHECK-SAME: quern.factors = array<i64: 0, 60>

@@ -3,8 +3,10 @@
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=quern.scratch
 // RUN: quern-opt %s --codegen --target=avx512_core | FileCheck %s --check-prefix=ASM
+// RUN: quern-opt %s --check --sizes=5,100,112,5,100,100
+// RUN: quern-opt %s --check --sizes=5,3,3,5,3,8 --target=sse42
 // RUN: not quern-opt %s --check 2>&1 | FileCheck %s --check-prefix=NAIVE
-// NAIVE: error: naive lowering: a dynamic size
+// NAIVE: error: sizes: @softmax has more than 0
 // The dims and the outer stride of src, those of dst: sizes 0, 1, 2 and 3, 4, 5. That dst has the dims of src is for the caller to see to.
 // CHECK: func.func @softmax_kernel(%[[SRC:[^:]*]]: memref<?xf32> {quern.arg = "src"}, %[[DST:[^:]*]]: memref<?xf32> {quern.arg = "dst"}, %[[SIZES:[^:]*]]: memref<?xindex> {quern.sizes}
 // CHECK-SAME: quern.factors = array<i64: 0, 1>

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"
 #include "Replay.h"
+#include "Sizes.h"
 #include "Targets/Cpu/Pipeline.h"
 #include "Timing.h"
 #include "Transforms/Transforms.h"
@@ -52,6 +53,8 @@ struct Options {
                             cl::cat(category)};
   cl::opt<uint64_t> seed{"seed", cl::desc("Seed of the data of --run and --check"), cl::init(1), cl::cat(category)};
   cl::opt<int64_t> values{"values", cl::desc("Values that --run prints of each buffer"), cl::init(0), cl::cat(category)};
+  cl::list<int64_t> sizes{"sizes", cl::desc("Runtime sizes of --check, --run and --time, in the order of the kernel's list"),
+                          cl::CommaSeparated, cl::cat(category)};
   cl::opt<double> tolerance{"tolerance", cl::desc("Largest relative error that --check accepts (default: 32 last places)"), cl::init(0),
                             cl::cat(category)};
 };
@@ -84,6 +87,7 @@ public:
   }
 
 private:
+  std::vector<int64_t> sizeList() const { return {options.sizes.begin(), options.sizes.end()}; }
   LogicalResult runPipeline(ModuleOp module) {
     if (options.pipeline.empty())
       return success();
@@ -131,7 +135,7 @@ private:
     return success();
   }
   LogicalResult run(ModuleOp module) {
-    auto buffers = quern::replay(module, options.target, options.seed);
+    auto buffers = quern::replay(module, options.target, options.seed, {sizeList(), {}});
     if (failed(buffers))
       return failure();
     for (const quern::Buffer &buffer : *buffers)
@@ -139,10 +143,15 @@ private:
     return success();
   }
   FailureOr<std::vector<quern::Buffer>> results(ModuleOp module, bool naive) {
-    OwningOpRef<ModuleOp> copy = module.clone();
+    OwningOpRef<ModuleOp> copy = module.clone(), closed = module.clone();
+    auto sizes = quern::closeSizes(*closed, sizeList());
+    if (failed(sizes))
+      return failure();
+    if (naive)
+      copy = std::move(closed);
     if (failed(schedule(*copy, naive)) || failed(lower(*copy)))
       return failure();
-    return quern::replay(*copy, options.target, options.seed);
+    return quern::replay(*copy, options.target, options.seed, *sizes);
   }
   LogicalResult check(ModuleOp module) {
     auto scheduled = results(module, false);
@@ -156,7 +165,7 @@ private:
   }
 
   LogicalResult time(ModuleOp module) {
-    auto timing = quern::timeProblem(module, options.target, options.peak, options.seed);
+    auto timing = quern::timeProblem(module, options.target, options.peak, options.seed, sizeList());
     if (failed(timing))
       return failure();
     os << timing->text();

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Replay.h"
 
+#include "Sizes.h"
+
 #include "Compiler/Launch.h"
 #include "Support/Digest.h"
 #include "Support/NarrowFloat.h"
@@ -107,9 +109,12 @@ Buffer makeBuffer(const KernelInfo::Argument &argument, uint64_t seed) {
 } // namespace
 
 /// Adds what a call has of one buffer.
-static LogicalResult addBuffer(const KernelCall &call, const KernelCall::Buffer &passed, Attribute entry, KernelInfo &info) {
+static LogicalResult addBuffer(const KernelCall &call, const KernelCall::Buffer &passed, Attribute entry, const RuntimeSizes &sizes,
+                               KernelInfo &info) {
   auto typeAttr = cast<DictionaryAttr>(entry).getAs<TypeAttr>("type");
   auto type = typeAttr ? dyn_cast<MemRefType>(typeAttr.getValue()) : MemRefType();
+  if (auto known = sizes.types.find(passed.name); type && !type.hasStaticShape() && known != sizes.types.end())
+    type = known->second;
   if (!type)
     return call.kernel->emitError("run: ") << kernel_attr::arguments << " must list {name = string, type = memref}";
   FailureOr<int64_t> elements = extentOf(type);
@@ -126,7 +131,7 @@ static LogicalResult addBuffer(const KernelCall &call, const KernelCall::Buffer 
   return success();
 }
 
-FailureOr<KernelInfo> kernelsOf(ModuleOp module) {
+FailureOr<KernelInfo> kernelsOf(ModuleOp module, const RuntimeSizes &sizes) {
   KernelInfo info;
   FailureOr<SmallVector<KernelCall, 4>> calls = callsOf(module);
   if (failed(calls))
@@ -135,18 +140,23 @@ FailureOr<KernelInfo> kernelsOf(ModuleOp module) {
     auto function = dyn_cast<LLVM::LLVMFuncOp>(call.kernel);
     if (!function || !function->hasAttrOfType<IntegerAttr>(kernel_attr::space))
       continue;
-    if (function->hasAttr(kernel_attr::factors))
-      return function.emitError("run: @") << function.getName() << " depends on runtime sizes";
+    auto factors = function->getAttrOfType<DenseI64ArrayAttr>(kernel_attr::factors);
+    int64_t repeated = 1;
+    for (int64_t i = 0; factors && i + 1 < factors.size(); i += 2) {
+      if (static_cast<size_t>(factors[i]) >= sizes.values.size())
+        return function.emitError("run: @") << function.getName() << " depends on runtime sizes";
+      repeated *= llvm::divideCeil(sizes.values[static_cast<size_t>(factors[i])], factors[i + 1]);
+    }
     auto number = [&](StringRef name) {
       auto attribute = function->getAttrOfType<IntegerAttr>(name);
       return attribute ? attribute.getInt() : 0;
     };
-    info.steps.push_back({function.getName(), number(kernel_attr::space), {}});
+    info.steps.push_back({function.getName(), number(kernel_attr::space) * repeated, {}});
     info.scratchBytes = std::max(info.scratchBytes, number(kernel_attr::scratchBytes));
     info.sharedBytes = std::max(info.sharedBytes, number(kernel_attr::sharedBytes));
     auto arguments = function->getAttrOfType<ArrayAttr>(kernel_attr::arguments);
     for (auto [passed, entry] : llvm::zip_equal(call.buffers, arguments))
-      if (failed(addBuffer(call, passed, entry, info)))
+      if (failed(addBuffer(call, passed, entry, sizes, info)))
         return failure();
   }
   if (info.steps.empty())
@@ -177,15 +187,15 @@ bool Arena::guardIntact() {
   return std::all_of(data() + size, data() + size + guardBytes, [](char c) { return static_cast<unsigned char>(c) == guardValue; });
 }
 
-FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef target, uint64_t seed) {
-  FailureOr<KernelInfo> info = kernelsOf(module);
+FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef target, uint64_t seed, const RuntimeSizes &sizes) {
+  FailureOr<KernelInfo> info = kernelsOf(module, sizes);
   if (failed(info))
     return failure();
   auto symbols = llvm::map_to_vector(info->steps, [](const KernelInfo::Step &step) { return step.symbol; });
   FailureOr<compiler::LoadedKernel> kernel = compiler::load(module, target, symbols);
   if (failed(kernel))
     return failure();
-  std::unique_ptr<Replay> replay(new Replay(module, std::move(*info), std::move(*kernel)));
+  std::unique_ptr<Replay> replay(new Replay(module, std::move(*info), std::move(*kernel), sizes.values));
   for (auto [i, argument] : llvm::enumerate(replay->info.arguments)) {
     replay->buffers.push_back(makeBuffer(argument, seed * 1000003 + i));
     const std::vector<char> &bytes = replay->buffers.back().bytes;
@@ -199,13 +209,13 @@ FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef targe
   return replay;
 }
 
-Replay::Replay(ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel)
+Replay::Replay(ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, std::vector<int64_t> sizes)
     : module(module), info(std::move(info)), kernel(std::move(kernel)), scratch(static_cast<size_t>(this->info.scratchBytes)),
-      shared(static_cast<size_t>(this->info.sharedBytes)) {}
+      shared(static_cast<size_t>(this->info.sharedBytes)), sizes(std::move(sizes)) {}
 
 void Replay::run() {
   for (auto [i, step] : llvm::enumerate(info.steps)) {
-    quern_kernel_args_t args{pointers[i].data(), scratch.data(), shared.data(), nullptr};
+    quern_kernel_args_t args{pointers[i].data(), scratch.data(), shared.data(), sizes.data()};
     reinterpret_cast<quern_kernel_fn>(kernel.entry(i))(&args, 0, step.iterations);
   }
 }
@@ -223,8 +233,8 @@ FailureOr<std::vector<Buffer>> Replay::results() {
   return buffers;
 }
 
-FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_t seed) {
-  FailureOr<std::unique_ptr<Replay>> loaded = Replay::load(module, target, seed);
+FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_t seed, const RuntimeSizes &sizes) {
+  FailureOr<std::unique_ptr<Replay>> loaded = Replay::load(module, target, seed, sizes);
   if (failed(loaded))
     return failure();
   (*loaded)->run();

@@ -23,6 +23,8 @@
 
 namespace quern {
 
+struct RuntimeSizes;
+
 /// The kernels of a lowered module, in the order in which they run: what their llvm.funcs carry.
 struct KernelInfo {
   struct Argument {
@@ -44,8 +46,9 @@ struct KernelInfo {
   std::vector<Argument> arguments;
 };
 
-/// Diagnoses a module without kernels, or with some that cannot run on the same arguments: one name is one buffer.
-mlir::FailureOr<KernelInfo> kernelsOf(mlir::ModuleOp module);
+/// Diagnoses a module without kernels, with open sizes that `sizes` does not tell, or with some that cannot run on the same arguments: one
+/// name is one buffer.
+mlir::FailureOr<KernelInfo> kernelsOf(mlir::ModuleOp module, const RuntimeSizes &sizes);
 
 /// One argument's memory, before and after.
 struct Buffer {
@@ -73,14 +76,15 @@ private:
 class Replay {
 public:
   /// Fails with a diagnostic on `module`, which must outlive the result, if it cannot be compiled or run here.
-  static mlir::FailureOr<std::unique_ptr<Replay>> load(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed);
+  static mlir::FailureOr<std::unique_ptr<Replay>> load(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed,
+                                                       const RuntimeSizes &sizes);
   /// The whole space of every kernel, once.
   void run();
   /// What the buffers hold now. Fails with a diagnostic if a kernel wrote outside of them.
   mlir::FailureOr<std::vector<Buffer>> results();
 
 private:
-  Replay(mlir::ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel);
+  Replay(mlir::ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, std::vector<int64_t> sizes);
 
   mlir::ModuleOp module;
   KernelInfo info;
@@ -88,12 +92,13 @@ private:
   std::deque<Arena> arenas;
   Arena scratch, shared;
   std::vector<Buffer> buffers;
+  std::vector<int64_t> sizes;
   std::vector<std::vector<void *>> pointers; ///< by step
 };
 
 /// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel. The same seed gives the same
 /// data for every stage and target. Fails with a diagnostic on `module` if it cannot be compiled, run here, or writes outside its buffers.
-mlir::FailureOr<std::vector<Buffer>> replay(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed);
+mlir::FailureOr<std::vector<Buffer>> replay(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed, const RuntimeSizes &sizes);
 
 /// "dst: digest …, first 4: …", or that it is unchanged.
 std::string describe(const Buffer &buffer, int64_t values);

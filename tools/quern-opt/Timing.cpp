@@ -6,6 +6,7 @@
 
 #include "Desc/Target.h"
 #include "Replay.h"
+#include "Sizes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Parser/Parser.h"
@@ -138,18 +139,23 @@ std::string ProblemTiming::text() const {
   return out;
 }
 
-FailureOr<ProblemTiming> timeProblem(ModuleOp module, StringRef target, StringRef peak, uint64_t seed) {
+FailureOr<ProblemTiming> timeProblem(ModuleOp module, StringRef target, StringRef peak, uint64_t seed, ArrayRef<int64_t> values) {
   if (peak != "f32" && peak != "f64" && peak != "bf16" && peak != "int8")
     return module.emitError("time: the peak is f32, f64, bf16 or int8, not '") << peak << "'";
   ProblemTiming timing;
   timing.peak = peak.str();
-  timing.operations = operationsOf(module);
+  OwningOpRef<ModuleOp> closed = module.clone();
+  FailureOr<RuntimeSizes> closing = closeSizes(*closed, values);
+  if (failed(closing))
+    return failure();
+  const RuntimeSizes &sizes = *closing;
+  timing.operations = operationsOf(*closed);
   PeakKernel kernel = peakKernel(peak, *Target::parse(target.str()));
   auto peakModule = parseSourceString<ModuleOp>(kernel.text, ParserConfig(module.getContext()));
   OwningOpRef<ModuleOp> lowered;
   if (!peakModule || failed(compileOften(module, target, timing, lowered)) || failed(compiler::lower(*peakModule, target)))
     return failure();
-  auto own = Replay::load(*lowered, target, seed), other = Replay::load(*peakModule, target, seed);
+  auto own = Replay::load(*lowered, target, seed, sizes), other = Replay::load(*peakModule, target, seed, {});
   if (failed(own) || failed(other))
     return failure();
   (*own)->run();

@@ -130,7 +130,8 @@ fi
 step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 
 if [ $mode != quick ]; then
-  step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,binary,rnn "$(pick --count=0 --count=500 --all)"
+  step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,binary,eltwise,sum,concat,rnn \
+    "$(pick --count=0 --count=1500 --all)"
   step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler
   step tests "unit tests, asan" unit asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
@@ -142,7 +143,7 @@ fi
 
 if [ $mode = full ]; then
   step one "tensors beyond 2^31 elements" build/release/bin/tests/quern-large-test
-  step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder,binary,rnn --all
+  step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder,binary,eltwise,sum,concat,rnn --all
   step one "build debug" build debug all
   step tests "unit tests, debug" unit debug
   step tests "lit, debug" "$lit" -v --order=lexical build/debug/test

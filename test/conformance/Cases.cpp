@@ -10,6 +10,14 @@
 
 namespace quern {
 
+bool isSameValue(double ours, double theirs) { return ours == theirs || (std::isnan(ours) && std::isnan(theirs)); }
+
+void drawData(Random &random, DataOptions &data) {
+  data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
+  data.seed = random.bits() % 1000000;
+  data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+}
+
 std::string drawMistake(const PrimitiveCases &cases, uint64_t seed, int64_t number) {
   Random random(seed * 7919 + static_cast<uint64_t>(number));
   std::span<const Mistake> all = cases.mistakes();

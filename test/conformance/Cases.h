@@ -44,6 +44,9 @@ struct PeerComparison {
   std::string_view peer, implementation;
 };
 
+/// Equal, or NaN both.
+bool isSameValue(double ours, double theirs);
+
 class PrimitiveCases {
 public:
   virtual ~PrimitiveCases() = default;
@@ -72,12 +75,14 @@ public:
   /// One line for everything that so many cases must have reached and these have not.
   virtual std::vector<std::string> missing(int64_t cases) const = 0;
 
+  /// Makes a drawn case one of those that peers take, where they refuse most of what is drawn.
+  virtual void adaptToPeer(Case &) const {}
   /// Why the peer is not asked: it is known to crash. Empty if it is.
   virtual std::string unsafeForPeer(const PrimitiveDesc &) const { return {}; }
   /// Whether both results of an element are right.
-  virtual bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const = 0;
+  virtual bool agrees(const PeerComparison &, size_t, double ours, double theirs) const { return isSameValue(ours, theirs); }
   /// What the peer is known to do differently; empty for anything else.
-  virtual std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const = 0;
+  virtual std::string knownDifference(const PeerComparison &, size_t, double, double) const { return {}; }
 
 private:
   static constexpr int defaultThreadCounts[] = {1, 2, 3, 7};
@@ -112,6 +117,8 @@ inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                        {"rnn", makeRnnCases},
                                        {"gemm", makeGemmCases}};
 
+/// The inputs of a case: of any kind, and one case in three begins between vectors.
+void drawData(Random &random, DataOptions &data);
 /// A mistake with its numbers drawn: mistakes 0 to their number less 1 have each once.
 std::string drawMistake(const PrimitiveCases &cases, uint64_t seed, int64_t number);
 /// A legal line with random damage to its characters: it must parse or be refused with a message.

@@ -86,6 +86,8 @@ void Suite::runLegal() {
     options.count = cases.firstRound();
   for (; legal < options.count && !isOutOfTime(); ++legal) {
     Case drawn = cases.draw(options.seed, options.first + legal);
+    if (peer)
+      cases.adaptToPeer(drawn);
     if (peer && drawn.data.fill == FillKind::Special)
       drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
     std::snprintf(runningCase, sizeof(runningCase), "QUERN_MAX_CPU_ISA=%s %s", std::string(nameOfIsa(Target::host().isa)).c_str(),

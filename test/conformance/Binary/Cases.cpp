@@ -1,4 +1,4 @@
-//===- Cases.cpp - Binary in the conformance program ---------------------===//
+//===- Cases.cpp - Binary in the conformance program ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -10,8 +10,6 @@
 
 #include "Binary/Coverage.h"
 #include "Binary/Generator.h"
-
-#include <cmath>
 
 namespace quern {
 namespace {
@@ -42,7 +40,7 @@ public:
 
   std::string unsafeForPeer(const PrimitiveDesc &desc) const override { return cases::binary::unsafeForPeer(desc); }
   bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const override {
-    return ours == theirs || (std::isnan(ours) && std::isnan(theirs)) || isPossible(with, element, theirs);
+    return isSameValue(ours, theirs) || isPossible(with, element, theirs);
   }
   std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return cases::binary::knownDifference(with, element, ours, theirs);

@@ -1,4 +1,4 @@
-//===- Differences.cpp - What oneDNN does differently --------------------===//
+//===- Differences.cpp - What oneDNN does differently ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Binary/Generator.h"
+#include "PeerDifferences.h"
 #include "Primitives/Elements.h"
 
 #include <algorithm>
@@ -15,14 +16,6 @@
 
 namespace quern::cases::binary {
 namespace {
-
-/// Neighbours in the type, or near 0; of s32 neighbours in f32.
-bool isRoundedOtherwise(DataType type, double ours, double theirs) {
-  double difference = std::fabs(ours - theirs), largest = std::max(std::fabs(ours), std::fabs(theirs));
-  if (!isFloating(type))
-    return difference <= std::max(1.0, largest * 0x1p-22);
-  return difference <= 2 * epsilonOf(type) * largest + 1e-6;
-}
 
 bool hasSum(const Attributes &attr) {
   return std::any_of(attr.postOps.begin(), attr.postOps.end(), [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
@@ -51,9 +44,8 @@ std::string unsafeForPeer(const PrimitiveDesc &desc) {
 std::string knownDifference(const PeerComparison &with, size_t, double ours, double theirs) {
   const BinaryDesc &op = std::get<BinaryDesc>(with.desc.op);
   DataType to = op.dst.dataType;
-  bool isOld = with.peer.find(" 3.2.") != with.peer.npos;
   for (const TensorDesc *tensor : {&op.src, &op.src1, &op.dst})
-    if (isOld && tensor->dataType == DataType::F64)
+    if (isOldPeer(with) && tensor->dataType == DataType::F64)
       return "3.2 takes f64 and reads something else";
   if (with.implementation.starts_with("jit:uni") && bitsOf(to) == 8 && op.src.isPlain() && op.dst.isPlain() && !op.src.samePlaces(op.dst))
     return "jit:uni writes bytes in the order of src where src has channels last and dst has not";

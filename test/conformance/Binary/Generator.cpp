@@ -1,4 +1,4 @@
-//===- Generator.cpp - Random binary problems ----------------------------===//
+//===- Generator.cpp - Random binary problems -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -175,9 +175,7 @@ Case drawCase(uint64_t seed, int64_t number) {
                                                            : drawTensors(random, cell, types, shape.dims, shapes);
   AttributesDraw attributes = drawAttributes(random, cell.attribute, binary, shape);
   appendSizes(attributes, drawn.sizes);
-  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
-  drawn.data.seed = random.bits() % 1000000;
-  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+  drawData(random, drawn.data);
   drawn.data.inPlace = binary.src == binary.dst && drawn.sizes.empty() && random.oneIn(2);
   drawn.desc = {std::move(binary), attributes.open};
   return drawn;

@@ -2,8 +2,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Cases.h"
-#include "SourceCells.h"
+#include "SourceCases.h"
 
 #include "Primitives/Arguments.h"
 #include "Primitives/Elements.h"
@@ -45,8 +44,6 @@ constexpr Mistake all[] = {
     {"post-ops", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=sum", "C18"},
 };
 
-bool isSame(double ours, double theirs) { return ours == theirs || (std::isnan(ours) && std::isnan(theirs)); }
-
 /// What a concat has besides layouts.
 struct Shape {
   Dims dims; ///< of dst
@@ -59,24 +56,16 @@ struct Shape {
   }
 };
 
-class ConcatCases : public PrimitiveCases {
+class ConcatCases : public SourceCases<ConcatDesc> {
 public:
-  std::string_view name() const override { return "concat"; }
-  int64_t firstRound() const override { return cells.firstRound(); }
-  int64_t allRounds() const override { return cells.allRounds(); }
-  std::span<const Mistake> mistakes() const override { return all; }
-  std::span<const DataType> refusedTypes() const override {
-    static constexpr DataType types[] = {DataType::Boolean, DataType::F4E3M0, DataType::F4E2M1, DataType::S4, DataType::U4};
-    return types;
-  }
+  ConcatCases() : SourceCases("concat", families, all) {}
   Case draw(uint64_t seed, int64_t number) const override;
-  void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *) override {
-    cells.count(drawn.number, std::get<ConcatDesc>(sized.op).dst.hasZeroDim());
+  std::string unsafeForPeer(const PrimitiveDesc &desc) const override {
+    return cases::concat::unsafeForPeer(std::get<ConcatDesc>(desc.op));
   }
-  void print(std::ostream &os) const override { cells.print(os); }
-  std::vector<std::string> missing(int64_t cases) const override { return cells.missing(cases); }
-  bool agrees(const PeerComparison &, size_t, double ours, double theirs) const override { return isSame(ours, theirs); }
-  std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override;
+  std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
+    return cases::concat::knownDifference(with, element, ours, theirs);
+  }
 
 private:
   SourceCells cells{families};
@@ -203,24 +192,8 @@ Case ConcatCases::draw(uint64_t seed, int64_t number) const {
   if (random.oneIn(3))
     drawScales(random, types.size(), attr);
   drawn.desc = {std::move(concat), std::move(attr)};
-  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
-  drawn.data.seed = random.bits() % 1000000;
-  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+  drawData(random, drawn.data);
   return drawn;
-}
-
-std::string ConcatCases::knownDifference(const PeerComparison &with, size_t, double ours, double theirs) const {
-  const DataType to = std::get<ConcatDesc>(with.desc.op).dst.dataType;
-  const double difference = std::fabs(ours - theirs), largest = std::max(std::fabs(ours), std::fabs(theirs));
-  if (to == DataType::F8E4M3 && std::fabs(ours) == 448 && std::isnan(theirs))
-    return "values beyond f8_e4m3 become NaN";
-  if (to == DataType::E8M0)
-    return "its reorder writes nothing to e8m0";
-  if (!isFloating(to) && difference <= std::max(1.0, largest * 0x1p-22))
-    return "s32 goes through f32, or rounded otherwise";
-  if (isFloating(to) && difference <= 2 * epsilonOf(to) * largest + 1e-6)
-    return "rounded twice, by way of another type";
-  return {};
 }
 
 } // namespace

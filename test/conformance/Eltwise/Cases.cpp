@@ -1,4 +1,4 @@
-//===- Cases.cpp - Eltwise in the conformance program ------------------------===//
+//===- Cases.cpp - Eltwise in the conformance program ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -23,7 +23,7 @@ using namespace cases::eltwise;
 
 /// oneDNN's vector code is off by more than a few units of the last place: its own tests allow 4e-6, and 2e-5 absolute.
 bool isNear(const PeerComparison &with, size_t i, double ours, double theirs) {
-  if (ours == theirs || (std::isnan(ours) && std::isnan(theirs)))
+  if (isSameValue(ours, theirs))
     return true;
   const DataType type = with.exact.desc.dataType;
   const double size = with.exact.magnitude.empty() ? 0 : with.exact.magnitude[i];
@@ -64,6 +64,8 @@ public:
     return cases >= firstRound() ? coverage.missingPairs() : std::vector<std::string>();
   }
 
+  void adaptToPeer(Case &drawn) const override { cases::eltwise::adaptToPeer(drawn); }
+  std::string unsafeForPeer(const PrimitiveDesc &desc) const override { return cases::eltwise::unsafeForPeer(desc); }
   bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return isNear(with, element, ours, theirs);
   }

@@ -1,4 +1,4 @@
-//===- Differences.cpp - What oneDNN does differently ------------------------===//
+//===- Differences.cpp - What oneDNN does differently ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -8,11 +8,38 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Eltwise/Generator.h"
+#include "PeerDifferences.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace quern::cases::eltwise {
 
-std::string knownDifference(const PeerComparison &, size_t, double, double) { return {}; }
+std::string unsafeForPeer(const PrimitiveDesc &desc) {
+  const EltwiseDesc &op = std::get<EltwiseDesc>(desc.op);
+  const bool forward = isForward(op.prop);
+  const TensorDesc &out = forward ? op.dst : op.diffSrc, &in = forward ? op.src : op.diffDst;
+  const TensorDesc &data = forward ? op.src : usesDst(op.alg) ? op.dst : op.src;
+  const bool isDense = !hasGaps(out) && !out.hasPadding() && in.samePlaces(out) && data.samePlaces(out);
+  if (out.ndims > 5 && (!isDense || !desc.attr.postOps.empty()))
+    return "more than 5 dims that are not dense alike, or with post-ops: elements are read and written anywhere";
+  return {};
+}
+
+std::string knownDifference(const PeerComparison &with, size_t, double ours, double theirs) {
+  const std::vector<PostOp> &postOps = with.desc.attr.postOps;
+  auto isClip = [](const PostOp &post) { return post.alg == Alg::EltwiseClip || post.alg == Alg::EltwiseClipV2; };
+  auto hasDomain = [](const PostOp &post) {
+    return post.alg == Alg::EltwiseSqrt || post.alg == Alg::EltwiseLog || post.alg == Alg::EltwisePow;
+  };
+  if (std::isnan(ours) && std::any_of(postOps.begin(), postOps.end(), isClip))
+    return "NaN becomes a limit of the clip that follows it";
+  if (std::isnan(ours) != std::isnan(theirs) && postOps.size() > 1 && std::any_of(postOps.begin(), postOps.end(), hasDomain))
+    return "the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact";
+  for (const PostOp &post : postOps)
+    if (isOldPeer(with) && post.kind == PostOp::Kind::Binary && post.src1.dataType == DataType::F64)
+      return "3.2 takes f64 in a post-op and reads something else";
+  return {};
+}
 
 } // namespace quern::cases::eltwise

@@ -1,4 +1,4 @@
-//===- Generator.cpp - Random eltwise problems -------------------------------===//
+//===- Generator.cpp - Random eltwise problems ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -107,15 +107,25 @@ Case drawCase(uint64_t seed, int64_t number) {
   }
   AttributesDraw attributes = drawAttributes(random, cell.attribute, operands);
   appendSizes(attributes, drawn.sizes);
-  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
-  drawn.data.seed = random.bits() % 1000000;
-  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+  drawData(random, drawn.data);
   const TensorDesc &in = cell.backward ? op.diffDst : op.src, &out = cell.backward ? op.diffSrc : op.dst;
   drawn.data.inPlace = in == out && drawn.sizes.empty() && random.oneIn(3);
   if (cell.family != LayoutFamily::Runtime && !drawn.data.inPlace && random.oneIn(12))
     drawAny(random, op);
   drawn.desc = {op, attributes.open};
   return drawn;
+}
+
+void adaptToPeer(Case &drawn) {
+  EltwiseDesc &op = std::get<EltwiseDesc>(drawn.desc.op);
+  std::vector<TensorDesc *> places = placesOf(op);
+  const TensorDesc written = isForward(op.prop) ? op.dst : op.diffSrc;
+  const bool isChosen = std::any_of(places.begin(), places.end(), [](const TensorDesc *desc) { return desc->isAny(); });
+  for (TensorDesc *desc : places) {
+    if (drawn.sizes.empty() && !isChosen)
+      *desc = written;
+    desc->dataType = written.dataType;
+  }
 }
 
 } // namespace quern::cases::eltwise

@@ -1,4 +1,4 @@
-//===- Generator.h - Random eltwise problems ---------------------------------===//
+//===- Generator.h - Random eltwise problems ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -21,7 +21,10 @@ Case drawCase(uint64_t seed, int64_t number);
 const Cell &cellOf(int64_t number);
 
 std::span<const Mistake> mistakes();
-/// As PrimitiveCases has it.
+/// Gives all tensors one type, and one layout where sizes are known: oneDNN has nothing else.
+void adaptToPeer(Case &drawn);
+/// As PrimitiveCases has them.
+std::string unsafeForPeer(const PrimitiveDesc &desc);
 std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 
 } // namespace quern::cases::eltwise

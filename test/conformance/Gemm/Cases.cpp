@@ -105,8 +105,6 @@ public:
   void count(const Case &drawn, const PrimitiveDesc &, ProblemData *) override { ++cells[cellOf(drawn.number)]; }
   void print(std::ostream &os) const override;
   std::vector<std::string> missing(int64_t cases) const override;
-  bool agrees(const PeerComparison &, size_t, double ours, double theirs) const override { return ours == theirs; }
-  std::string knownDifference(const PeerComparison &, size_t, double, double) const override { return {}; }
 
 private:
   std::map<Cell, int64_t> cells;
@@ -135,9 +133,7 @@ Case GemmCases::draw(uint64_t seed, int64_t number) const {
       *matrix = open;
     }
   drawn.desc = {gemm, {}};
-  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
-  drawn.data.seed = random.bits() % 1000000;
-  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+  drawData(random, drawn.data);
   return drawn;
 }
 

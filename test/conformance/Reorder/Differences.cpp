@@ -7,12 +7,11 @@
 // only where its cause is present.
 //
 //===----------------------------------------------------------------------===//
+#include "PeerDifferences.h"
 #include "Primitives/Arguments.h"
-#include "Primitives/Elements.h"
 #include "Reorder/Generator.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace quern::cases::reorder {
 namespace {
@@ -33,23 +32,9 @@ bool isScattered(const QuantParams *params) {
   return (shifted & (shifted + 1)) != 0;
 }
 
-/// Neighbours in the type, or near 0; of s32 neighbours in f32.
-bool isRoundedOtherwise(DataType type, double ours, double theirs) {
-  double difference = std::fabs(ours - theirs), largest = std::max(std::fabs(ours), std::fabs(theirs));
-  if (!isFloating(type))
-    return difference <= std::max(1.0, largest * 0x1p-22);
-  return difference <= 2 * epsilonOf(type) * largest + 1e-6;
-}
-
 /// Of another type than oneDNN takes where there are no groups, or only one.
 bool isMisread(const QuantParams *params, DataType simple, const TensorDesc &tensor) {
   return params && params->dataType != simple && (params->groups.empty() || arg::vectorOf(*params, tensor).dims[0] == 1);
-}
-
-bool hasGaps(const TensorDesc &desc) {
-  TensorDesc dense = desc;
-  dense.offset0 = 0;
-  return dense.bytes() > (dense.paddedElements() * bitsOf(desc.dataType) + 7) / 8;
 }
 
 /// What follows from the problem alone.
@@ -77,8 +62,7 @@ std::string differenceOf(const PeerComparison &with) {
     return "zero points with a mask: only the first of them is used";
   if (isScattered(srcScale) || isScattered(dstScale))
     return "scales with a mask whose dims do not follow each other: the wrong ones are used";
-  bool isOld = with.peer.find(" 3.2.") != with.peer.npos;
-  if (isOld && dstPoint && hasGaps(op.dst))
+  if (isOldPeer(with) && dstPoint && hasGaps(op.dst))
     return "3.2 leaves out the zero point of a destination with gaps";
   return {};
 }
@@ -100,13 +84,8 @@ std::string knownDifference(const PeerComparison &with, size_t, double ours, dou
   const ReorderDesc &op = std::get<ReorderDesc>(with.desc.op);
   const Attributes &attr = with.desc.attr;
   DataType to = op.dst.dataType;
-  bool isByteFloat = to == DataType::F8E4M3 || to == DataType::F8E5M2;
-  if (to == DataType::F8E4M3 && std::fabs(ours) == 448 && std::isnan(theirs))
-    return "values beyond f8_e4m3 become NaN";
-  if (isByteFloat && isRoundedOtherwise(to, ours, theirs))
-    return "f8 is rounded twice, by way of f16";
-  if (op.src.dataType == DataType::BF16 && !isFloating(to) && ours == roundTo(to, 0x1p40) && theirs == roundTo(to, -0x1p40))
-    return "values beyond s32 from bf16 become the lowest";
+  if (std::string difference = differenceOfConversion(op.src.dataType, to, ours, theirs); !difference.empty())
+    return difference;
   bool computes = !attr.scales.empty() || !attr.zeroPoints.empty() || !attr.postOps.empty() || !(attr.rnn == RnnQuantization());
   if (op.src.dataType == DataType::S32 && !computes && isRoundedOtherwise(to, ours, theirs))
     return "s32 goes through f32";

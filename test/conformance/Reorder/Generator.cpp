@@ -65,9 +65,7 @@ Case drawCase(uint64_t seed, int64_t number) {
   AttributesDraw attributes = drawAttributes(random, cell.attribute, sides, shape);
   appendSizes(attributes, drawn.sizes);
   drawn.desc = {ReorderDesc{sides.src, sides.dst}, attributes.open};
-  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
-  drawn.data.seed = random.bits() % 1000000;
-  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+  drawData(random, drawn.data);
   drawn.data.inPlace = sides.src == sides.dst && drawn.sizes.empty() && random.oneIn(2);
   return drawn;
 }

@@ -145,7 +145,6 @@ public:
   }
 
   bool agrees(const PeerComparison &, size_t, double, double) const override { return true; }
-  std::string knownDifference(const PeerComparison &, size_t, double, double) const override { return {}; }
 
 private:
   std::map<Trip, int64_t> reached;

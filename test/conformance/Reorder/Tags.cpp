@@ -116,11 +116,6 @@ public:
     return {concat(allPairs().size() - reached.size(), " pairs of tags")};
   }
 
-  bool agrees(const PeerComparison &, size_t, double ours, double theirs) const override {
-    return ours == theirs || (std::isnan(ours) && std::isnan(theirs));
-  }
-  std::string knownDifference(const PeerComparison &, size_t, double, double) const override { return {}; }
-
 private:
   static constexpr int twoThreadCounts[] = {1, 3};
   std::set<TagPair> reached;

@@ -24,7 +24,7 @@ using namespace cases::softmax;
 
 /// Our result has been judged; theirs may be off by the threshold, too, and a narrow output may round the other way.
 bool isNear(const PeerComparison &with, size_t i, double ours, double theirs) {
-  if (ours == theirs || (std::isnan(ours) && std::isnan(theirs)))
+  if (isSameValue(ours, theirs))
     return true;
   DataType type = with.exact.desc.dataType;
   double threshold = 2 * thresholdOf(with.desc, type);

@@ -163,9 +163,7 @@ Case drawOfCell(Random &random, const Cell &cell, const Shape &shape) {
   AttributesDraw attributes = drawAttributes(random, cell.attribute, operands);
   appendSizes(attributes, drawn.sizes);
   drawn.desc = {op, attributes.open};
-  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
-  drawn.data.seed = random.bits() % 1000000;
-  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+  drawData(random, drawn.data);
   const TensorDesc &in = cell.backward ? op.diffDst : op.src, &out = cell.backward ? op.diffSrc : op.dst;
   drawn.data.inPlace = in == out && drawn.sizes.empty() && random.oneIn(3);
   return drawn;

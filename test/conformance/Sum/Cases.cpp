@@ -2,8 +2,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Cases.h"
-#include "SourceCells.h"
+#include "SourceCases.h"
 
 #include "Primitives/Elements.h"
 
@@ -42,26 +41,15 @@ constexpr Mistake all[] = {
 
 float drawScale(Random &random) { return random.oneIn(3) ? 1 : random.pick<float>({-1, 0.5f, 2, 0.1f, -3.75f, 1000, 0, 1.0f / 3}); }
 
-bool isSame(double ours, double theirs) { return ours == theirs || (std::isnan(ours) && std::isnan(theirs)); }
-
-class SumCases : public PrimitiveCases {
+class SumCases : public SourceCases<SumDesc> {
 public:
-  std::string_view name() const override { return "sum"; }
-  int64_t firstRound() const override { return cells.firstRound(); }
-  int64_t allRounds() const override { return cells.allRounds(); }
-  std::span<const Mistake> mistakes() const override { return all; }
-  std::span<const DataType> refusedTypes() const override {
-    static constexpr DataType types[] = {DataType::Boolean, DataType::F4E3M0, DataType::F4E2M1, DataType::S4, DataType::U4};
-    return types;
-  }
+  SumCases() : SourceCases("sum", families, all) {}
   Case draw(uint64_t seed, int64_t number) const override;
-  void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *) override {
-    cells.count(drawn.number, std::get<SumDesc>(sized.op).dst.hasZeroDim());
+  void adaptToPeer(Case &drawn) const override;
+  std::string unsafeForPeer(const PrimitiveDesc &desc) const override { return cases::sum::unsafeForPeer(std::get<SumDesc>(desc.op)); }
+  std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
+    return cases::sum::knownDifference(with, element, ours, theirs);
   }
-  void print(std::ostream &os) const override { cells.print(os); }
-  std::vector<std::string> missing(int64_t cases) const override { return cells.missing(cases); }
-  bool agrees(const PeerComparison &, size_t, double ours, double theirs) const override { return isSame(ours, theirs); }
-  std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override;
 
 private:
   void drawLayouts(Random &random, SourceFamily family, SumDesc &sum, const std::vector<DataType> &types, DataType to, Dims dims) const;
@@ -116,23 +104,14 @@ Case SumCases::draw(uint64_t seed, int64_t number) const {
   drawn.data.inPlace = drawn.sizes.empty() && std::find(sum.srcs.begin(), sum.srcs.end(), sum.dst) != sum.srcs.end() &&
                        !sum.dst.hasBroadcast() && random.oneIn(2);
   drawn.desc = {std::move(sum), {}};
-  drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
-  drawn.data.seed = random.bits() % 1000000;
-  drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
+  drawData(random, drawn.data);
   return drawn;
 }
 
-std::string SumCases::knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const {
-  const DataType to = std::get<SumDesc>(with.desc.op).dst.dataType;
-  const double difference = std::fabs(ours - theirs), largest = std::max(std::fabs(ours), std::fabs(theirs));
-  if (to == DataType::F8E4M3 && std::fabs(ours) == 448 && std::isnan(theirs))
-    return "values beyond f8_e4m3 become NaN";
-  if (to == DataType::E8M0)
-    return "its reorder writes nothing to e8m0";
-  const double ofTerms = 8 * epsilonOf(DataType::F32) * with.exact.magnitude[element];
-  if (difference <= ofTerms + (isFloating(to) ? 2 * epsilonOf(to) * largest : 1))
-    return "rounded otherwise: fused, or an intermediate in dst";
-  return {};
+/// oneDNN's reference code writes dst first and reads it as a source then.
+void SumCases::adaptToPeer(Case &drawn) const {
+  const SumDesc &op = std::get<SumDesc>(drawn.desc.op);
+  drawn.data.inPlace = drawn.data.inPlace && op.srcs[0] == op.dst;
 }
 
 } // namespace

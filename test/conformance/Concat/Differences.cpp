@@ -1,0 +1,51 @@
+//===- Differences.cpp - What oneDNN does differently ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// docs/primitives/concat.md explains each of these, found by running the same problems in both libraries. A difference counts as known
+// only where its cause is present.
+//
+//===----------------------------------------------------------------------===//
+#include "PeerDifferences.h"
+#include "SourceCases.h"
+
+namespace quern::cases::concat {
+namespace {
+
+/// The source of an element of dst.
+const TensorDesc &sourceOf(const ConcatDesc &op, size_t element) {
+  auto place = static_cast<int64_t>(element);
+  for (int d = op.dst.ndims - 1; d > op.axis; --d)
+    place /= op.dst.dims[d];
+  place %= op.dst.dims[op.axis];
+  auto source = op.srcs.begin();
+  for (; place >= source->dims[op.axis]; ++source)
+    place -= source->dims[op.axis];
+  return *source;
+}
+
+} // namespace
+
+std::string unsafeForPeer(const ConcatDesc &op) {
+  if (op.dst.hasZeroDim())
+    return "crashes where dst has no elements";
+  return {};
+}
+
+std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) {
+  const ConcatDesc &op = std::get<ConcatDesc>(with.desc.op);
+  const TensorDesc &src = sourceOf(op, element);
+  const DataType to = op.dst.dataType;
+  if (std::string difference = differenceOfConversion(src.dataType, to, ours, theirs); !difference.empty())
+    return difference;
+  if (to == DataType::E8M0)
+    return "its reorder writes nothing to e8m0";
+  if (src.isPlain() && src.hasPadding() && op.dst.innerBlockCount > 0)
+    return "a plain source with padding, into blocks: 3.13 puts it elsewhere";
+  if (isRoundedOtherwise(to, ours, theirs))
+    return "rounded otherwise: s32 through f32, or by way of another type";
+  return {};
+}
+
+} // namespace quern::cases::concat

@@ -1,0 +1,43 @@
+//===- PeerDifferences.cpp - What peers do differently --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See PeerDifferences.h.
+//
+//===----------------------------------------------------------------------===//
+#include "PeerDifferences.h"
+
+#include "Primitives/Elements.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quern {
+
+bool isRoundedOtherwise(DataType type, double ours, double theirs) {
+  double difference = std::fabs(ours - theirs), largest = std::max(std::fabs(ours), std::fabs(theirs));
+  if (!isFloating(type))
+    return difference <= std::max(1.0, largest * 0x1p-22);
+  return difference <= 2 * epsilonOf(type) * largest + 1e-6;
+}
+
+bool hasGaps(const TensorDesc &desc) {
+  TensorDesc dense = desc;
+  dense.offset0 = 0;
+  return dense.bytes() > (dense.paddedElements() * bitsOf(desc.dataType) + 7) / 8;
+}
+
+bool isOldPeer(const PeerComparison &with) { return with.peer.find(" 3.2.") != with.peer.npos; }
+
+std::string differenceOfConversion(DataType from, DataType to, double ours, double theirs) {
+  if (to == DataType::F8E4M3 && std::fabs(ours) == 448 && std::isnan(theirs))
+    return "values beyond f8_e4m3 become NaN";
+  if ((to == DataType::F8E4M3 || to == DataType::F8E5M2) && isRoundedOtherwise(to, ours, theirs))
+    return "f8 is rounded twice, by way of f16";
+  if (from == DataType::BF16 && !isFloating(to) && ours == roundTo(to, 0x1p40) && theirs == roundTo(to, -0x1p40))
+    return "values beyond s32 from bf16 become the lowest";
+  return {};
+}
+
+} // namespace quern

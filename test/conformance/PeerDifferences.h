@@ -1,0 +1,27 @@
+//===- PeerDifferences.h - What peers do differently ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What the differences of several primitives have in common: of oneDNN's, sum and concat are reorders one after the other.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_CONFORMANCE_PEERDIFFERENCES_H
+#define QUERN_CONFORMANCE_PEERDIFFERENCES_H
+
+#include "Cases.h"
+
+namespace quern {
+
+/// Neighbours in the type, or near 0; of s32 neighbours in f32.
+bool isRoundedOtherwise(DataType type, double ours, double theirs);
+/// Whether a buffer has bytes that are neither elements nor padding; the offset of the first element does not count.
+bool hasGaps(const TensorDesc &desc);
+/// 3.2, in which some things are missing.
+bool isOldPeer(const PeerComparison &with);
+/// What a conversion from `from` to `to` does otherwise in oneDNN, whatever primitive has it; empty for anything else.
+std::string differenceOfConversion(DataType from, DataType to, double ours, double theirs);
+
+} // namespace quern
+
+#endif // QUERN_CONFORMANCE_PEERDIFFERENCES_H

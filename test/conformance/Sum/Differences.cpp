@@ -1,0 +1,58 @@
+//===- Differences.cpp - What oneDNN does differently ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// docs/primitives/sum.md explains each of these, found by running the same problems in both libraries. A difference counts as known
+// only where its cause is present.
+//
+//===----------------------------------------------------------------------===//
+#include "PeerDifferences.h"
+#include "Primitives/Elements.h"
+#include "SourceCases.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quern::cases::sum {
+namespace {
+
+/// A part of a block, as sub-memory has it.
+bool endsWithinBlock(const TensorDesc &desc) {
+  int64_t blocks[maxDims];
+  desc.blockSizes(blocks);
+  for (int d = 0; d < desc.ndims; ++d)
+    if (desc.paddedDims[d] % blocks[d] != 0)
+      return true;
+  return false;
+}
+
+} // namespace
+
+std::string unsafeForPeer(const SumDesc &op) {
+  const bool isUneven = op.dst.hasPadding() || hasGaps(op.dst) || endsWithinBlock(op.dst);
+  if (op.dst.dataType != DataType::F32 && op.dst.innerBlockCount > 0 && isUneven)
+    return "a blocked dst with padding or gaps, of another type than f32: 3.13 writes beside it, or nothing at its end";
+  return {};
+}
+
+std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) {
+  const SumDesc &op = std::get<SumDesc>(with.desc.op);
+  const DataType to = op.dst.dataType;
+  for (const TensorDesc &src : op.srcs)
+    if (std::string difference = differenceOfConversion(src.dataType, to, ours, theirs); !difference.empty())
+      return difference;
+  const double largest = std::max(std::fabs(ours), std::fabs(theirs));
+  const double ofTerms = 8 * epsilonOf(DataType::F32) * with.exact.magnitude[element];
+  if (std::fabs(ours - theirs) <= ofTerms + (isFloating(to) ? 2 * epsilonOf(to) * largest : 1))
+    return "rounded otherwise: fused, or an intermediate in dst";
+  if (to == DataType::E8M0)
+    return "its reorder writes nothing to e8m0";
+  if (std::fabs(ours) < 0x1p-126 && theirs == 0)
+    return "a denormal result becomes 0";
+  if (std::any_of(op.srcs.begin(), op.srcs.end(), [](const TensorDesc &src) { return src.isPlain() && src.hasPadding(); }))
+    return "a plain source with padding: 3.13 reads it elsewhere";
+  return {};
+}
+
+} // namespace quern::cases::sum

@@ -30,6 +30,13 @@ bool hasGaps(const TensorDesc &desc) {
 
 bool isOldPeer(const PeerComparison &with) { return with.peer.find(" 3.2.") != with.peer.npos; }
 
+bool isF64Misread(const PeerComparison &with) {
+  const std::vector<PostOp> &postOps = with.desc.attr.postOps;
+  return isOldPeer(with) && std::any_of(postOps.begin(), postOps.end(), [](const PostOp &post) {
+           return post.kind == PostOp::Kind::Binary && post.src1.dataType == DataType::F64;
+         });
+}
+
 std::string differenceOfConversion(DataType from, DataType to, double ours, double theirs) {
   if (to == DataType::F8E4M3 && std::fabs(ours) == 448 && std::isnan(theirs))
     return "values beyond f8_e4m3 become NaN";

@@ -19,6 +19,8 @@ bool isRoundedOtherwise(DataType type, double ours, double theirs);
 bool hasGaps(const TensorDesc &desc);
 /// 3.2, in which some things are missing.
 bool isOldPeer(const PeerComparison &with);
+/// f64 in a post-op, which 3.2 takes and reads as something else.
+bool isF64Misread(const PeerComparison &with);
 /// What a conversion from `from` to `to` does otherwise in oneDNN, whatever primitive has it; empty for anything else.
 std::string differenceOfConversion(DataType from, DataType to, double ours, double theirs);
 

@@ -36,9 +36,8 @@ std::string knownDifference(const PeerComparison &with, size_t, double ours, dou
     return "NaN becomes a limit of the clip that follows it";
   if (std::isnan(ours) != std::isnan(theirs) && postOps.size() > 1 && std::any_of(postOps.begin(), postOps.end(), hasDomain))
     return "the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact";
-  for (const PostOp &post : postOps)
-    if (isOldPeer(with) && post.kind == PostOp::Kind::Binary && post.src1.dataType == DataType::F64)
-      return "3.2 takes f64 in a post-op and reads something else";
+  if (isF64Misread(with))
+    return "3.2 takes f64 in a post-op and reads something else";
   return {};
 }
 

@@ -59,6 +59,21 @@ void convert_rnn_bias(
         }
 }
 
+/// ONNX's peepholes P of one direction, [3 x hidden] in the order i, o, f, as [3][hidden] in ours: i, f, o. PyTorch has none.
+template <typename T> void convert_rnn_peephole(const T *theirs, int64_t hidden, T *ours) {
+    const int positions[] = {0, 2, 1};
+    for (int gate = 0; gate < 3; ++gate)
+        std::copy_n(theirs + positions[gate] * hidden, hidden, ours + gate * hidden);
+}
+
+/// PyTorch's projection weight_hr of one layer and direction, [projected x hidden], as [hidden][projected], a part of a tensor of layout
+/// ldio. (As it is, it is a part of one of layout ldoi.) ONNX has none.
+template <typename T> void convert_rnn_projection(const T *theirs, int64_t hidden, int64_t projected, T *ours) {
+    for (int64_t h = 0; h < hidden; ++h)
+        for (int64_t p = 0; p < projected; ++p)
+            ours[h * projected + p] = theirs[p * hidden + h];
+}
+
 } // namespace quern
 
 #endif // QUERN_RNN_WEIGHTS_HPP

@@ -79,9 +79,9 @@ void quern::dropin::readEnvironment() noexcept {
   }
 }
 
-quern_status_t quern::dropin::refusePrimitive(const char *kind) noexcept {
+quern_status_t quern::dropin::refusePrimitive(const char *kind, const char *function) noexcept {
   try {
-    return refuseWith("primitive", kind, std::string(kind) + ",the primitive is not supported by Quern");
+    return refuseWith("primitive", kind, std::string(kind) + ",it is not supported by Quern," + function);
   } catch (...) { // no memory for a line: the status says the same
     return quern_unimplemented;
   }

@@ -23,9 +23,9 @@ void readEnvironment() noexcept;
 /// What ONEDNN_JIT_DUMP and ONEDNN_JIT_PROFILE say; flags as of dnnl_set_jit_profiling_flags().
 void configureJit(int dump, int profile) noexcept;
 
-/// Fails with `unimplemented`. With verbose on there is a line for it: "primitive,create:dispatch" and the kind of a primitive, or "common"
-/// and the name of another function.
-quern_status_t refusePrimitive(const char *kind) noexcept;
+/// Fails with `unimplemented`. With verbose on there is a line for it: "primitive,create:dispatch", the kind of a primitive and the name of
+/// the function that creates it, or "common" and the name of another function.
+quern_status_t refusePrimitive(const char *kind, const char *function) noexcept;
 quern_status_t refuse(const char *function) noexcept;
 
 /// `lower` has no capitals.

@@ -18,7 +18,7 @@ extern "C" {
     if (!desc)                                                                                                                             \
       return quern_invalid_arguments;                                                                                                      \
     *desc = nullptr;                                                                                                                       \
-    return refusePrimitive(KIND);                                                                                                          \
+    return refusePrimitive(KIND, "dnnl_" #NAME);                                                                                           \
   }
 #define UNIMPLEMENTED(NAME)                                                                                                                \
   QUERN_API quern_status_t dnnl_##NAME(void) noexcept { return refuse("dnnl_" #NAME); }

@@ -212,9 +212,10 @@ private:
                             " flags:" + (ask<unsigned>(desc, quern_query_flags) & quern_rnn_flags_diff_weights_overwrite ? "O" : "");
     const quern::TensorDesc src = layoutOf(tensor(QUERN_ARG_SRC_LAYER)), dst = layoutOf(tensor(QUERN_ARG_DST_LAYER));
     const quern::TensorDesc layer = layoutOf(tensor(QUERN_ARG_WEIGHTS_LAYER)), iter = layoutOf(tensor(QUERN_ARG_WEIGHTS_ITER));
+    const int64_t dic = direction == quern_bidirectional_concat ? dst.dims[2] / 2 : dst.dims[2];
     return {std::move(tensors), std::move(auxiliary),
             "l" + textOf(layer.dims[0]) + "t" + textOf(src.dims[0]) + "mb" + textOf(src.dims[1]) + "sic" + textOf(iter.dims[2]) + "slc" +
-                textOf(layer.dims[2]) + "dhc" + textOf(layer.dims[4]) + "dic" + textOf(dst.dims[2])};
+                textOf(layer.dims[2]) + "dhc" + textOf(layer.dims[4]) + "dic" + textOf(dic)};
   }
 
   const_quern_primitive_desc_t desc;

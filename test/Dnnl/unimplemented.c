@@ -9,6 +9,8 @@
 // CHECK-NEXT: matmul: unimplemented 1
 // CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,convolution,{{.*}}
 // CHECK-NEXT: convolution: unimplemented 1
+// CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,rnn,it is not supported by Quern,dnnl_gru_backward_primitive_desc_create
+// CHECK-NEXT: gru backward: unimplemented 1
 // CHECK-NEXT: onednn_verbose,v1,common,create:dispatch,dnnl_memory_desc_create_with_packed_encoding{{.*}}
 // CHECK-NEXT: sparse: unimplemented
 // CHECK-NEXT: no result: invalid_arguments
@@ -32,6 +34,10 @@ int main(void) {
   status = dnnl_convolution_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_convolution_direct, c, c, NULL, c, one,
                                                           zero, zero, zero, NULL);
   printf("convolution: %s %d\n", dnnl_status2str(status), desc == NULL);
+  desc = (dnnl_primitive_desc_t)&desc;
+  status = dnnl_gru_backward_primitive_desc_create(&desc, eng, dnnl_backward, dnnl_unidirectional_left2right, c, c, c, c, c, c, c, c, c, c,
+                                                   c, c, c, c, 0, NULL, NULL);
+  printf("gru backward: %s %d\n", dnnl_status2str(status), desc == NULL);
   dnnl_memory_desc_t sparse;
   status = dnnl_memory_desc_create_with_packed_encoding(&sparse, 2, dims, dnnl_f32, 5);
   printf("sparse: %s\n", dnnl_status2str(status));

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Problems small enough to be worked out by hand, and what must hold between problems. That the numbers of larger ones are right is shown
-// against PyTorch (RnnTorchTest) and a genuine oneDNN (quern-conformance --cases=rnn --peer=...).
+// against PyTorch and ONNX Runtime (RnnModelsTest) and a genuine oneDNN (quern-conformance --cases=rnn --peer=...).
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"

@@ -162,6 +162,11 @@ Result<int64_t> Problem::scratchpadBytes() const {
 Result<const TensorDesc *> Problem::scratchpadDesc() const {
   if (!usesCallerScratchpad())
     return &scratchpad;
+  Result<std::shared_ptr<const Executable>> executable = hold();
+  if (!executable)
+    return executable.takeError();
+  if (*executable && (*executable)->program().hasOpenRegions())
+    return unimplemented("the scratchpad depends on sizes that only executions know; scratchpad mode user needs them at creation");
   Result<int64_t> bytes = scratchpadBytes();
   if (!bytes)
     return bytes.takeError();

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /** Raised when the layout or the meaning of anything in this file changes. */
-#define QUERN_KERNEL_ABI_VERSION 3
+#define QUERN_KERNEL_ABI_VERSION 4
 
 /** Arguments of one call. */
 typedef struct quern_kernel_args {
@@ -36,7 +36,10 @@ typedef struct quern_kernel_args {
     void *scratch;
     /** At least the primitive's shared bytes, aligned to 64, the same memory for every call of one execution; null if it needs none. */
     void *shared;
-    /** Runtime sizes: for each argument in order, its runtime dims, its runtime strides, its runtime offset; null if there are none. */
+    /**
+     * Runtime sizes: for each argument in order, its runtime dims, its runtime strides, its runtime offset; then those that an execution
+     * derives. Null if there are none.
+     */
     const int64_t *sizes;
 } quern_kernel_args_t;
 

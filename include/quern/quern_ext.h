@@ -68,10 +68,30 @@ typedef struct {
     int64_t divisor;    /**< at least 1 */
 } quern_entry_factor_t;
 
-/** A buffer that a step is called with: that of an argument, from a byte on. */
+/** Loops that may lie within each other. */
+#define QUERN_ENTRY_MAX_DEPTH 8
+
+/**
+ * coefficient times the product of its symbols. Symbol i < QUERN_ENTRY_MAX_DEPTH is the index of the loop at depth i around a step, from
+ * the outermost, 0; any other is quern_kernel_args_t::sizes[i - QUERN_ENTRY_MAX_DEPTH].
+ */
 typedef struct {
-    int32_t argument;    /**< position among quern_entry_t::arguments */
+    int64_t coefficient;
+    const uint32_t *symbols;
+    int32_t symbol_count;
+} quern_entry_term_t;
+
+/** A sum of terms; without any, 0. */
+typedef struct {
+    const quern_entry_term_t *terms;
+    int32_t term_count;
+} quern_entry_value_t;
+
+/** A buffer that a step is called with: that of an argument, or a region, from a byte on. */
+typedef struct {
+    int32_t argument;    /**< position among quern_entry_t::arguments, or argument_count and more: among its regions */
     int64_t byte_offset;
+    quern_entry_value_t more_bytes; /**< to be added */
 } quern_entry_buffer_t;
 
 typedef struct {
@@ -85,6 +105,18 @@ typedef struct {
     int32_t buffer_count;
 } quern_entry_step_t;
 
+/** Runs steps [first_step, end_step) so often, never if that is negative. Loops come in the order in which they begin, outer ones first. */
+typedef struct {
+    quern_entry_value_t trips; /**< of sizes */
+    int32_t first_step, end_step;
+} quern_entry_loop_t;
+
+/** A size behind those given: the greatest of `count` int32_t elements of an argument, `stride` elements apart, but in [0, limit]. */
+typedef struct {
+    int32_t argument;          /**< position among quern_entry_t::arguments */
+    quern_entry_value_t limit, count, stride; /**< of the given sizes */
+} quern_entry_derived_size_t;
+
 /** How to call a kernel directly; kernel_abi.h has the contract. Steps run in order, each after all of the one before. */
 typedef struct {
     uint32_t abi_version;     /**< QUERN_KERNEL_ABI_VERSION of the library */
@@ -95,6 +127,12 @@ typedef struct {
     size_t scratch_bytes;     /**< for each concurrent call, aligned to 64; 0: none */
     size_t shared_bytes;      /**< for each execution, common to all calls of all its steps, aligned to 64; 0: none */
     int32_t size_count;       /**< of quern_kernel_args_t::sizes; 0: no dim is known at run time only */
+    int32_t loop_count;       /**< 0: every step runs once */
+    const quern_entry_loop_t *loops;
+    int32_t region_count;     /**< memory that steps name as buffers, for each execution, aligned to 64 */
+    const quern_entry_value_t *regions; /**< bytes of each, of sizes */
+    int32_t derived_size_count; /**< behind the size_count sizes */
+    const quern_entry_derived_size_t *derived_sizes;
 } quern_entry_t;
 
 /** Everything in `entry` belongs to the primitive and lives as long as it. */

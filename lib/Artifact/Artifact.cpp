@@ -4,13 +4,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Format: magic (8 bytes), version (u32), XXH3-128 of the rest (16 bytes), then the fields in the order of the struct; strings and lists
-// have a 32-bit count, the code a 64-bit one. The checksum finds accidents; the checks of every count, index and name are for files that
-// somebody made.
+// have a 32-bit count, the code a 64-bit one; ProgramFormat.cpp has the launch. The checksum finds accidents; the checks of every count,
+// index and name are for files that somebody made.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
 
-#include "Support/Bytes.h"
+#include "Artifact/ProgramFormat.h"
 #include "Support/Digest.h"
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace quern {
 namespace {
 
 constexpr std::string_view magic = "QUERNART";
-constexpr uint32_t formatVersion = 3;
+constexpr uint32_t formatVersion = 4;
 constexpr size_t headerBytes = 8 + sizeof(uint32_t) + 2 * sizeof(uint64_t);
 /// No kernel comes near these; they bound what a hostile file makes the reader do.
-constexpr uint32_t maxEntries = 256, maxSteps = 65536, maxArguments = 4096, maxFactors = 16, maxSizes = 65536;
+constexpr uint32_t maxEntries = 256, maxArguments = 4096;
 
 bool isPrintable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
@@ -42,24 +42,7 @@ void writePayload(const Artifact &artifact, ByteWriter &out) {
   out.put<uint32_t>(static_cast<uint32_t>(artifact.entries.size()));
   for (const std::string &entry : artifact.entries)
     out.putString(entry);
-  out.put(artifact.sizeCount);
-  out.put<uint32_t>(static_cast<uint32_t>(artifact.steps.size()));
-  for (const LaunchStep &step : artifact.steps) {
-    out.put(step.entry);
-    out.put(step.iterations);
-    out.put(step.nsPerIteration);
-    out.put<uint32_t>(static_cast<uint32_t>(step.factors.size()));
-    for (const SizeFactor &factor : step.factors) {
-      out.put(factor.sizeIndex);
-      out.put(factor.divisor);
-    }
-    out.put<uint32_t>(static_cast<uint32_t>(step.buffers.size()));
-    for (const StepBuffer &buffer : step.buffers) {
-      out.put(buffer.argument);
-      out.put(buffer.byteOffset);
-    }
-    out.put<uint32_t>(step.besidePrevious);
-  }
+  writeProgram(artifact, out);
   out.put<uint32_t>(static_cast<uint32_t>(artifact.arguments.size()));
   for (const ArtifactArgument &argument : artifact.arguments) {
     out.put(argument.index);
@@ -85,76 +68,6 @@ Result<void> readEntries(ByteReader &in, Artifact &artifact) {
     if (std::find(artifact.entries.begin(), artifact.entries.end(), name) != artifact.entries.end())
       return runtimeError("artifact entry '", name, "' occurs twice");
     artifact.entries.emplace_back(name);
-  }
-  return {};
-}
-
-Result<void> readFactors(ByteReader &in, const Artifact &artifact, LaunchStep &step) {
-  auto count = in.get<uint32_t>();
-  if (count > maxFactors)
-    return runtimeError("artifact step ", artifact.steps.size(), " has ", count, " factors; at most ", maxFactors, " are possible");
-  for (uint32_t i = 0; i < count && in.ok(); ++i) {
-    SizeFactor factor;
-    factor.sizeIndex = in.get<uint32_t>();
-    factor.divisor = in.get<int64_t>();
-    if (in.ok() && (factor.sizeIndex >= artifact.sizeCount || factor.divisor < 1))
-      return runtimeError("artifact step ", artifact.steps.size(), " divides size ", factor.sizeIndex, " of ", artifact.sizeCount, " by ",
-                          factor.divisor);
-    step.factors.push_back(factor);
-  }
-  return {};
-}
-
-Result<void> readBuffers(ByteReader &in, const Artifact &artifact, LaunchStep &step) {
-  auto count = in.get<uint32_t>();
-  if (count > maxStepBuffers)
-    return runtimeError("artifact step ", artifact.steps.size(), " has ", count, " buffers; at most ", maxStepBuffers, " are possible");
-  for (uint32_t i = 0; i < count && in.ok(); ++i) {
-    StepBuffer buffer;
-    buffer.argument = in.get<uint32_t>();
-    buffer.byteOffset = in.get<int64_t>();
-    step.buffers.push_back(buffer);
-  }
-  auto beside = in.get<uint32_t>();
-  if (in.ok() && (beside > 1 || (beside && artifact.steps.empty())))
-    return runtimeError("artifact step ", artifact.steps.size(), " says ", beside, " of running beside the one before");
-  step.besidePrevious = beside != 0;
-  return {};
-}
-
-/// What the buffers of steps refer to is known only behind the steps.
-Result<void> checkBuffers(ByteReader &in, Artifact &artifact) {
-  for (size_t i = 0; i < artifact.steps.size() && in.ok(); ++i)
-    for (const StepBuffer &buffer : artifact.steps[i].buffers) {
-      bool isArgument = buffer.argument < artifact.arguments.size();
-      int64_t bytes = isArgument ? artifact.arguments[buffer.argument].bytes : 0;
-      if (!isArgument || buffer.byteOffset < 0 || buffer.byteOffset > bytes)
-        return runtimeError("artifact step ", i, " passes argument ", buffer.argument, " of ", artifact.arguments.size(), " from byte ",
-                            buffer.byteOffset, " on, of ", bytes);
-    }
-  return {};
-}
-
-Result<void> readSteps(ByteReader &in, Artifact &artifact) {
-  artifact.sizeCount = in.get<uint32_t>();
-  if (artifact.sizeCount > maxSizes)
-    return runtimeError("artifact has ", artifact.sizeCount, " runtime sizes; at most ", maxSizes, " are possible");
-  auto count = in.get<uint32_t>();
-  if (count < 1 || count > maxSteps)
-    return runtimeError("artifact has ", count, " steps; between 1 and ", maxSteps, " are possible");
-  for (uint32_t i = 0; i < count && in.ok(); ++i) {
-    LaunchStep step;
-    step.entry = in.get<uint32_t>();
-    step.iterations = in.get<int64_t>();
-    step.nsPerIteration = in.get<int64_t>();
-    if (step.entry >= artifact.entries.size())
-      return runtimeError("artifact step ", i, " runs entry ", step.entry, " of ", artifact.entries.size());
-    if (step.iterations < 0 || step.nsPerIteration < 0)
-      return runtimeError("artifact step ", i, " has ", step.iterations, " iterations of ", step.nsPerIteration, " ns; the least is 0");
-    for (auto readPart : {readFactors, readBuffers})
-      if (Result<void> read = readPart(in, artifact, step); !read)
-        return read;
-    artifact.steps.push_back(std::move(step));
   }
   return {};
 }
@@ -189,7 +102,7 @@ Result<void> readTexts(ByteReader &in, Artifact &artifact) {
 }
 
 Result<void> readPayload(ByteReader &in, Artifact &artifact) {
-  for (auto read : {readTexts, readEntries, readSteps, readArguments, checkBuffers})
+  for (auto read : {readTexts, readEntries, readProgram, readArguments, checkProgram})
     if (Result<void> ok = read(in, artifact); !ok || !in.ok())
       return ok;
   artifact.scratchBytesPerThread = in.get<int64_t>();
@@ -236,6 +149,23 @@ Result<Artifact> Artifact::parse(std::string_view bytes) {
   if (!in.atEnd())
     return runtimeError("artifact goes on for ", in.remaining(), " bytes after its end");
   return artifact;
+}
+
+std::string Artifact::launchText() const {
+  std::string text;
+  size_t nextLoop = 0;
+  std::vector<uint32_t> open; // the ends of the loops around
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    text += text.empty() ? "" : steps[i].besidePrevious ? " | " : ", ";
+    for (; nextLoop < loops.size() && loops[nextLoop].first == i; ++nextLoop) {
+      text += "loop " + loops[nextLoop].trips.text() + " { ";
+      open.push_back(loops[nextLoop].end);
+    }
+    text += entries[steps[i].entry];
+    for (; !open.empty() && open.back() == i + 1; open.pop_back())
+      text += " }";
+  }
+  return text;
 }
 
 } // namespace quern

@@ -75,8 +75,8 @@ public:
   Result<void> lower();
   Result<std::string> codegen(CpuCodeForm form);
   Result<std::string> artifact();
-  Result<void> addSteps(Artifact &artifact);
-  Result<std::vector<StepBuffer>> buffersOf(const KernelCall &call);
+  /// Everything of the artifact that says how to launch its code: entries, steps, arguments, scratch.
+  Result<void> addLaunch(Artifact &artifact);
   std::string moduleText();
   std::string heading(StringRef comment) const {
     return (comment + Twine(problem.desc.text()) + "\n" + comment + "target " + target.text() + "\n").str();
@@ -94,6 +94,9 @@ private:
   Error failed(Stage stage, Status status, const std::string &why) const {
     return {status, concat(toString(stage), ": ", why, " in '", problem.desc.text(), "' for ", target.text())};
   }
+  std::optional<uint32_t> argumentNamed(StringRef name) const;
+  Result<void> addStep(Artifact &artifact, const KernelCall &call, ArrayRef<Launch::Region> regions);
+  Result<std::vector<StepBuffer>> buffersOf(const KernelCall &call, ArrayRef<Launch::Region> regions);
   Result<void> verifyModule(Stage stage) {
     if (verifyIr && mlir::failed(mlir::verify(*module)))
       return failed(stage, Status::Internal, capture.firstLine());
@@ -176,17 +179,27 @@ std::string Compilation::moduleText() {
   return text;
 }
 
-/// The buffers of a call by position among the problem's arguments; none if they are all of these.
-Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call) {
+/// The position of an argument, or nothing.
+std::optional<uint32_t> Compilation::argumentNamed(StringRef name) const {
+  auto found = llvm::find_if(problem.arguments, [&](const ArgumentInfo &argument) { return StringRef(argument.name) == name; });
+  return found == problem.arguments.end() ? std::nullopt : std::optional(static_cast<uint32_t>(found - problem.arguments.begin()));
+}
+
+/// The buffers of a call by position among the problem's arguments and then the regions; none if they are all arguments.
+Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call, ArrayRef<Launch::Region> regions) {
   std::vector<StepBuffer> buffers;
   bool areAll = call.buffers.size() == problem.arguments.size();
   for (const KernelCall::Buffer &buffer : call.buffers) {
-    auto found = llvm::find_if(problem.arguments, [&](const ArgumentInfo &argument) { return StringRef(argument.name) == buffer.name; });
-    if (found == problem.arguments.end())
-      return failed(Stage::Codegen, Status::Internal, concat("a kernel takes '", buffer.name.str(), "', which is no argument"));
-    auto position = static_cast<uint32_t>(found - problem.arguments.begin());
-    areAll &= position == buffers.size() && buffer.byteOffset == 0;
-    buffers.push_back({position, buffer.byteOffset});
+    std::optional<uint32_t> position = argumentNamed(buffer.name);
+    auto region = llvm::find_if(regions, [&](const Launch::Region &region) { return region.name == buffer.name; });
+    if (!position == (region == regions.end()))
+      return failed(Stage::Codegen, Status::Internal,
+                    concat("a kernel takes '", buffer.name.str(),
+                           position ? "', which is an argument and a region" : "', which is no argument and no region"));
+    if (!position)
+      position = static_cast<uint32_t>(problem.arguments.size() + static_cast<size_t>(region - regions.begin()));
+    areAll &= *position == buffers.size() && buffer.byteOffset.terms.empty();
+    buffers.push_back({*position, buffer.byteOffset});
   }
   if (areAll)
     buffers.clear();
@@ -195,22 +208,41 @@ Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call) {
   return buffers;
 }
 
-Result<void> Compilation::addSteps(Artifact &artifact) {
-  FailureOr<SmallVector<KernelCall, 4>> calls = callsOf(*module);
-  if (mlir::failed(calls))
+Result<void> Compilation::addStep(Artifact &artifact, const KernelCall &call, ArrayRef<Launch::Region> regions) {
+  std::string symbol = SymbolTable::getSymbolName(call.kernel).str();
+  auto entry = llvm::find(artifact.entries, symbol);
+  uint32_t position = static_cast<uint32_t>(entry - artifact.entries.begin());
+  if (entry == artifact.entries.end())
+    artifact.entries.push_back(symbol);
+  Result<std::vector<StepBuffer>> buffers = buffersOf(call, regions);
+  if (!buffers)
+    return buffers.takeError();
+  artifact.steps.push_back({position, numberOf(call.kernel, kernel_attr::space), numberOf(call.kernel, kernel_attr::nsPerIteration),
+                            factorsOf(call.kernel), std::move(*buffers), call.besidePrevious});
+  artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, numberOf(call.kernel, kernel_attr::scratchBytes));
+  artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, numberOf(call.kernel, kernel_attr::sharedBytes));
+  return {};
+}
+
+Result<void> Compilation::addLaunch(Artifact &artifact) {
+  FailureOr<Launch> launch = launchOf(*module);
+  if (mlir::failed(launch))
     return failed(Stage::Codegen, Status::Internal, capture.firstLine());
-  for (const KernelCall &call : *calls) {
-    std::string symbol = SymbolTable::getSymbolName(call.kernel).str();
-    if (artifact.entries.empty() || artifact.entries.back() != symbol)
-      artifact.entries.push_back(symbol);
-    Result<std::vector<StepBuffer>> buffers = buffersOf(call);
-    if (!buffers)
-      return buffers.takeError();
-    artifact.steps.push_back({static_cast<uint32_t>(artifact.entries.size() - 1), numberOf(call.kernel, kernel_attr::space),
-                              numberOf(call.kernel, kernel_attr::nsPerIteration), factorsOf(call.kernel), std::move(*buffers),
-                              call.besidePrevious});
-    artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, numberOf(call.kernel, kernel_attr::scratchBytes));
-    artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, numberOf(call.kernel, kernel_attr::sharedBytes));
+  for (const KernelCall &call : launch->calls)
+    if (Result<void> added = addStep(artifact, call, launch->regions); !added)
+      return added;
+  artifact.loops = std::move(launch->loops);
+  for (Launch::Region &region : launch->regions)
+    artifact.regions.push_back(std::move(region.bytes));
+  for (Launch::Maximum &maximum : launch->maxima) {
+    std::optional<uint32_t> argument = argumentNamed(maximum.argument);
+    if (!argument)
+      return failed(Stage::Codegen, Status::Internal, concat("a maximum is of '", maximum.argument.str(), "', which is no argument"));
+    artifact.derivedSizes.push_back({*argument, std::move(maximum.limit), std::move(maximum.count), std::move(maximum.stride)});
+  }
+  for (const ArgumentInfo &argument : problem.arguments) {
+    artifact.arguments.push_back({argument.index, argument.isOutput ? 1u : 0u, std::max<int64_t>(argument.desc.bytes(), 0)});
+    artifact.sizeCount += static_cast<uint32_t>(argument.desc.runtimeSizes());
   }
   return {};
 }
@@ -226,12 +258,8 @@ Result<std::string> Compilation::artifact() {
   artifact.buildId = compilerBuildId();
   artifact.keyBytes = makeKey(problem.desc, target).bytes;
   artifact.plan = plan();
-  if (Result<void> added = addSteps(artifact); !added)
+  if (Result<void> added = addLaunch(artifact); !added)
     return added.takeError();
-  for (const ArgumentInfo &argument : problem.arguments) {
-    artifact.arguments.push_back({argument.index, argument.isOutput ? 1u : 0u, std::max<int64_t>(argument.desc.bytes(), 0)});
-    artifact.sizeCount += static_cast<uint32_t>(argument.desc.runtimeSizes());
-  }
   artifact.code = std::move(*object);
   return artifact.serialize();
 }
@@ -241,6 +269,17 @@ Result<VerifiedProblem> verifyForCode(const PrimitiveDesc &desc, const Target &t
   if (problem && problem->isNoop)
     return Error{Status::NotRequired, concat("nothing to compile: a tensor of '", problem->desc.text(), "' has no elements")};
   return problem;
+}
+
+/// "8 + 3 x 2": of each entry, and how many steps run it.
+std::string iterationsOf(const Artifact &artifact) {
+  std::string text;
+  for (uint32_t entry = 0; entry < artifact.entries.size(); ++entry) {
+    auto runs = [&](const LaunchStep &step) { return step.entry == entry; };
+    auto steps = llvm::count_if(artifact.steps, runs);
+    text += concat(text.empty() ? "" : " + ", steps > 1 ? concat(steps, " x ") : "", llvm::find_if(artifact.steps, runs)->iterations);
+  }
+  return text;
 }
 
 constexpr bool checksEnabled() {
@@ -317,17 +356,16 @@ Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &targ
     return done.takeError();
   if (Result<void> done = run.schedule(); !done)
     return done.takeError();
-  std::string iterations;
-  int64_t scratch = 0, shared = 0;
-  for (Operation *kernel : run.kernels()) {
-    auto calls = kernel->getAttrOfType<ArrayAttr>(kernel_attr::calls);
-    std::string times = calls && calls.size() > 1 ? concat(calls.size(), " x ") : "";
-    iterations += concat(iterations.empty() ? "" : " + ", times, numberOf(kernel, kernel_attr::space));
-    scratch = std::max(scratch, numberOf(kernel, kernel_attr::scratchBytes));
-    shared = std::max(shared, numberOf(kernel, kernel_attr::sharedBytes));
-  }
-  return concat(implementation, "; ", run.plan(), "; ", iterations, " iterations, ", scratch, " bytes of scratch per thread",
-                shared ? concat(", ", shared, " shared") : "");
+  Artifact artifact;
+  if (Result<void> added = run.addLaunch(artifact); !added)
+    return added.takeError();
+  int64_t shared = artifact.sharedScratchBytes;
+  std::string regions;
+  for (const Polynomial &bytes : artifact.regions)
+    regions += (regions.empty() ? "; regions of " : ", ") + bytes.text();
+  return concat(implementation, "; ", run.plan(), "; ", iterationsOf(artifact), " iterations, ", artifact.scratchBytesPerThread,
+                " bytes of scratch per thread", shared ? concat(", ", shared, " shared") : "", regions + (regions.empty() ? "" : " bytes"),
+                artifact.loops.empty() && artifact.regions.empty() ? "" : concat("; ", artifact.launchText()));
 }
 
 } // namespace quern

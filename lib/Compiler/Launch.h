@@ -1,14 +1,16 @@
-//===- Launch.h - The calls that lowered kernels ask for ------------------===//
+//===- Launch.h - The calls that a module asks for ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A kernel names its arguments, or says for several calls which buffers each gets (quern.calls, Targets/Cpu/Pipeline.h). This is both,
-// read.
+// A module with quern.program says which kernels run when and on what. In one without, each kernel runs once, where it stands: on what its
+// arguments are named after, or once for each of its quern.calls. Targets/Cpu/Pipeline.h has the attributes; this is both, read.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_LAUNCH_H
 #define QUERN_COMPILER_LAUNCH_H
+
+#include "Artifact/Program.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -16,16 +18,31 @@ namespace quern {
 
 struct KernelCall {
   struct Buffer {
-    llvm::StringRef name;
-    int64_t byteOffset = 0;
+    llvm::StringRef name; ///< of an argument of the problem, or of a region
+    Polynomial byteOffset;
   };
   mlir::Operation *kernel;
   llvm::SmallVector<Buffer, 4> buffers; ///< one for each of its arguments
   bool besidePrevious = false;          ///< independent of the call before it
 };
 
-/// The calls of the lowered kernels of `module` (those with quern.arguments), in order. Diagnoses attributes that are none.
-mlir::FailureOr<llvm::SmallVector<KernelCall, 4>> callsOf(mlir::ModuleOp module);
+struct Launch {
+  struct Region {
+    llvm::StringRef name;
+    Polynomial bytes;
+  };
+  struct Maximum {
+    llvm::StringRef argument;
+    Polynomial limit, count, stride;
+  };
+  std::vector<KernelCall> calls;
+  std::vector<LaunchLoop> loops; ///< around ranges of `calls`, as an artifact has them
+  std::vector<Region> regions;
+  std::vector<Maximum> maxima;
+};
+
+/// The launch of the scheduled or lowered kernels of `module`. Diagnoses attributes that say none, in one line.
+mlir::FailureOr<Launch> launchOf(mlir::ModuleOp module);
 
 } // namespace quern
 

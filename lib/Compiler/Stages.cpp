@@ -80,8 +80,11 @@ LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string 
       whyNot = "@" + problem.getName().str() + " is called several times and takes several kernels, which may share scratch";
       return failure();
     }
-    for (func::FuncOp kernel : *kernels)
+    for (func::FuncOp kernel : *kernels) {
       bindSharedBuffers(kernel, sharedEnd);
+      if (module->hasAttr(kernel_attr::program))
+        kernel->setAttr(kernel_attr::problem, problem.getNameAttr());
+    }
     for (StringRef name : {kernel_attr::calls, kernel_attr::beside})
       if (Attribute value = problem->getAttr(name))
         kernels->front()->setAttr(name, value);

@@ -131,17 +131,9 @@ quern_status_t quern_primitive_get_info(const_quern_primitive_t handle, quern_pr
 quern_status_t quern_primitive_get_entry(const_quern_primitive_t handle, quern_entry_t *entry) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive", handle, "entry", entry);
-    *entry = {};
+    const Executable *executable = unwrap(handle)->executable();
+    *entry = executable ? executable->entry() : quern_entry_t{};
     entry->abi_version = QUERN_KERNEL_ABI_VERSION;
-    if (const Executable *executable = unwrap(handle)->executable()) {
-      entry->step_count = static_cast<int32_t>(executable->entrySteps().size());
-      entry->steps = executable->entrySteps().data();
-      entry->argument_count = static_cast<int32_t>(executable->arguments().size());
-      entry->arguments = executable->arguments().data();
-      entry->scratch_bytes = static_cast<size_t>(executable->scratch().perThread);
-      entry->shared_bytes = static_cast<size_t>(executable->scratch().shared);
-      entry->size_count = executable->sizeCount();
-    }
     return {};
   });
 }

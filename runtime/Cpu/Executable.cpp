@@ -10,16 +10,12 @@
 
 #include "CompilerLibrary.h"
 #include "Cpu/Loader.h"
-#include "Cpu/Threads.h"
 #include "RuntimeSizes.h"
 
 #include <algorithm>
 
 namespace quern {
 namespace {
-
-/// Waking a thread costs some microseconds: below this much work for each, fewer threads are faster.
-constexpr int64_t nsWorthAThread = 8000;
 
 Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &problem) {
   int64_t sizes = 0;
@@ -39,42 +35,6 @@ Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &pro
 }
 
 } // namespace
-
-int usefulThreads(int64_t iterations, int64_t nsPerIteration) {
-  const int64_t atMost = std::clamp<int64_t>(iterations, 1, maxThreadCount);
-  if (nsPerIteration <= 0)
-    return static_cast<int>(atMost);
-  int64_t total;
-  if (__builtin_mul_overflow(nsPerIteration, iterations, &total))
-    total = INT64_MAX;
-  return static_cast<int>(std::clamp<int64_t>(total / nsWorthAThread, 1, atMost));
-}
-
-Result<void> Executable::takeSteps(const Artifact &artifact, std::span<void *const> entries) {
-  factors.reserve(artifact.steps.size());
-  buffers.reserve(artifact.steps.size());
-  size_t first = 0; // of the steps that run at once
-  for (const LaunchStep &step : artifact.steps) {
-    if (step.entry >= entries.size() || step.iterations < 0)
-      return runtimeError("a launch step of the artifact runs entry ", step.entry, " of ", entries.size(), " over ", step.iterations,
-                          " iterations");
-    auto function = reinterpret_cast<quern_kernel_fn>(entries[step.entry]);
-    std::vector<quern_entry_factor_t> &own = factors.emplace_back();
-    for (const SizeFactor &factor : step.factors)
-      own.push_back({static_cast<int32_t>(factor.sizeIndex), factor.divisor});
-    std::vector<quern_entry_buffer_t> &passed = buffers.emplace_back();
-    for (const StepBuffer &buffer : step.buffers)
-      passed.push_back({static_cast<int32_t>(buffer.argument), buffer.byteOffset});
-    calls.push_back({function, step.iterations, step.nsPerIteration, own.data(), static_cast<int32_t>(own.size()), step.besidePrevious,
-                     passed.empty() ? nullptr : passed.data(), static_cast<int32_t>(passed.size())});
-    if (step.besidePrevious && !launch.empty())
-      ++launch[first].together;
-    else
-      first = launch.size();
-    launch.push_back({calls.back(), usefulThreads(step.iterations, step.nsPerIteration)});
-  }
-  return {};
-}
 
 Result<std::shared_ptr<const Executable>> Executable::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
                                                            Linker linker, const CompilerLibrary *compiler) {
@@ -101,12 +61,15 @@ Result<std::shared_ptr<const Executable>> Executable::load(Artifact artifact, st
     entries = object->addresses();
     executable->owner = std::move(object);
   }
-  if (Result<void> taken = executable->takeSteps(artifact, entries); !taken)
+  if (Result<void> taken = executable->view.take(artifact, entries); !taken)
     return taken.takeError();
-  for (const ArtifactArgument &argument : artifact.arguments)
-    executable->argumentList.push_back({argument.index, argument.isOutput ? 1 : 0, argument.bytes});
-  executable->scratchNeeds = {artifact.scratchBytesPerThread, artifact.sharedScratchBytes};
-  executable->sizes = static_cast<int32_t>(artifact.sizeCount);
+  if (Result<void> taken = executable->launch.take(artifact, executable->steps()); !taken)
+    return taken.takeError();
+  executable->kernelShared = artifact.sharedScratchBytes;
+  Result<int64_t> shared = executable->sharedBytes(executable->launch.knownRegionBytes());
+  if (!shared)
+    return shared.takeError();
+  executable->scratchNeeds = {artifact.scratchBytesPerThread, *shared};
   executable->planText = std::move(artifact.plan);
   executable->targetText = std::move(artifact.target);
   executable->serialized = std::move(bytes);
@@ -114,10 +77,26 @@ Result<std::shared_ptr<const Executable>> Executable::load(Artifact artifact, st
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 
+Result<int64_t> Executable::sharedBytes(int64_t regions) const {
+  if (regions == 0)
+    return kernelShared;
+  const CheckedInt all = roundUp(kernelShared, static_cast<int64_t>(scratchAlignment)) + regions;
+  if (all.overflowed())
+    return unimplemented("scratch of ", kernelShared, " and regions of ", regions, " bytes are beyond int64");
+  return all.value();
+}
+
+quern_entry_t Executable::entry() const {
+  quern_entry_t entry = view.view();
+  entry.scratch_bytes = static_cast<size_t>(scratchNeeds.perThread);
+  entry.shared_bytes = static_cast<size_t>(kernelShared);
+  return entry;
+}
+
 double Executable::estimatedSeconds() const {
   double ns = 0;
-  for (const Step &step : launch)
-    ns += static_cast<double>(step.call.iterations) * static_cast<double>(std::max<int64_t>(0, step.call.ns_per_iteration));
+  for (const quern_entry_step_t &step : steps())
+    ns += static_cast<double>(step.iterations) * static_cast<double>(std::max<int64_t>(0, step.ns_per_iteration));
   return ns * 1e-9;
 }
 

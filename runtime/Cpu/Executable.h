@@ -11,10 +11,11 @@
 #define QUERN_RUNTIME_CPU_EXECUTABLE_H
 
 #include "Artifact/Artifact.h"
+#include "Cpu/Entry.h"
+#include "Cpu/Program.h"
 #include "Cpu/Scratch.h"
 #include "Primitives/Registry.h"
-
-#include "quern/quern_ext.h"
+#include "Support/CheckedMath.h"
 
 #include <memory>
 #include <span>
@@ -33,20 +34,18 @@ public:
   static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem, Linker linker,
                                                         const CompilerLibrary *compiler);
 
-  struct Step {
-    quern_entry_step_t call;
-    /// How many threads it is worth, from the compiler's estimate, for as many iterations as it has without its factors; at least 1.
-    int usefulThreads = 1;
-    /// So many steps from this one on are independent of each other; 1 within such a group.
-    size_t together = 1;
-  };
-  const std::vector<Step> &steps() const { return launch; }
-  std::span<const quern_entry_step_t> entrySteps() const { return calls; }
+  const Program &program() const { return launch; }
+  /// As the C interface shows it, without a version.
+  quern_entry_t entry() const;
+  std::span<const quern_entry_step_t> steps() const { return view.steps(); }
   /// In the order of the kernel's buffers.
-  std::span<const quern_entry_argument_t> arguments() const { return argumentList; }
+  std::span<const quern_entry_argument_t> arguments() const { return view.arguments(); }
+  /// The scratch of an execution, without regions whose bytes depend on sizes.
   const ScratchNeeds &scratch() const { return scratchNeeds; }
-  /// Of quern_kernel_args_t::sizes.
-  int32_t sizeCount() const { return sizes; }
+  /// Bytes that an execution shares: the kernels' own, and behind them so many of regions.
+  Result<int64_t> sharedBytes(int64_t regions) const;
+  /// Of an execution whose sharedBytes() are not beyond int64.
+  int64_t regionsStart() const { return roundUp(kernelShared, static_cast<int64_t>(scratchAlignment)).value(); }
   double estimatedSeconds() const;
 
   const std::string &artifactBytes() const { return serialized; }
@@ -59,23 +58,16 @@ public:
 
 private:
   Executable() = default;
-  Result<void> takeSteps(const Artifact &artifact, std::span<void *const> entries);
 
   std::shared_ptr<void> owner; ///< keeps the code mapped
-  std::vector<Step> launch;
-  std::vector<quern_entry_step_t> calls;
-  std::vector<quern_entry_argument_t> argumentList;
-  std::vector<std::vector<quern_entry_factor_t>> factors; ///< by step
-  std::vector<std::vector<quern_entry_buffer_t>> buffers; ///< by step
+  Entry view;
+  Program launch;
   ScratchNeeds scratchNeeds;
-  int32_t sizes = 0;
+  int64_t kernelShared = 0;
   std::string serialized, planText, targetText;
   Linker linkedBy = Linker::Loader;
   size_t mappedBytes = 0;
 };
-
-/// The threads that so much work is worth; at least 1.
-int usefulThreads(int64_t iterations, int64_t nsPerIteration);
 
 } // namespace quern
 

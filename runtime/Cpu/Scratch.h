@@ -63,6 +63,30 @@ void *scratchpadShared(void *scratchpad);
 /// The part of a scratchpad that thread slot `slot` uses.
 void *scratchpadSlot(void *scratchpad, const ScratchNeeds &needs, int slot);
 
+/// What one thread of an execution uses: its part of the caller's scratchpad, or the thread's own buffer.
+class SlotScratch {
+public:
+  SlotScratch(void *scratchpad, const ScratchNeeds &needs, int slot)
+      : isOwn(!scratchpad && needs.perThread > 0), isNeeded(needs.perThread > 0) {
+    if (isNeeded)
+      memory = scratchpad ? scratchpadSlot(scratchpad, needs, slot) : threadScratch(static_cast<size_t>(needs.perThread));
+  }
+  ~SlotScratch() {
+    if (isOwn)
+      trimThreadScratch();
+  }
+  SlotScratch(const SlotScratch &) = delete;
+  SlotScratch &operator=(const SlotScratch &) = delete;
+  /// Null if none is needed.
+  void *data() const { return memory; }
+  /// False if there is no memory for it.
+  bool isThere() const { return memory || !isNeeded; }
+
+private:
+  bool isOwn, isNeeded;
+  void *memory = nullptr;
+};
+
 } // namespace quern
 
 #endif // QUERN_RUNTIME_CPU_SCRATCH_H

@@ -17,8 +17,8 @@
 #include <mutex>
 #include <sched.h>
 
-#include <tbb/parallel_for.h>
 #include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 namespace quern {
@@ -73,7 +73,8 @@ Result<void> setDefaultThreadCount(int count) {
 
 void runOnDefaultThreads(int chunks, ChunkFunction function, void *context) {
   currentArena()->execute([&] {
-    tbb::parallel_for(0, chunks, [&](int chunk) { function(context, chunk); }, tbb::static_partitioner());
+    tbb::parallel_for(
+        0, chunks, [&](int chunk) { function(context, chunk); }, tbb::static_partitioner());
   });
 }
 

@@ -108,9 +108,14 @@ private:
   LogicalResult schedule(ModuleOp module, bool naive) {
     if (!naive)
       return quern::compiler::schedule(module, options.target);
-    for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
-      if (!function->hasAttr(quern::kernel_attr::space) && failed(quern::lowerNaively(function, /*widen=*/hasReduction(function))))
+    for (auto function : llvm::to_vector(module.getOps<func::FuncOp>())) {
+      if (function->hasAttr(quern::kernel_attr::space))
+        continue;
+      if (module->hasAttr(quern::kernel_attr::program))
+        function->setAttr(quern::kernel_attr::problem, function.getNameAttr());
+      if (failed(quern::lowerNaively(function, /*widen=*/hasReduction(function))))
         return failure();
+    }
     return success();
   }
   LogicalResult expand(ModuleOp module) {

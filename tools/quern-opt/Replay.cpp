@@ -12,6 +12,7 @@
 #include "Sizes.h"
 
 #include "Compiler/Launch.h"
+#include "Compiler/Polynomials.h"
 #include "Support/Digest.h"
 #include "Support/NarrowFloat.h"
 #include "Targets/Cpu/Pipeline.h"
@@ -108,57 +109,137 @@ Buffer makeBuffer(const KernelInfo::Argument &argument, uint64_t seed) {
 
 } // namespace
 
-/// Adds what a call has of one buffer.
-static LogicalResult addBuffer(const KernelCall &call, const KernelCall::Buffer &passed, Attribute entry, const RuntimeSizes &sizes,
-                               KernelInfo &info) {
+namespace {
+
+/// Collects the arguments of a launch, and its steps one by one.
+class LaunchUnroller {
+public:
+  LaunchUnroller(ModuleOp module, const Launch &launch, const RuntimeSizes &sizes, KernelInfo &info)
+      : module(module), launch(launch), sizes(sizes), info(info) {}
+  LogicalResult run();
+
+private:
+  static constexpr size_t maxSteps = 100000;
+  LogicalResult unroll(uint32_t first, uint32_t end, size_t loop);
+  LogicalResult addStep(const KernelCall &call);
+  LogicalResult addBuffer(const KernelCall &call, const KernelCall::Buffer &passed, Attribute entry);
+  FailureOr<int64_t> evaluate(const Polynomial &polynomial) {
+    if (std::optional<int64_t> value = valueOf(polynomial, indices, sizes.values))
+      return *value;
+    return module.emitError("run: ") << polynomial.text() << " depends on more sizes than there are, or is beyond int64";
+  }
+
+  ModuleOp module;
+  const Launch &launch;
+  const RuntimeSizes &sizes;
+  KernelInfo &info;
+  SmallVector<int64_t, 4> indices;
+};
+
+LogicalResult LaunchUnroller::addBuffer(const KernelCall &call, const KernelCall::Buffer &passed, Attribute entry) {
   auto typeAttr = cast<DictionaryAttr>(entry).getAs<TypeAttr>("type");
   auto type = typeAttr ? dyn_cast<MemRefType>(typeAttr.getValue()) : MemRefType();
   if (auto known = sizes.types.find(passed.name); type && !type.hasStaticShape() && known != sizes.types.end())
     type = known->second;
   if (!type)
     return call.kernel->emitError("run: ") << kernel_attr::arguments << " must list {name = string, type = memref}";
-  FailureOr<int64_t> elements = extentOf(type);
+  FailureOr<int64_t> elements = extentOf(type), offset = evaluate(passed.byteOffset);
+  if (failed(offset))
+    return failure();
   auto found = llvm::find_if(info.arguments, [&](const KernelInfo::Argument &known) { return StringRef(known.name) == passed.name; });
-  bool fits = found == info.arguments.end() || found->element == type.getElementType();
-  if (failed(elements) || !isSupported(type.getElementType()) || !fits || passed.byteOffset % bytesOf(type.getElementType()))
+  bool isRegion = found != info.arguments.end() && found->isRegion;
+  int64_t size = bytesOf(type.getElementType());
+  bool fits = found == info.arguments.end() || isRegion || found->element == type.getElementType();
+  if (failed(elements) || !isSupported(type.getElementType()) || !fits || *offset < 0 || *offset % size)
     return call.kernel->emitError("run: no buffer for argument '") << passed.name << "' of type " << type;
+  if (isRegion && *offset + *elements * size > found->elements)
+    return call.kernel->emitError("run: region '") << passed.name << "' of " << found->elements << " bytes ends before " << type;
   if (found == info.arguments.end()) {
     info.arguments.push_back({passed.name.str(), type.getElementType()});
     found = info.arguments.end() - 1;
   }
-  found->elements = std::max(found->elements, passed.byteOffset / bytesOf(found->element) + *elements);
-  info.steps.back().buffers.push_back({static_cast<size_t>(found - info.arguments.begin()), passed.byteOffset});
+  if (!isRegion)
+    found->elements = std::max(found->elements, *offset / size + *elements);
+  info.steps.back().buffers.push_back({static_cast<size_t>(found - info.arguments.begin()), *offset});
   return success();
 }
 
+LogicalResult LaunchUnroller::addStep(const KernelCall &call) {
+  auto function = dyn_cast<LLVM::LLVMFuncOp>(call.kernel);
+  if (!function || !function->hasAttrOfType<IntegerAttr>(kernel_attr::space))
+    return success();
+  auto factors = function->getAttrOfType<DenseI64ArrayAttr>(kernel_attr::factors);
+  int64_t repeated = 1;
+  for (int64_t i = 0; factors && i + 1 < factors.size(); i += 2) {
+    if (static_cast<size_t>(factors[i]) >= sizes.values.size())
+      return function.emitError("run: @") << function.getName() << " depends on runtime sizes";
+    repeated *= llvm::divideCeil(sizes.values[static_cast<size_t>(factors[i])], factors[i + 1]);
+  }
+  if (info.steps.size() == maxSteps)
+    return module.emitError("run: more than ") << maxSteps << " steps";
+  auto number = [&](StringRef name) {
+    auto attribute = function->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  };
+  size_t symbol = static_cast<size_t>(llvm::find(info.symbols, function.getName()) - info.symbols.begin());
+  if (symbol == info.symbols.size())
+    info.symbols.push_back(function.getName());
+  info.steps.push_back({symbol, number(kernel_attr::space) * repeated, {}});
+  info.scratchBytes = std::max(info.scratchBytes, number(kernel_attr::scratchBytes));
+  info.sharedBytes = std::max(info.sharedBytes, number(kernel_attr::sharedBytes));
+  auto arguments = function->getAttrOfType<ArrayAttr>(kernel_attr::arguments);
+  for (auto [passed, entry] : llvm::zip_equal(call.buffers, arguments))
+    if (failed(addBuffer(call, passed, entry)))
+      return failure();
+  return success();
+}
+
+/// The calls [first, end), of which loops from `loop` on may be around some.
+LogicalResult LaunchUnroller::unroll(uint32_t first, uint32_t end, size_t loop) {
+  while (first < end) {
+    if (loop == launch.loops.size() || launch.loops[loop].first != first) {
+      if (failed(addStep(launch.calls[first++])))
+        return failure();
+      continue;
+    }
+    const LaunchLoop &around = launch.loops[loop];
+    FailureOr<int64_t> trips = evaluate(around.trips);
+    if (failed(trips))
+      return failure();
+    for (int64_t trip = 0; trip < *trips; ++trip) {
+      indices.push_back(trip);
+      if (failed(unroll(around.first, around.end, loop + 1)))
+        return failure();
+      indices.pop_back();
+    }
+    first = around.end;
+    while (loop < launch.loops.size() && launch.loops[loop].first < first)
+      ++loop;
+  }
+  return success();
+}
+
+LogicalResult LaunchUnroller::run() {
+  if (!launch.maxima.empty())
+    return module.emitError("run: ") << kernel_attr::maxima << " depends on runtime sizes";
+  for (const Launch::Region &region : launch.regions) {
+    FailureOr<int64_t> bytes = evaluate(region.bytes);
+    if (failed(bytes))
+      return failure();
+    if (*bytes < 0)
+      return module.emitError("run: region '") << region.name << "' has " << *bytes << " bytes";
+    info.arguments.push_back({region.name.str(), IntegerType::get(module.getContext(), 8), *bytes, true});
+  }
+  return unroll(0, static_cast<uint32_t>(launch.calls.size()), 0);
+}
+
+} // namespace
+
 FailureOr<KernelInfo> kernelsOf(ModuleOp module, const RuntimeSizes &sizes) {
   KernelInfo info;
-  FailureOr<SmallVector<KernelCall, 4>> calls = callsOf(module);
-  if (failed(calls))
+  FailureOr<Launch> launch = launchOf(module);
+  if (failed(launch) || failed(LaunchUnroller(module, *launch, sizes, info).run()))
     return failure();
-  for (const KernelCall &call : *calls) {
-    auto function = dyn_cast<LLVM::LLVMFuncOp>(call.kernel);
-    if (!function || !function->hasAttrOfType<IntegerAttr>(kernel_attr::space))
-      continue;
-    auto factors = function->getAttrOfType<DenseI64ArrayAttr>(kernel_attr::factors);
-    int64_t repeated = 1;
-    for (int64_t i = 0; factors && i + 1 < factors.size(); i += 2) {
-      if (static_cast<size_t>(factors[i]) >= sizes.values.size())
-        return function.emitError("run: @") << function.getName() << " depends on runtime sizes";
-      repeated *= llvm::divideCeil(sizes.values[static_cast<size_t>(factors[i])], factors[i + 1]);
-    }
-    auto number = [&](StringRef name) {
-      auto attribute = function->getAttrOfType<IntegerAttr>(name);
-      return attribute ? attribute.getInt() : 0;
-    };
-    info.steps.push_back({function.getName(), number(kernel_attr::space) * repeated, {}});
-    info.scratchBytes = std::max(info.scratchBytes, number(kernel_attr::scratchBytes));
-    info.sharedBytes = std::max(info.sharedBytes, number(kernel_attr::sharedBytes));
-    auto arguments = function->getAttrOfType<ArrayAttr>(kernel_attr::arguments);
-    for (auto [passed, entry] : llvm::zip_equal(call.buffers, arguments))
-      if (failed(addBuffer(call, passed, entry, sizes, info)))
-        return failure();
-  }
   if (info.steps.empty())
     return module.emitError("run: the module has no lowered kernel");
   return info;
@@ -191,8 +272,7 @@ FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef targe
   FailureOr<KernelInfo> info = kernelsOf(module, sizes);
   if (failed(info))
     return failure();
-  auto symbols = llvm::map_to_vector(info->steps, [](const KernelInfo::Step &step) { return step.symbol; });
-  FailureOr<compiler::LoadedKernel> kernel = compiler::load(module, target, symbols);
+  FailureOr<compiler::LoadedKernel> kernel = compiler::load(module, target, info->symbols);
   if (failed(kernel))
     return failure();
   std::unique_ptr<Replay> replay(new Replay(module, std::move(*info), std::move(*kernel), sizes.values));
@@ -216,12 +296,12 @@ Replay::Replay(ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, 
 void Replay::run() {
   for (auto [i, step] : llvm::enumerate(info.steps)) {
     quern_kernel_args_t args{pointers[i].data(), scratch.data(), shared.data(), sizes.data()};
-    reinterpret_cast<quern_kernel_fn>(kernel.entry(i))(&args, 0, step.iterations);
+    reinterpret_cast<quern_kernel_fn>(kernel.entry(step.symbol))(&args, 0, step.iterations);
   }
 }
 
 FailureOr<std::vector<Buffer>> Replay::results() {
-  StringRef symbol = info.steps.front().symbol;
+  StringRef symbol = info.symbols.front();
   for (auto [buffer, arena] : llvm::zip_equal(buffers, arenas)) {
     if (!arena.guardIntact())
       return module.emitError("run: @") << symbol << " wrote behind the end of '" << buffer.name << "'";
@@ -230,7 +310,11 @@ FailureOr<std::vector<Buffer>> Replay::results() {
   if (!scratch.guardIntact() || !shared.guardIntact())
     return module.emitError("run: @") << symbol << " wrote behind the end of its " << info.scratchBytes << " bytes of scratch or "
                                       << info.sharedBytes << " of shared scratch";
-  return buffers;
+  std::vector<Buffer> arguments;
+  for (auto [buffer, argument] : llvm::zip_equal(buffers, info.arguments))
+    if (!argument.isRegion)
+      arguments.push_back(buffer);
+  return arguments;
 }
 
 FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_t seed, const RuntimeSizes &sizes) {

@@ -30,18 +30,20 @@ struct KernelInfo {
   struct Argument {
     std::string name;
     mlir::Type element;
-    int64_t elements = 0; ///< as far as some kernel reaches
+    int64_t elements = 0;  ///< as far as some kernel reaches
+    bool isRegion = false; ///< memory between kernels: bytes, of whatever types they see there
   };
   struct StepBuffer {
     size_t argument = 0;
     int64_t byteOffset = 0;
   };
   struct Step {
-    llvm::StringRef symbol;
+    size_t symbol = 0; ///< into `symbols`
     int64_t iterations = 0;
     llvm::SmallVector<StepBuffer, 4> buffers;
   };
-  llvm::SmallVector<Step, 2> steps;
+  llvm::SmallVector<llvm::StringRef, 2> symbols;
+  std::vector<Step> steps; ///< every call, loops unrolled
   int64_t scratchBytes = 0, sharedBytes = 0;
   std::vector<Argument> arguments;
 };
@@ -80,7 +82,7 @@ public:
                                                        const RuntimeSizes &sizes);
   /// The whole space of every kernel, once.
   void run();
-  /// What the buffers hold now. Fails with a diagnostic if a kernel wrote outside of them.
+  /// What the buffers but regions hold now. Fails with a diagnostic if a kernel wrote outside of them.
   mlir::FailureOr<std::vector<Buffer>> results();
 
 private:

@@ -109,6 +109,7 @@ Json describe(const Artifact &artifact) {
             {"code_bytes", artifact.code.size()},
             {"scratch_bytes_per_thread", artifact.scratchBytesPerThread},
             {"shared_scratch_bytes", artifact.sharedScratchBytes},
+            {"launch", artifact.launchText()},
             {"is_current_build", artifact.buildId == compilerBuildId()}};
   json["steps"] = Json::array();
   for (const LaunchStep &step : artifact.steps) {
@@ -117,13 +118,23 @@ Json describe(const Artifact &artifact) {
       factors.push_back({{"size", factor.sizeIndex}, {"divisor", factor.divisor}});
     Json buffers = Json::array();
     for (const StepBuffer &buffer : step.buffers)
-      buffers.push_back({{"argument", buffer.argument}, {"byte_offset", buffer.byteOffset}});
+      buffers.push_back({{"buffer", buffer.buffer}, {"byte_offset", buffer.byteOffset.text()}});
     json["steps"].push_back({{"entry", artifact.entries[step.entry]},
                              {"iterations", step.iterations},
                              {"factors", std::move(factors)},
                              {"buffers", std::move(buffers)},
                              {"beside_previous", step.besidePrevious}});
   }
+  json["loops"] = Json::array();
+  for (const LaunchLoop &loop : artifact.loops)
+    json["loops"].push_back({{"trips", loop.trips.text()}, {"first_step", loop.first}, {"end_step", loop.end}});
+  json["regions"] = Json::array();
+  for (const Polynomial &bytes : artifact.regions)
+    json["regions"].push_back({{"bytes", bytes.text()}});
+  json["derived_sizes"] = Json::array();
+  for (const DerivedSize &size : artifact.derivedSizes)
+    json["derived_sizes"].push_back(
+        {{"argument", size.argument}, {"limit", size.limit.text()}, {"count", size.count.text()}, {"stride", size.stride.text()}});
   json["arguments"] = Json::array();
   for (const ArtifactArgument &argument : artifact.arguments)
     json["arguments"].push_back({{"index", argument.index}, {"is_output", argument.isOutput != 0}, {"bytes", argument.bytes}});
@@ -156,6 +167,8 @@ int show(const CacheOptions &options) {
       std::cout << key << std::string(26 - key.size(), ' ') << (value.is_string() ? value.get<std::string>() : value.dump()) << '\n';
   for (const auto &step : json["steps"])
     std::cout << "step                      " << step["entry"].get<std::string>() << " over " << step["iterations"] << " iterations\n";
+  for (const auto &region : json["regions"])
+    std::cout << "region                    " << region["bytes"].get<std::string>() << " bytes\n";
   for (const auto &argument : json["arguments"])
     std::cout << "argument                  " << argument["index"] << (argument["is_output"].get<bool>() ? ", written, " : ", read, ")
               << argument["bytes"] << " bytes\n";

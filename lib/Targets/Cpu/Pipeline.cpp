@@ -168,7 +168,7 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
                                    builder.getNamedAttr("type", TypeAttr::get(type))}));
   }
   for (StringRef name : {kernel_attr::space, kernel_attr::factors, kernel_attr::plan, kernel_attr::scratchBytes, kernel_attr::sharedBytes,
-                         kernel_attr::nsPerIteration, kernel_attr::calls, kernel_attr::beside})
+                         kernel_attr::nsPerIteration, kernel_attr::calls, kernel_attr::beside, kernel_attr::problem})
     if (Attribute value = function->getAttr(name))
       signature.attributes.emplace_back(builder.getStringAttr(name), value);
   signature.attributes.emplace_back(builder.getStringAttr(kernel_attr::arguments), builder.getArrayAttr(signature.arguments));

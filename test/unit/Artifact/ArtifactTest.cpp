@@ -92,8 +92,8 @@ TEST(Artifact, LeadsBack) {
   EXPECT_TRUE(parsed->steps[1].buffers.empty());
   EXPECT_FALSE(parsed->steps[1].besidePrevious);
   ASSERT_EQ(parsed->steps[2].buffers.size(), 2u);
-  EXPECT_EQ(parsed->steps[2].buffers[0].argument, 1u);
-  EXPECT_EQ(parsed->steps[2].buffers[0].byteOffset, 64);
+  EXPECT_EQ(parsed->steps[2].buffers[0].buffer, 1u);
+  EXPECT_EQ(parsed->steps[2].buffers[0].byteOffset.constant(), 64);
   EXPECT_TRUE(parsed->steps[2].besidePrevious);
   EXPECT_EQ(parsed->arguments[1].index, 17);
   EXPECT_EQ(parsed->arguments[1].isOutput, 1u);
@@ -153,9 +153,9 @@ TEST(Artifact, ForgedFieldsAreRefused) {
       {"step 1 divides size 0 of 3 by 0", [](Artifact &a) { a.steps[1].factors[0].divisor = 0; }},
       {"step 1 divides size 0 of 0", [](Artifact &a) { a.sizeCount = 0; }},
       {"step 2 has 65 buffers", [](Artifact &a) { a.steps[2].buffers.resize(65); }},
-      {"step 2 passes argument 2 of 2", [](Artifact &a) { a.steps[2].buffers[1].argument = 2; }},
-      {"step 2 passes argument 1 of 2 from byte -4 on", [](Artifact &a) { a.steps[2].buffers[0].byteOffset = -4; }},
-      {"step 2 passes argument 1 of 2 from byte 289 on, of 288", [](Artifact &a) { a.steps[2].buffers[0].byteOffset = 289; }},
+      {"step 2 passes buffer 2 of 2", [](Artifact &a) { a.steps[2].buffers[1].buffer = 2; }},
+      {"step 2 passes buffer 1 from byte -4 on", [](Artifact &a) { a.steps[2].buffers[0].byteOffset = -4; }},
+      {"step 2 passes buffer 1 from byte 289 on, of 288", [](Artifact &a) { a.steps[2].buffers[0].byteOffset = 289; }},
       {"step 0 says 1 of running beside", [](Artifact &a) { a.steps[0].besidePrevious = true; }},
   };
   for (const Case &one : cases) {
@@ -170,7 +170,7 @@ TEST(Artifact, ForeignFilesAreRefused) {
   expectRefused("hello, world, this is a text file of some length", "not an artifact");
   std::string bytes = sample().serialize();
   bytes[8] = 77;
-  expectRefused(bytes, "format 77; this library reads format 3");
+  expectRefused(bytes, "format 77; this library reads format 4");
 }
 
 TEST(Artifact, RandomForgeriesAreRefusedOrAreWhatTheySay) {

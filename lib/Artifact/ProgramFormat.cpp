@@ -1,0 +1,339 @@
+//===- ProgramFormat.cpp - The launch in an artifact's bytes --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Loops come in front of the steps, so that a step's depth is known when its polynomials are read.
+//
+//===----------------------------------------------------------------------===//
+#include "Artifact/ProgramFormat.h"
+
+#include <algorithm>
+
+namespace quern {
+namespace {
+
+constexpr uint32_t maxSteps = 65536, maxFactors = 16, maxSizes = 65536;
+
+void write(const Polynomial &polynomial, ByteWriter &out) {
+  out.put<uint32_t>(static_cast<uint32_t>(polynomial.terms.size()));
+  for (const Term &term : polynomial.terms) {
+    out.put(term.coefficient);
+    out.put<uint32_t>(static_cast<uint32_t>(term.symbols.size()));
+    for (uint32_t symbol : term.symbols)
+      out.put(symbol);
+  }
+}
+
+void write(const LaunchStep &step, ByteWriter &out) {
+  out.put(step.entry);
+  out.put(step.iterations);
+  out.put(step.nsPerIteration);
+  out.put<uint32_t>(static_cast<uint32_t>(step.factors.size()));
+  for (const SizeFactor &factor : step.factors) {
+    out.put(factor.sizeIndex);
+    out.put(factor.divisor);
+  }
+  out.put<uint32_t>(static_cast<uint32_t>(step.buffers.size()));
+  for (const StepBuffer &buffer : step.buffers) {
+    out.put(buffer.buffer);
+    write(buffer.byteOffset, out);
+  }
+  out.put<uint32_t>(step.besidePrevious);
+}
+
+/// Reads the parts in the order in which they lie, and says whose a polynomial is if it is refused.
+class ProgramReader {
+public:
+  ProgramReader(ByteReader &in, Artifact &artifact) : in(in), artifact(artifact) {}
+  Result<void> read();
+
+private:
+  Result<void> readSizes();
+  Result<void> readLoops();
+  Result<void> checkLoops();
+  Result<void> readRegions();
+  Result<void> readSteps();
+  Result<void> readStep();
+  Result<void> readFactors(LaunchStep &step);
+  Result<void> readBuffers(LaunchStep &step);
+  Result<void> readPolynomial(Polynomial &polynomial, uint32_t depth, uint32_t sizes, const char *what, size_t which);
+  /// A count that is refused beyond its limit.
+  Result<uint32_t> readCount(const char *what, uint32_t limit);
+  uint32_t allSizes() const { return artifact.sizeCount + static_cast<uint32_t>(artifact.derivedSizes.size()); }
+
+  ByteReader &in;
+  Artifact &artifact;
+  std::vector<uint32_t> depths; ///< of each step
+  std::vector<bool> atEdge;     ///< of each step: a loop begins there, or has ended in front of it
+  uint32_t stepCount = 0;
+};
+
+Result<uint32_t> ProgramReader::readCount(const char *what, uint32_t limit) {
+  auto count = in.get<uint32_t>();
+  if (count > limit)
+    return runtimeError("artifact has ", count, " ", what, "; at most ", limit, " are possible");
+  return count;
+}
+
+Result<void> ProgramReader::readPolynomial(Polynomial &polynomial, uint32_t depth, uint32_t sizes, const char *what, size_t which) {
+  auto count = in.get<uint32_t>();
+  if (count > maxTerms)
+    return runtimeError("artifact ", what, " ", which, " has a sum of ", count, " terms; at most ", maxTerms, " are possible");
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    Term term;
+    term.coefficient = in.get<int64_t>();
+    auto symbols = in.get<uint32_t>();
+    if (symbols > maxTermSymbols)
+      return runtimeError("artifact ", what, " ", which, " has a product of ", symbols, "; at most ", maxTermSymbols, " are possible");
+    for (uint32_t s = 0; s < symbols && in.ok(); ++s) {
+      auto symbol = in.get<uint32_t>();
+      const bool isIndex = symbol < maxLoopDepth;
+      if (isIndex ? symbol >= depth : symbol - maxLoopDepth >= sizes)
+        return runtimeError("artifact ", what, " ", which, " depends on ", isIndex ? "loop " : "size ",
+                            isIndex ? symbol : symbol - maxLoopDepth, "; it has ", isIndex ? depth : sizes, " of them");
+      term.symbols.push_back(symbol);
+    }
+    if (!std::is_sorted(term.symbols.begin(), term.symbols.end()))
+      return runtimeError("artifact ", what, " ", which, " has a product that is not in order");
+    polynomial.terms.push_back(std::move(term));
+  }
+  return {};
+}
+
+Result<void> ProgramReader::readSizes() {
+  artifact.sizeCount = in.get<uint32_t>();
+  if (artifact.sizeCount > maxSizes)
+    return runtimeError("artifact has ", artifact.sizeCount, " runtime sizes; at most ", maxSizes, " are possible");
+  Result<uint32_t> count = readCount("derived sizes", maxDerivedSizes);
+  if (!count)
+    return count.takeError();
+  for (uint32_t i = 0; i < *count && in.ok(); ++i) {
+    DerivedSize size;
+    size.argument = in.get<uint32_t>();
+    for (Polynomial *polynomial : {&size.limit, &size.count, &size.stride})
+      if (Result<void> done = readPolynomial(*polynomial, 0, artifact.sizeCount, "derived size", i); !done)
+        return done;
+    artifact.derivedSizes.push_back(std::move(size));
+  }
+  return {};
+}
+
+Result<void> ProgramReader::readLoops() {
+  Result<uint32_t> count = readCount("loops", maxLoops);
+  if (!count)
+    return count.takeError();
+  for (uint32_t i = 0; i < *count && in.ok(); ++i) {
+    LaunchLoop loop;
+    loop.first = in.get<uint32_t>();
+    loop.end = in.get<uint32_t>();
+    if (Result<void> done = readPolynomial(loop.trips, 0, allSizes(), "loop", i); !done)
+      return done;
+    artifact.loops.push_back(std::move(loop));
+  }
+  stepCount = in.get<uint32_t>();
+  if (stepCount < 1 || stepCount > maxSteps)
+    return runtimeError("artifact has ", stepCount, " steps; between 1 and ", maxSteps, " are possible");
+  return in.ok() ? checkLoops() : Result<void>();
+}
+
+/// Every loop lies within the one around it, or begins where the one before it has ended; fills `depths` and `atEdge`.
+Result<void> ProgramReader::checkLoops() {
+  depths.assign(stepCount, 0);
+  atEdge.assign(stepCount + 1, false);
+  std::vector<const LaunchLoop *> open;
+  uint32_t begun = 0;
+  for (size_t i = 0; i < artifact.loops.size(); ++i) {
+    const LaunchLoop &loop = artifact.loops[i];
+    while (!open.empty() && open.back()->end <= loop.first)
+      open.pop_back();
+    const uint32_t end = open.empty() ? stepCount : open.back()->end;
+    if (loop.first >= loop.end || loop.end > end || loop.first < begun)
+      return runtimeError("artifact loop ", i, " is around steps ", loop.first, " to ", loop.end, ", of ", begun, " to ", end);
+    open.push_back(&loop);
+    if (open.size() > maxLoopDepth)
+      return runtimeError("artifact loop ", i, " lies within ", open.size() - 1, " others; at most ", maxLoopDepth - 1, " are possible");
+    begun = loop.first;
+    atEdge[loop.first] = atEdge[loop.end] = true;
+    for (uint32_t step = loop.first; step < loop.end; ++step)
+      depths[step] = static_cast<uint32_t>(open.size());
+  }
+  return {};
+}
+
+Result<void> ProgramReader::readRegions() {
+  Result<uint32_t> count = readCount("regions", maxRegions);
+  if (!count)
+    return count.takeError();
+  for (uint32_t i = 0; i < *count && in.ok(); ++i)
+    if (Result<void> done = readPolynomial(artifact.regions.emplace_back(), 0, allSizes(), "region", i); !done)
+      return done;
+  return {};
+}
+
+Result<void> ProgramReader::readFactors(LaunchStep &step) {
+  auto count = in.get<uint32_t>();
+  if (count > maxFactors)
+    return runtimeError("artifact step ", artifact.steps.size(), " has ", count, " factors; at most ", maxFactors, " are possible");
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    SizeFactor factor;
+    factor.sizeIndex = in.get<uint32_t>();
+    factor.divisor = in.get<int64_t>();
+    if (in.ok() && (factor.sizeIndex >= allSizes() || factor.divisor < 1))
+      return runtimeError("artifact step ", artifact.steps.size(), " divides size ", factor.sizeIndex, " of ", allSizes(), " by ",
+                          factor.divisor);
+    step.factors.push_back(factor);
+  }
+  return {};
+}
+
+Result<void> ProgramReader::readBuffers(LaunchStep &step) {
+  const size_t which = artifact.steps.size();
+  auto count = in.get<uint32_t>();
+  if (count > maxStepBuffers)
+    return runtimeError("artifact step ", which, " has ", count, " buffers; at most ", maxStepBuffers, " are possible");
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    StepBuffer &buffer = step.buffers.emplace_back();
+    buffer.buffer = in.get<uint32_t>();
+    if (Result<void> done = readPolynomial(buffer.byteOffset, depths[which], allSizes(), "step", which); !done)
+      return done;
+  }
+  return {};
+}
+
+Result<void> ProgramReader::readStep() {
+  const size_t i = artifact.steps.size();
+  LaunchStep step;
+  step.entry = in.get<uint32_t>();
+  step.iterations = in.get<int64_t>();
+  step.nsPerIteration = in.get<int64_t>();
+  if (step.entry >= artifact.entries.size())
+    return runtimeError("artifact step ", i, " runs entry ", step.entry, " of ", artifact.entries.size());
+  if (step.iterations < 0 || step.nsPerIteration < 0)
+    return runtimeError("artifact step ", i, " has ", step.iterations, " iterations of ", step.nsPerIteration, " ns; the least is 0");
+  for (auto readPart : {&ProgramReader::readFactors, &ProgramReader::readBuffers})
+    if (Result<void> read = (this->*readPart)(step); !read)
+      return read;
+  auto beside = in.get<uint32_t>();
+  if (in.ok() && (beside > 1 || (beside && (i == 0 || atEdge[i]))))
+    return runtimeError("artifact step ", i, " says ", beside, " of running beside the one before");
+  step.besidePrevious = beside != 0;
+  artifact.steps.push_back(std::move(step));
+  return {};
+}
+
+Result<void> ProgramReader::readSteps() {
+  for (uint32_t i = 0; i < stepCount && in.ok(); ++i)
+    if (Result<void> read = readStep(); !read)
+      return read;
+  return {};
+}
+
+Result<void> ProgramReader::read() {
+  for (auto part : {&ProgramReader::readSizes, &ProgramReader::readLoops, &ProgramReader::readRegions, &ProgramReader::readSteps})
+    if (Result<void> done = (this->*part)(); !done || !in.ok())
+      return done;
+  return {};
+}
+
+/// Of what the polynomials of steps may be.
+class OffsetChecker {
+public:
+  explicit OffsetChecker(const Artifact &artifact) : artifact(artifact) {}
+  Result<void> check();
+
+private:
+  /// The bytes of an argument or region; nothing where only executions know them.
+  std::optional<int64_t> bytesOf(uint32_t buffer) const;
+  /// Goes on to the next step; false if a loop around it never runs, or as often as sizes say.
+  bool findIndices(uint32_t step);
+  Result<void> checkBuffer(uint32_t step, const StepBuffer &buffer, bool knowsIndices);
+
+  const Artifact &artifact;
+  size_t nextLoop = 0;
+  std::vector<const LaunchLoop *> open;
+  std::vector<SymbolRange> indices; ///< of the loops around the step
+};
+
+std::optional<int64_t> OffsetChecker::bytesOf(uint32_t buffer) const {
+  if (buffer >= artifact.arguments.size())
+    return artifact.regions[buffer - artifact.arguments.size()].constant();
+  const int64_t bytes = artifact.arguments[buffer].bytes;
+  return bytes == 0 && artifact.sizeCount > 0 ? std::nullopt : std::optional(bytes);
+}
+
+bool OffsetChecker::findIndices(uint32_t step) {
+  for (; !open.empty() && open.back()->end == step; open.pop_back())
+    ;
+  for (; nextLoop < artifact.loops.size() && artifact.loops[nextLoop].first == step; ++nextLoop)
+    open.push_back(&artifact.loops[nextLoop]);
+  indices.clear();
+  bool known = true;
+  for (const LaunchLoop *loop : open) {
+    const std::optional<int64_t> trips = loop->trips.constant();
+    known &= trips && *trips > 0;
+    indices.push_back({0, trips.value_or(1) - 1});
+  }
+  return known;
+}
+
+Result<void> OffsetChecker::checkBuffer(uint32_t step, const StepBuffer &buffer, bool knowsIndices) {
+  const size_t count = artifact.arguments.size() + artifact.regions.size();
+  if (buffer.buffer >= count)
+    return runtimeError("artifact step ", step, " passes buffer ", buffer.buffer, " of ", count);
+  if (!knowsIndices || buffer.byteOffset.dependsOnSizes())
+    return {};
+  const std::optional<SymbolRange> range = rangeOf(buffer.byteOffset, indices);
+  const std::optional<int64_t> bytes = bytesOf(buffer.buffer);
+  if (!range || range->low < 0 || (bytes && range->high > *bytes))
+    return runtimeError("artifact step ", step, " passes buffer ", buffer.buffer, " from byte ", buffer.byteOffset.text(), " on, of ",
+                        bytes.value_or(INT64_MAX));
+  return {};
+}
+
+Result<void> OffsetChecker::check() {
+  for (size_t i = 0; i < artifact.derivedSizes.size(); ++i)
+    if (artifact.derivedSizes[i].argument >= artifact.arguments.size())
+      return runtimeError("artifact derived size ", i, " is of argument ", artifact.derivedSizes[i].argument, " of ",
+                          artifact.arguments.size());
+  for (size_t i = 0; i < artifact.regions.size(); ++i)
+    if (std::optional<int64_t> bytes = artifact.regions[i].constant(); bytes && *bytes < 0)
+      return runtimeError("artifact region ", i, " has ", *bytes, " bytes; the least is 0");
+  for (uint32_t step = 0; step < artifact.steps.size(); ++step) {
+    const bool knowsIndices = findIndices(step);
+    for (const StepBuffer &buffer : artifact.steps[step].buffers)
+      if (Result<void> ok = checkBuffer(step, buffer, knowsIndices); !ok)
+        return ok;
+  }
+  return {};
+}
+
+} // namespace
+
+void writeProgram(const Artifact &artifact, ByteWriter &out) {
+  out.put(artifact.sizeCount);
+  out.put<uint32_t>(static_cast<uint32_t>(artifact.derivedSizes.size()));
+  for (const DerivedSize &size : artifact.derivedSizes) {
+    out.put(size.argument);
+    for (const Polynomial *polynomial : {&size.limit, &size.count, &size.stride})
+      write(*polynomial, out);
+  }
+  out.put<uint32_t>(static_cast<uint32_t>(artifact.loops.size()));
+  for (const LaunchLoop &loop : artifact.loops) {
+    out.put(loop.first);
+    out.put(loop.end);
+    write(loop.trips, out);
+  }
+  out.put<uint32_t>(static_cast<uint32_t>(artifact.steps.size()));
+  out.put<uint32_t>(static_cast<uint32_t>(artifact.regions.size()));
+  for (const Polynomial &bytes : artifact.regions)
+    write(bytes, out);
+  for (const LaunchStep &step : artifact.steps)
+    write(step, out);
+}
+
+Result<void> readProgram(ByteReader &in, Artifact &artifact) { return ProgramReader(in, artifact).read(); }
+
+Result<void> checkProgram(ByteReader &, Artifact &artifact) { return OffsetChecker(artifact).check(); }
+
+} // namespace quern

@@ -1,0 +1,52 @@
+//===- Context.h - Where an execution runs --------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CPU_CONTEXT_H
+#define QUERN_RUNTIME_CPU_CONTEXT_H
+
+#include "Cpu/Threads.h"
+
+#include <xmmintrin.h>
+
+namespace quern {
+
+/// Sets MXCSR to round-to-nearest with denormals kept and all exceptions masked; gives the caller's back, its sticky flags included.
+class DefaultFloatEnvironment {
+public:
+  static constexpr unsigned defaultControl = 0x1f80, flagBits = 0x3f;
+  DefaultFloatEnvironment() : saved(_mm_getcsr()) {
+    if ((saved & ~flagBits) != defaultControl)
+      _mm_setcsr(defaultControl);
+  }
+  ~DefaultFloatEnvironment() {
+    if (_mm_getcsr() != saved)
+      _mm_setcsr(saved);
+  }
+  DefaultFloatEnvironment(const DefaultFloatEnvironment &) = delete;
+  DefaultFloatEnvironment &operator=(const DefaultFloatEnvironment &) = delete;
+
+private:
+  unsigned saved;
+};
+
+/// On which threads to run, and with whose scratch.
+struct ExecutionContext {
+  int threads = 1;                                      ///< at most
+  threadpool_interop::threadpool_iface *pool = nullptr; ///< null: oneTBB
+  void *scratchpad = nullptr;                           ///< the caller's, with `threads` slots; null: buffers of the threads
+  const int64_t *sizes = nullptr;                       ///< the runtime sizes that the executable's program takes, none negative
+};
+
+/// Calls function(argument, chunk) for each chunk on the threads of `context`, and leaves the caller's floating-point environment alone.
+inline void runOnThreads(const ExecutionContext &context, int chunks, ChunkFunction function, void *argument) {
+  DefaultFloatEnvironment environment; // the pool's own arithmetic must not leave flags in the caller's either
+  if (context.pool)
+    runOnPool(*context.pool, chunks, function, argument);
+  else
+    runOnDefaultThreads(chunks, function, argument);
+}
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CPU_CONTEXT_H

@@ -1,0 +1,154 @@
+//===- Team.cpp - A program on several threads ----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every member of the team walks the whole program. A group's space is cut into slots; member i takes slot i, so that what a slot has in
+// the caches stays with its thread from step to step, and then whatever slots nobody has taken. The next group begins when as many slots
+// have been finished as all groups so far have, wherever they ran: one member alone gets through, members may come late, and a pool may run
+// them one after the other.
+//
+// Groups are numbered in the order in which they run. To take a slot of group n is to raise the slot's number to n: a member that lags
+// behind fails at that, since all slots of a finished group have its number or a later one.
+//
+//===----------------------------------------------------------------------===//
+#include "Cpu/Team.h"
+
+#include "Cpu/Steps.h"
+
+#include <atomic>
+#include <immintrin.h>
+#include <sched.h>
+
+namespace quern {
+namespace {
+
+/// More members would not shorten steps between which all must meet.
+constexpr int maxMembers = 128;
+/// What two threads that have work of the same length wait for each other, several times over.
+constexpr int spinsBeforeHelp = 256;
+/// Beyond it the processor is somebody else's.
+constexpr int spinsBeforeYield = 4096;
+/// Two lines: some processors fetch lines in pairs.
+constexpr size_t apart = 128;
+
+class Team {
+public:
+  Team(const ProgramRun &run, const ScratchNeeds &needs, const ExecutionContext &context, int members)
+      : run(run), needs(needs), context(context), members(members) {
+    for (int i = 0; i < members; ++i)
+      slots[i].group.store(0, std::memory_order_relaxed);
+  }
+  static void runMember(void *team, int member) { static_cast<Team *>(team)->runAs(member); }
+  bool isOutOfMemory() const { return outOfMemory.load(std::memory_order_relaxed); }
+
+private:
+  /// A group on its way.
+  struct Turn {
+    uint64_t number;
+    int64_t total;
+    int slots;
+    uint64_t end; ///< of slots finished when it is done
+  };
+  void runAs(int member);
+  void runSlot(const ProgramCursor &cursor, const Turn &turn, int slot, void *scratch);
+  void runLeft(const ProgramCursor &cursor, const Turn &turn, void *scratch);
+  bool finish(const ProgramCursor &cursor, const Turn &turn, void *scratch);
+  bool isDone(const Turn &turn) const { return finished.load(std::memory_order_acquire) >= turn.end; }
+
+  const ProgramRun &run;
+  const ScratchNeeds &needs;
+  const ExecutionContext &context;
+  const int members;
+  alignas(apart) std::atomic<uint64_t> finished{0}; ///< slots of all groups
+  alignas(apart) std::atomic<int> present{0};       ///< members that have come
+  std::atomic<bool> ended{false}, outOfMemory{false};
+  struct alignas(apart) Slot {
+    std::atomic<uint64_t> group; ///< the last in which it was taken
+  };
+  Slot slots[maxMembers];
+};
+
+void Team::runSlot(const ProgramCursor &cursor, const Turn &turn, int slot, void *scratch) {
+  uint64_t last = slots[slot].group.load(std::memory_order_relaxed);
+  if (last >= turn.number || !slots[slot].group.compare_exchange_strong(last, turn.number, std::memory_order_relaxed))
+    return;
+  run.runGroup(cursor.group(), cursor.indices(), scratch, chunkStart(turn.total, turn.slots, slot),
+               chunkStart(turn.total, turn.slots, slot + 1));
+  finished.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void Team::runLeft(const ProgramCursor &cursor, const Turn &turn, void *scratch) {
+  for (int slot = 0; slot < turn.slots && !isDone(turn); ++slot)
+    runSlot(cursor, turn, slot, scratch);
+}
+
+/// Waits for the slots of others, and takes those whose members have not come or do not get on; false if the program has been given up.
+bool Team::finish(const ProgramCursor &cursor, const Turn &turn, void *scratch) {
+  bool hasHelped = false;
+  for (int spins = 0; !isDone(turn); ++spins) {
+    if (outOfMemory.load(std::memory_order_relaxed))
+      return false;
+    if (!hasHelped && (spins >= spinsBeforeHelp || present.load(std::memory_order_relaxed) < members)) {
+      runLeft(cursor, turn, scratch);
+      hasHelped = true; // all slots are taken now
+    } else if (spins < spinsBeforeYield) {
+      _mm_pause();
+    } else {
+      sched_yield();
+    }
+  }
+  return true;
+}
+
+void Team::runAs(int member) {
+  if (ended.load(std::memory_order_relaxed))
+    return;
+  const SlotScratch scratch(context.scratchpad, needs, member);
+  if (!scratch.isThere()) {
+    outOfMemory.store(true, std::memory_order_relaxed);
+    return;
+  }
+  DefaultFloatEnvironment environment;
+  present.fetch_add(1, std::memory_order_relaxed);
+  Turn turn{0, 0, 0, 0};
+  for (ProgramCursor cursor(run.program, run.bound); cursor.next();) {
+    const Program::GroupSize size = run.program.sizeOf(run.bound, cursor.group());
+    turn = {turn.number + 1, size.total, static_cast<int>(std::min<int64_t>(size.slots, members)), turn.end};
+    turn.end += static_cast<uint64_t>(turn.slots);
+    if (isDone(turn)) // this member has come late
+      continue;
+    if (member < turn.slots)
+      runSlot(cursor, turn, member, scratch.data());
+    if (!finish(cursor, turn, scratch.data()))
+      return;
+  }
+  ended.store(true, std::memory_order_relaxed);
+}
+
+Result<void> runAlone(const ProgramRun &run, const ScratchNeeds &needs, const ExecutionContext &context) {
+  const SlotScratch scratch(context.scratchpad, needs, 0);
+  if (!scratch.isThere())
+    return noSlotMemory(needs, 1);
+  DefaultFloatEnvironment environment;
+  for (ProgramCursor cursor(run.program, run.bound); cursor.next();)
+    run.runGroup(cursor.group(), cursor.indices(), scratch.data(), 0, run.program.sizeOf(run.bound, cursor.group()).total);
+  return {};
+}
+
+} // namespace
+
+Error noSlotMemory(const ScratchNeeds &needs, int threads) {
+  return {Status::OutOfMemory, concat("no memory for ", needs.perThread, " bytes of scratch on each of ", threads, " threads")};
+}
+
+Result<void> runProgram(const ProgramRun &run, const ScratchNeeds &needs, const ExecutionContext &context) {
+  const int members = std::min({run.program.usefulThreads(run.bound), context.threads, maxMembers});
+  if (members == 1)
+    return runAlone(run, needs, context);
+  Team team(run, needs, context, members);
+  runOnThreads(context, members, Team::runMember, &team);
+  return team.isOutOfMemory() ? Result<void>(noSlotMemory(needs, members)) : Result<void>();
+}
+
+} // namespace quern

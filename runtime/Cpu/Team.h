@@ -1,0 +1,26 @@
+//===- Team.h - A program on several threads ------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// All steps of a program run in one parallel region of the pool, with a barrier of our own between them that costs a fraction of what
+// waking threads for each step would.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CPU_TEAM_H
+#define QUERN_RUNTIME_CPU_TEAM_H
+
+#include "Cpu/Context.h"
+#include "Cpu/ProgramRun.h"
+#include "Cpu/Scratch.h"
+
+namespace quern {
+
+/// Runs the whole program, on as many threads as it is worth. `out_of_memory`: no scratch for a thread, outputs undefined.
+Result<void> runProgram(const ProgramRun &run, const ScratchNeeds &needs, const ExecutionContext &context);
+
+Error noSlotMemory(const ScratchNeeds &needs, int threads);
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CPU_TEAM_H

@@ -34,7 +34,11 @@ struct ContractionStrategy {
   int64_t inlineOps = 6;          ///< elementwise ops of up to so many operations stay in registers, more go over scratch
   int64_t nearStrideBytes = 4096; ///< a step along K this long meets the same sets of a cache: tiles of few rows then read longer runs
   bool takesStrided = false;      ///< factors whose columns lie apart are read lane by lane; rows reduces a lone product along K sooner
-  double nsPerOperation = 0.17;   ///< of one vector operation on one core
+  int64_t nearBytes = 512 << 10;  ///< what a tile reads of rhs so often stays in the second level of the cache up to this size
+  int64_t leastTiles = 8;         ///< tiles are narrower where there would be fewer, each of more than nsOfTile
+  double nsOfTile = 2000;
+  double nsPerOperation = 0.17; ///< of one vector operation on one core
+  double nsPerByte = 0.011;     ///< of a factor that comes from beyond the second level of the cache
 };
 
 /// Schedules `problem` as one kernel `@<name>_kernel` behind it. The kernel's signature and attributes are those that scheduleRows()

@@ -85,6 +85,8 @@ struct Product {
   bool mayContract = false, mayReassociate = false;
   bool mayRound = false; ///< f32 factors may be rounded to bf16: the op says `quern.fpmath` = "bf16" or "any"
 
+  /// Along K, each for what is packed.
+  int64_t steps() const;
   mlir::Location loc() const { return mlir::linalg::LinalgOp(op).getLoc(); }
   /// Of what it is summed in.
   mlir::Type sumType() const { return mlir::linalg::LinalgOp(op).getRegionOutputArgs()[0].getType(); }

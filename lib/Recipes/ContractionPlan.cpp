@@ -32,8 +32,11 @@ public:
 
 private:
   bool chooseTile(int64_t columnVectors);
+  bool chooseTiles(int64_t most);
   bool fits(const Product &product);
   int64_t mostRows() const;
+  int64_t leastRows() const;
+  int64_t blocksOfRows() const;
   int64_t widest() const;
   void splitRows();
   void splitOpenRows();
@@ -67,6 +70,7 @@ bool Planner::fits(const Product &product) {
 
 bool Planner::chooseTile(int64_t columnVectors) {
   plan.columnVectors = columnVectors;
+  plan.perRow = static_cast<int64_t>(chain.accumulators.size()) * columnVectors;
   plan.tiles = ceilDiv(chain.columns, plan.width());
   plan.tileStrides.clear();
   return llvm::all_of(chain.products, [&](const Product &product) { return fits(product); });
@@ -95,10 +99,35 @@ int64_t Planner::widest() const {
   return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(chain.columns, plan.lanes));
 }
 
+/// The lowest height that is about as fast as the highest: while what a tile reads of rhs lies together and stays in the second level of
+/// the cache, and need not be converted for every block.
+int64_t Planner::leastRows() const {
+  int64_t most = mostRows();
+  auto isCheap = [&](const Product &product, Dot dot) {
+    int64_t ofElement = product.laneStride() * bytesOf(product.rhs.element());
+    bool isTogether = product.reduced.empty() || product.reduced.back().rhs * bytesOf(product.rhs.element()) <=
+                                                     4 * plan.lanes * ofElement * static_cast<int64_t>(chain.accumulators.size());
+    return isTogether && dot != Dot::Halves && dot != Dot::Rounded && (isPackedDot(dot) || product.rhs.conversions.empty());
+  };
+  bool isNear = plan.bytesOfTile() <= static_cast<double>(strategy.nearBytes);
+  for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots))
+    isNear &= isCheap(product, dot);
+  return isNear ? std::min(most, std::max(ceilDiv(2 * most, 3), ceilDiv(strategy.leastSums, plan.perRow))) : most;
+}
+
+/// As few as registers allow; a few more where their heights are then the same, which halves the code.
+int64_t Planner::blocksOfRows() const {
+  int64_t fewest = ceilDiv(chain.rows, mostRows());
+  for (int64_t blocks = fewest; blocks * leastRows() <= chain.rows; ++blocks)
+    if (chain.rows % blocks == 0)
+      return blocks;
+  return fewest;
+}
+
 void Planner::splitOpenRows() {
-  plan.blockRows = mostRows();
+  plan.blockRows = leastRows();
   plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / plan.blockRows) * plan.blockRows;
-  plan.heights.push_back(plan.blockRows);
+  plan.heights = {plan.blockRows};
   for (int64_t height = 8; height; height /= 2)
     if (height < plan.blockRows)
       plan.heights.push_back(height);
@@ -106,11 +135,10 @@ void Planner::splitOpenRows() {
 }
 
 void Planner::splitRows() {
-  plan.perRow = static_cast<int64_t>(chain.accumulators.size()) * plan.columnVectors;
   plan.shiftsApart = plan.isShifted() && (chain.openRows || chain.rows >= mostRows());
   if (chain.openRows)
     return splitOpenRows();
-  plan.blocks = ceilDiv(chain.rows, mostRows());
+  plan.blocks = blocksOfRows();
   plan.blockRows = chain.rows / plan.blocks;
   plan.tallBlocks = chain.rows % plan.blocks;
   int64_t tallest = plan.blockRows + (plan.tallBlocks ? 1 : 0);
@@ -169,19 +197,32 @@ void Planner::groupProducts() {
       plan.loops.push_back({step});
 }
 
+/// Tiles of at most so many vectors for each accumulator; rather narrower ones than such that leave registers for a single row.
+bool Planner::chooseTiles(int64_t most) {
+  int64_t vectors = ceilDiv(chain.columns, plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
+  auto isBalanced = [&] { return plan.columnVectors == 1 || chain.rows == 1 || mostRows() > 1; };
+  bool found = chooseTile(even) && isBalanced();
+  for (int64_t next = most; next >= 1 && !found; --next)
+    found = chooseTile(next) && isBalanced();
+  return found;
+}
+
 LogicalResult Planner::run() {
   plan.lanes = strategy.vectorBytes / bytesOf(chain.sumType());
   for (const Product &product : chain.products)
     plan.dots.push_back(chooseDot(product, strategy));
-  int64_t most = widest(), vectors = ceilDiv(chain.columns, plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
-  bool found = chooseTile(even);
-  for (int64_t next = most; next >= 1 && !found; --next)
-    found = chooseTile(next);
-  if (!found) {
+  if (!chooseTiles(widest())) {
     whyNot = "the packing of a factor does not fit vectors of " + std::to_string(plan.lanes) + " lanes";
     return failure();
   }
   splitRows();
+  bool isNarrower = true; // so that threads have tiles to share
+  while (isNarrower && !chain.openRows && plan.columnVectors > 1 && plan.perRow > 2 && plan.tiles * plan.chunks < strategy.leastTiles &&
+         plan.nsPerIteration() > strategy.nsOfTile) {
+    int64_t before = plan.columnVectors;
+    isNarrower = chooseTiles(before / 2) || !chooseTiles(before);
+    splitRows();
+  }
   if (mostRows() == 1 && plan.perRow + 2 > strategy.registers) {
     whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit " + std::to_string(strategy.registers) + " registers";
     return failure();
@@ -193,17 +234,24 @@ LogicalResult Planner::run() {
 
 } // namespace
 
+double Plan::bytesOfTile() const {
+  double bytes = 0;
+  for (const Product &product : chain.products)
+    bytes += static_cast<double>(product.steps() * product.packed * width() * bytesOf(product.rhs.element())) *
+             static_cast<double>(product.sums.size());
+  return bytes;
+}
+
+/// What its arithmetic takes, or what reading rhs once takes, if that is more.
 double Plan::nsPerIteration() const {
   double steps = 0;
   for (auto [product, dot] : llvm::zip_equal(chain.products, dots)) {
     double ofLane = dot == Dot::Halves ? 4 : isPackedDot(dot) ? 1 : static_cast<double>(product.taken);
-    double own = static_cast<double>(product.sums.size()) * ofLane;
-    for (const Product::Reduced &loop : product.reduced)
-      own *= static_cast<double>(loop.extent);
-    steps += own;
+    steps += static_cast<double>(product.steps()) * static_cast<double>(product.sums.size()) * ofLane;
   }
   double rows = chain.openRows ? static_cast<double>(chunkRows) : static_cast<double>(chain.rows) / static_cast<double>(chunks);
-  return rows * static_cast<double>(columnVectors) * (steps + static_cast<double>(chain.epilogueOps())) * strategy.nsPerOperation;
+  double operations = rows * static_cast<double>(columnVectors) * (steps + static_cast<double>(chain.epilogueOps()));
+  return std::max(operations * strategy.nsPerOperation, bytesOfTile() * strategy.nsPerByte);
 }
 
 std::string Plan::text() const {

@@ -47,6 +47,7 @@ struct Plan {
   bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
   int64_t width() const { return columnVectors * lanes; }
   bool readsPastEnd(const Product &product) const { return product.readable < tiles * width(); }
+  double bytesOfTile() const; ///< of all factors rhs
   double nsPerIteration() const;
   std::string text() const; ///< one line
 };

@@ -31,6 +31,13 @@ int64_t Product::rhsAt(int64_t column) const {
   return at;
 }
 
+int64_t Product::steps() const {
+  int64_t count = 1;
+  for (const Reduced &loop : reduced)
+    count *= loop.extent;
+  return count;
+}
+
 static bool haveLikeConversions(const Product::Factor &a, const Product::Factor &b) {
   auto like = [](Operation *x, Operation *y) {
     return x->getName() == y->getName() && x->getResult(0).getType() == y->getResult(0).getType();

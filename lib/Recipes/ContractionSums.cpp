@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A step loads the vectors of rhs once and uses them for every row of the block, one element of lhs at a time. Loops carry the sums that
-// they change and no others.
+// they change and no others. Loops over one K that take buffers by turns are one loop, which tells the turn from where it is.
 //
 //===----------------------------------------------------------------------===//
 #include "Recipes/ContractionEmitter.h"
@@ -59,35 +59,46 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
   }
   auto bufferOf = [&](const Product::Factor &factor) { return kernel.arguments.lookup(factor.base); };
   Buffers buffers;
-  const Product &first = chain.products[step.front()];
   Values k;
+  ArrayRef<Product::Reduced> reduced = chain.products[step.front()].reduced;
   std::function<void(unsigned)> nest = [&](unsigned depth) {
-    if (depth == first.reduced.size())
+    if (depth == reduced.size())
       return emitStep(step, buffers, k, row, rows, sums);
-    carry(first.reduced[depth].extent, live, sums, [&](Value at) {
+    carry(reduced[depth].extent, live, sums, [&](Value at) {
       k.push_back(at);
       nest(depth + 1);
       k.pop_back();
     });
   };
-  auto takeTurn = [&](Value turn) {
+  auto chooseBuffers = [&](ArrayRef<Value> isTurn) { // or a later one
     auto choose = [&](function_ref<Value(const Plan::Step &)> bufferIn) {
       Value chosen = bufferIn(turns[0]);
-      for (size_t i = 1; i < turns.size(); ++i) {
-        Value isTurn = create<arith::CmpIOp>(arith::CmpIPredicate::eq, turn, index(static_cast<int64_t>(i)));
-        chosen = create<arith::SelectOp>(isTurn, bufferIn(turns[i]), chosen);
-      }
+      for (size_t i = 1; i < turns.size(); ++i)
+        chosen = create<arith::SelectOp>(isTurn[i - 1], bufferIn(turns[i]), chosen);
       return chosen;
     };
     buffers.lhs = choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[0]].lhs); });
     for (size_t n = 0; n < step.size(); ++n)
       buffers.rhs.push_back(choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[n]].rhs); }));
-    nest(0);
   };
-  if (turns.size() == 1)
-    takeTurn(Value());
-  else
-    carry(static_cast<int64_t>(turns.size()), live, sums, takeTurn);
+  int64_t count = static_cast<int64_t>(turns.size()), extent = reduced.size() == 1 ? reduced[0].extent : 1;
+  if (count == 1) {
+    chooseBuffers({});
+    return nest(0);
+  }
+  carry(count * extent, live, sums, [&](Value at) {
+    Values isTurn;
+    Value within = at;
+    for (int64_t i = 1; i < count; ++i) {
+      isTurn.push_back(create<arith::CmpIOp>(arith::CmpIPredicate::sge, at, index(i * extent)));
+      within = create<arith::SelectOp>(isTurn.back(), linear(-i * extent, {{at, 1}}), within);
+    }
+    chooseBuffers(isTurn);
+    if (reduced.size() != 1)
+      return nest(0);
+    k.push_back(within);
+    nest(1);
+  });
 }
 
 /// A loop that carries the live sums.

@@ -5,10 +5,10 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 16x512, 2 products by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of a row less, 8 tiles of 64 columns
+// CHECK: quern.plan = "contraction: 16x512, 2 products by fma into 1 accumulator, 1 loop over K; blocks of 4x4 vectors, 8 tiles of 64 columns
 // CHECK-COUNT-4: vector.load %arg4
 // CHECK: scf.for
-// CHECK-COUNT-24: math.fma
+// CHECK-COUNT-16: math.fma
 #x = affine_map<(n, p, v, k) -> (n, k)>
 #w = affine_map<(n, p, v, k) -> (p, k, v)>
 #acc = affine_map<(n, p, v, k) -> (n, p * 64 + v)>

@@ -13,7 +13,7 @@
 // ASM: vcvtne2ps2bf16
 // ASM: vcvtneps2bf16
 // ASM: vdpbf16ps
-// STRICT: quern.plan = "contraction: 50x64, 2 products by fma into 1 accumulator, 2 loops over K; blocks of 5x4 vectors
+// STRICT: quern.plan = "contraction: 50x64, 2 products by fma into 1 accumulator, 2 loops over K; blocks of 10x2 vectors
 #a = affine_map<(m, n, k, j) -> (m, k * 2 + j)>
 #last = affine_map<(m, n, k, j) -> (m, k * 2 + j + 100)>
 #b = affine_map<(m, n, k, j) -> (k, n, j)>

@@ -13,7 +13,7 @@
 // CHECK-NOT: arith.xori
 // CHECK-COUNT-4: arith.subi {{.*}} : vector<16xi32>
 // CHECK-NOT: arith.subi {{.*}} : vector<16xi32>
-// CHECK: %{{.*}}:24 = scf.for
+// CHECK: %{{.*}}:16 = scf.for
 // CHECK: arith.xori
 // CHECK-COUNT-4: vector.contract
 // ASM: vpxord {{.*}}{1to16}

@@ -7,6 +7,8 @@
 #include "Desc/Target.h"
 #include "Replay.h"
 #include "Sizes.h"
+#include "Targets/Cpu/Codegen.h"
+#include "Targets/Cpu/Pipeline.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Parser/Parser.h"
@@ -110,14 +112,17 @@ double operationsOf(ModuleOp module) {
 /// Compiles `module` again and again; the last result is left in `lowered`.
 LogicalResult compileOften(ModuleOp module, StringRef target, ProblemTiming &timing, OwningOpRef<ModuleOp> &lowered) {
   std::vector<double> schedule, lower, codegen;
+  CpuLowering lowering(*module.getContext());
+  CpuCodegen generator;
+  Target parsed = *Target::parse(target.str());
   bool works = true;
   for (int i = 0; i < compilations && works; ++i) {
     lowered = module.clone();
     schedule.push_back(nsOf([&] { works &= succeeded(compiler::schedule(*lowered, target)); }));
     if (works)
-      lower.push_back(nsOf([&] { works &= succeeded(compiler::lower(*lowered, target)); }));
+      lower.push_back(nsOf([&] { works &= succeeded(lowering.run(*lowered, parsed, /*verifyIr=*/false)); }));
     if (works)
-      codegen.push_back(nsOf([&] { works &= succeeded(compiler::codegen(*lowered, target, compiler::CodeForm::Object)); }));
+      codegen.push_back(nsOf([&] { works &= bool(generator.run(*lowered, parsed, CpuCodeForm::Object, /*verifyIr=*/false)); }));
   }
   if (!works)
     return failure();

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Cpu/Execute.h"
 #include "Runtime/TestArtifacts.h"
+#include "Runtime/TestPools.h"
 #include "Runtime/TestSupport.h"
 
 #include "quern/quern_threadpool.hpp"
@@ -22,37 +23,7 @@
 namespace quern {
 namespace {
 
-/// A pool of std::threads, started for each call; asynchronous if told so.
-class TestPool : public threadpool_interop::threadpool_iface {
-public:
-  TestPool(int count, bool isAsynchronous) : count(count), isAsynchronous(isAsynchronous) {}
-  ~TestPool() override { join(); }
-  int get_num_threads() const override { return count; }
-  bool get_in_parallel() const override { return inParallel; }
-  void parallel_for(int n, const std::function<void(int, int)> &fn) override {
-    ++calls;
-    largest = std::max(largest, n);
-    for (int i = 0; i < n; ++i)
-      threads.emplace_back([fn, i, n] { fn(i, n); });
-    if (!isAsynchronous)
-      join();
-  }
-  uint64_t get_flags() const override { return isAsynchronous ? ASYNCHRONOUS : 0; }
-  void wait() override { join(); }
-
-  int calls = 0, largest = 0;
-  bool inParallel = false;
-
-private:
-  void join() {
-    for (std::thread &thread : threads)
-      thread.join();
-    threads.clear();
-  }
-  int count;
-  bool isAsynchronous;
-  std::vector<std::thread> threads;
-};
+using test::TestPool;
 
 #if defined(__clang__)
 __attribute__((no_sanitize("function"))) // generated code carries no type marks

@@ -1,0 +1,241 @@
+//===- ProgramModel.cpp - Launch programs of C++ kernels ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Steps that run at once name different buffers, so that there is no order between them that could matter.
+//
+//===----------------------------------------------------------------------===//
+#include "Runtime/ProgramModel.h"
+
+#include "Cpu/Steps.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <numeric>
+
+namespace quern::test {
+namespace {
+
+constexpr int64_t rows = 40;
+constexpr uint32_t argumentCount = 5, regionCount = 4;
+
+int64_t mix(int64_t a, int64_t b, int64_t c) {
+  auto z = static_cast<uint64_t>(a) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(b) * 0xbf58476d1ce4e5b9u + static_cast<uint64_t>(c) + 1;
+  return static_cast<int64_t>(z ^ (z >> 29));
+}
+
+/// What an embedder needs to walk a program: everything is in the C structures.
+class Walker {
+public:
+  Walker(const quern_entry_t &entry, void *const *arguments, std::vector<int64_t> sizes)
+      : entry(entry), arguments(arguments), sizes(std::move(sizes)) {
+    for (int32_t r = 0; r < entry.region_count; ++r)
+      regions.emplace_back(static_cast<size_t>(valueOf(entry.regions[r])) / sizeof(int64_t) + 1, -1);
+  }
+  void run() { runRange(0, entry.step_count, 0, 0); }
+
+private:
+  int64_t valueOf(const quern_entry_value_t &value) const {
+    int64_t sum = 0;
+    for (int32_t t = 0; t < value.term_count; ++t) {
+      int64_t product = value.terms[t].coefficient;
+      for (int32_t s = 0; s < value.terms[t].symbol_count; ++s) {
+        const uint32_t symbol = value.terms[t].symbols[s];
+        product *= symbol < QUERN_ENTRY_MAX_DEPTH ? indices[symbol] : sizes[symbol - QUERN_ENTRY_MAX_DEPTH];
+      }
+      sum += product;
+    }
+    return sum;
+  }
+  void runStep(const quern_entry_step_t &step) {
+    std::vector<void *> named;
+    for (int32_t b = 0; b < step.buffer_count; ++b) {
+      const quern_entry_buffer_t &buffer = step.buffers[b];
+      void *base = buffer.argument < entry.argument_count ? arguments[buffer.argument]
+                                                          : regions[static_cast<size_t>(buffer.argument - entry.argument_count)].data();
+      named.push_back(static_cast<char *>(base) + buffer.byte_offset + valueOf(buffer.more_bytes));
+    }
+    alignas(64) int64_t scratch[rowElements];
+    invoke(step, {step.buffers ? named.data() : arguments, scratch, nullptr, sizes.data()}, 0, iterationsOf(step, sizes.data()));
+  }
+  /// Steps [first, end), and the loops from `loop` on around them.
+  void runRange(int32_t first, int32_t end, int32_t loop, int depth) {
+    while (first < end) {
+      if (loop == entry.loop_count || entry.loops[loop].first_step != first) {
+        runStep(entry.steps[first++]);
+        continue;
+      }
+      const quern_entry_loop_t &around = entry.loops[loop];
+      const int64_t trips = valueOf(around.trips);
+      for (indices[depth] = 0; indices[depth] < trips; ++indices[depth])
+        runRange(around.first_step, around.end_step, loop + 1, depth + 1);
+      first = around.end_step;
+      while (loop < entry.loop_count && entry.loops[loop].first_step < first)
+        ++loop;
+    }
+  }
+
+  const quern_entry_t &entry;
+  void *const *arguments;
+  std::vector<int64_t> sizes;
+  std::vector<std::vector<int64_t>> regions;
+  int64_t indices[QUERN_ENTRY_MAX_DEPTH] = {};
+};
+
+void *const functions[] = {reinterpret_cast<void *>(mixRows), reinterpret_cast<void *>(mixThroughScratch)};
+
+std::vector<void *> pointersTo(ProgramModel::Memory &memory) {
+  std::vector<void *> pointers;
+  for (std::vector<int64_t> &argument : memory)
+    pointers.push_back(argument.data());
+  return pointers;
+}
+
+class Generator {
+public:
+  Generator(std::mt19937_64 &random, bool isOpen) : random(random), isOpen(isOpen) {}
+
+  ProgramModel make() {
+    Artifact &artifact = model.artifact;
+    artifact.entries = {"mix", "scratch"};
+    artifact.scratchBytesPerThread = rowBytes;
+    artifact.arguments.assign(argumentCount, {1, 1, isOpen ? 0 : rows * rowBytes});
+    if (isOpen) {
+      model.sizes = {2, 3};
+      artifact.sizeCount = 2;
+    }
+    for (uint32_t r = 0; r < regionCount; ++r)
+      artifact.regions.push_back(isOpen ? Polynomial(timesSize(rows / 2 * rowBytes, 0)) : Polynomial(rows * rowBytes));
+    addBody(2 + draw(3), {});
+    return std::move(model);
+  }
+
+private:
+  int64_t draw(int64_t below) { return static_cast<int64_t>(random() % static_cast<uint64_t>(below)); }
+  static Polynomial timesSize(int64_t coefficient, uint32_t size) {
+    Polynomial polynomial;
+    polynomial.terms.push_back({coefficient, {symbolOfSize(size)}});
+    return polynomial;
+  }
+
+  /// `trips` of the loops around.
+  void addBody(int64_t items, std::vector<int64_t> trips) {
+    for (int64_t item = 0; item < items; ++item)
+      if (trips.size() < 3 && draw(3) == 0)
+        addLoop(trips);
+      else
+        addGroup(trips);
+  }
+  void addLoop(std::vector<int64_t> trips) {
+    const int64_t count = draw(5) - (draw(8) == 0);
+    const size_t loop = model.artifact.loops.size();
+    model.artifact.loops.push_back({count, static_cast<uint32_t>(model.artifact.steps.size()), 0});
+    if (isOpen && count > 2) // 3 is size 1
+      model.artifact.loops[loop].trips = count == 3 ? timesSize(1, 1) : timesSize(2, 0);
+    trips.push_back(count);
+    addBody(1 + draw(3), trips);
+    model.artifact.loops[loop].end = static_cast<uint32_t>(model.artifact.steps.size());
+  }
+  void addGroup(const std::vector<int64_t> &trips) {
+    std::vector<uint32_t> places(argumentCount + regionCount);
+    std::iota(places.begin(), places.end(), 0u);
+    std::shuffle(places.begin(), places.end(), random);
+    const int64_t steps = 1 + draw(3);
+    for (int64_t s = 0; s < steps; ++s) {
+      LaunchStep &step = model.artifact.steps.emplace_back();
+      step.entry = static_cast<uint32_t>(draw(2));
+      step.iterations = rowElements;
+      step.nsPerIteration = draw(4) == 0 ? 10 : 5000;
+      if (isOpen && draw(2)) {
+        step.iterations = rowElements / 3;
+        step.factors = {{1, 1}};
+      }
+      step.besidePrevious = s > 0;
+      for (size_t b = 0; b < 3; ++b)
+        step.buffers.push_back({places[static_cast<size_t>(s) * 3 + b], offset(trips)});
+    }
+  }
+  /// A row for each point of some of the loops, from the first on or from the last back.
+  Polynomial offset(const std::vector<int64_t> &trips) {
+    Polynomial offset;
+    int64_t constant = draw(3) * rowBytes, stride = rowBytes;
+    for (size_t depth = 0; depth < trips.size(); ++depth) {
+      if (draw(4) == 0 || trips[depth] <= 0)
+        continue;
+      const bool isReversed = draw(2);
+      if (isReversed)
+        constant += stride * (trips[depth] - 1);
+      if (isOpen && trips[depth] == 2 && stride % 2 == 0) // the stride by way of size 0
+        offset.terms.push_back({(isReversed ? -stride : stride) / 2, {static_cast<uint32_t>(depth), symbolOfSize(0)}});
+      else
+        offset.terms.push_back({isReversed ? -stride : stride, {static_cast<uint32_t>(depth)}});
+      stride += rowBytes;
+    }
+    if (trips.size() > 1 && trips[0] > 0 && trips[1] > 0 && draw(3) == 0)
+      offset.terms.push_back({rowBytes, {0, 1}});
+    offset.terms.push_back({constant, {}});
+    return offset;
+  }
+
+  std::mt19937_64 &random;
+  bool isOpen;
+  ProgramModel model;
+};
+
+} // namespace
+
+void mixRows(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
+  const auto *a = static_cast<const int64_t *>(args->buffers[0]), *b = static_cast<const int64_t *>(args->buffers[1]);
+  auto *c = static_cast<int64_t *>(args->buffers[2]);
+  for (int64_t i = begin; i < end; ++i)
+    c[i] = mix(a[rowElements - 1 - i], b[i], c[i]);
+}
+
+void mixThroughScratch(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
+  auto *scratch = static_cast<int64_t *>(args->scratch);
+  std::copy_n(static_cast<const int64_t *>(args->buffers[0]), rowElements, scratch);
+  void *const buffers[] = {scratch, args->buffers[1], args->buffers[2]};
+  const quern_kernel_args_t inner{buffers, nullptr, args->shared, args->sizes};
+  mixRows(&inner, begin, end);
+}
+
+ProgramModel::Memory ProgramModel::start() const {
+  Memory memory(argumentCount, std::vector<int64_t>(rows * rowElements));
+  for (size_t a = 0; a < memory.size(); ++a)
+    std::iota(memory[a].begin(), memory[a].end(), static_cast<int64_t>(a) * 1000000);
+  return memory;
+}
+
+ProgramModel::Memory ProgramModel::walk() const {
+  Entry entry;
+  EXPECT_TRUE(entry.take(artifact, functions));
+  Memory memory = start();
+  Walker(entry.view(), pointersTo(memory).data(), sizes).run();
+  return memory;
+}
+
+ProgramModel::Memory ProgramModel::run(const ExecutionContext &context) const {
+  Entry entry;
+  Program program;
+  EXPECT_TRUE(entry.take(artifact, functions));
+  Result<void> taken = program.take(artifact, entry.steps());
+  EXPECT_TRUE(taken) << taken.error().message;
+  std::vector<int64_t> numbers(program.numberCount());
+  if (!program.fixedNumbers()) {
+    Result<void> bound = program.bind(sizes.data(), numbers.data());
+    EXPECT_TRUE(bound) << bound.error().message;
+  }
+  const int64_t *bound = program.fixedNumbers() ? program.fixedNumbers() : numbers.data();
+  std::vector<int64_t> regions(static_cast<size_t>(program.regionsEnd(bound)) / sizeof(int64_t), -1);
+  Memory memory = start();
+  const std::vector<void *> buffers = pointersTo(memory);
+  const ProgramRun run{program, bound, buffers.data(), sizes.data(), nullptr, reinterpret_cast<char *>(regions.data())};
+  const Result<void> done = runProgram(run, {artifact.scratchBytesPerThread, 0}, context);
+  EXPECT_TRUE(done) << done.error().message;
+  return memory;
+}
+
+ProgramModel randomProgram(std::mt19937_64 &random, bool isOpen) { return Generator(random, isOpen).make(); }
+
+} // namespace quern::test

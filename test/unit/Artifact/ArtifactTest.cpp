@@ -22,6 +22,15 @@ namespace {
 
 constexpr size_t checksumAt = 12, headerBytes = 28;
 
+constexpr uint32_t size0 = symbolOfSize(0), size1 = symbolOfSize(1), size3 = symbolOfSize(3);
+
+Polynomial sum(std::vector<Term> terms) {
+  Polynomial polynomial;
+  polynomial.terms = std::move(terms);
+  return polynomial;
+}
+
+/// With two loops around its last two steps, and one size that is derived.
 Artifact sample() {
   Artifact artifact;
   artifact.descriptor = "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab axis=1";
@@ -30,7 +39,14 @@ Artifact sample() {
   artifact.keyBytes = std::string("\0key\xff", 5);
   artifact.plan = "rows: 8 rows of 9, vectors of 8";
   artifact.entries = {"softmax_kernel", "second"};
-  artifact.steps = {{0, 8, 100, {}}, {1, 2, 0, {{0, 16}, {2, 1}}}, {0, 4, 10, {}, {{1, 64}, {0, 0}}, true}};
+  artifact.steps = {{0, 8, 100, {}},
+                    {1, 2, 0, {{0, 16}, {2, 1}}},
+                    {0, 4, 10, {}, {{1, 64}, {0, 0}}, true},
+                    {1, 4, 10, {}, {{1, sum({{96, {}}, {-32, {0}}, {8, {0, 1}}})}, {2, sum({{64, {0, size0}}, {4, {1}}})}}},
+                    {0, 4, 10, {}, {{2, 0}, {3, sum({{256, {0}}})}}, true}};
+  artifact.loops = {{3, 3, 5}, {2, 3, 5}};
+  artifact.regions = {sum({{64, {size0, size3}}}), 1024};
+  artifact.derivedSizes = {{0, sum({{1, {size0}}}), 16, sum({{2, {size1}}})}};
   artifact.sizeCount = 3;
   artifact.arguments = {{1, 0, 288}, {17, 1, 288}};
   artifact.scratchBytesPerThread = 64;
@@ -95,6 +111,15 @@ TEST(Artifact, LeadsBack) {
   EXPECT_EQ(parsed->steps[2].buffers[0].buffer, 1u);
   EXPECT_EQ(parsed->steps[2].buffers[0].byteOffset.constant(), 64);
   EXPECT_TRUE(parsed->steps[2].besidePrevious);
+  ASSERT_EQ(parsed->loops.size(), 2u);
+  EXPECT_EQ(parsed->loops[1].trips.constant(), 2);
+  EXPECT_EQ(parsed->loops[1].end, 5u);
+  EXPECT_EQ(parsed->steps[3].buffers[0].byteOffset.text(), "96 - 32*d0 + 8*d0*d1");
+  EXPECT_EQ(parsed->steps[3].buffers[1].byteOffset, artifact.steps[3].buffers[1].byteOffset);
+  EXPECT_EQ(parsed->regions, artifact.regions);
+  ASSERT_EQ(parsed->derivedSizes.size(), 1u);
+  EXPECT_EQ(parsed->derivedSizes[0].stride.text(), "2*s1");
+  EXPECT_EQ(parsed->launchText(), "softmax_kernel, second | softmax_kernel, loop 3 { loop 2 { second | softmax_kernel } }");
   EXPECT_EQ(parsed->arguments[1].index, 17);
   EXPECT_EQ(parsed->arguments[1].isOutput, 1u);
 }
@@ -149,13 +174,40 @@ TEST(Artifact, ForgedFieldsAreRefused) {
       {"-64 of shared scratch", [](Artifact &a) { a.sharedScratchBytes = -64; }},
       {"has 70000 runtime sizes", [](Artifact &a) { a.sizeCount = 70000; }},
       {"step 1 has 17 factors", [](Artifact &a) { a.steps[1].factors.resize(17); }},
-      {"step 1 divides size 3 of 3", [](Artifact &a) { a.steps[1].factors[1].sizeIndex = 3; }},
-      {"step 1 divides size 0 of 3 by 0", [](Artifact &a) { a.steps[1].factors[0].divisor = 0; }},
-      {"step 1 divides size 0 of 0", [](Artifact &a) { a.sizeCount = 0; }},
+      {"step 1 divides size 4 of 4", [](Artifact &a) { a.steps[1].factors[1].sizeIndex = 4; }},
+      {"step 1 divides size 0 of 4 by 0", [](Artifact &a) { a.steps[1].factors[0].divisor = 0; }},
+      {"derived size 0 depends on size 0; it has 0 of them", [](Artifact &a) { a.sizeCount = 0; }},
       {"step 2 has 65 buffers", [](Artifact &a) { a.steps[2].buffers.resize(65); }},
-      {"step 2 passes buffer 2 of 2", [](Artifact &a) { a.steps[2].buffers[1].buffer = 2; }},
+      {"step 2 passes buffer 4 of 4", [](Artifact &a) { a.steps[2].buffers[1].buffer = 4; }},
       {"step 2 passes buffer 1 from byte -4 on", [](Artifact &a) { a.steps[2].buffers[0].byteOffset = -4; }},
       {"step 2 passes buffer 1 from byte 289 on, of 288", [](Artifact &a) { a.steps[2].buffers[0].byteOffset = 289; }},
+      {"step 3 says 1 of running beside", [](Artifact &a) { a.steps[3].besidePrevious = true; }},
+      {"step 4 says 1 of running beside", [](Artifact &a) { a.steps[3].buffers.clear(), a.loops[1].first = 4; }},
+      {"has 5000 loops", [](Artifact &a) { a.loops.resize(5000); }},
+      {"has 300 regions", [](Artifact &a) { a.regions.resize(300); }},
+      {"has 17 derived sizes", [](Artifact &a) { a.derivedSizes.resize(17); }},
+      {"loop 0 is around steps 5 to 5, of 0 to 5", [](Artifact &a) { a.loops[0].first = 5; }},
+      {"loop 0 is around steps 3 to 6, of 0 to 5", [](Artifact &a) { a.loops[0].end = 6; }},
+      {"loop 1 is around steps 3 to 5, of 3 to 4", [](Artifact &a) { a.loops[0].end = 4; }},
+      {"loop 1 is around steps 2 to 5, of 3 to 5", [](Artifact &a) { a.loops[1].first = 2; }},
+      {"loop 8 lies within 8 others", [](Artifact &a) { a.loops.assign(9, {2, 3, 5}); }},
+      {"loop 0 depends on loop 0; it has 0 of them", [](Artifact &a) { a.loops[0].trips = sum({{1, {0}}}); }},
+      {"region 0 depends on size 4; it has 4 of them", [](Artifact &a) { a.regions[0] = sum({{1, {symbolOfSize(4)}}}); }},
+      {"region 1 has -5 bytes", [](Artifact &a) { a.regions[1] = -5; }},
+      {"derived size 0 depends on size 3; it has 3 of them", [](Artifact &a) { a.derivedSizes[0].limit = sum({{1, {size3}}}); }},
+      {"derived size 0 is of argument 2 of 2", [](Artifact &a) { a.derivedSizes[0].argument = 2; }},
+      {"step 3 depends on loop 2; it has 2 of them", [](Artifact &a) { a.steps[3].buffers[0].byteOffset = sum({{1, {2}}}); }},
+      {"step 3 has a sum of 65 terms", [](Artifact &a) { a.steps[3].buffers[0].byteOffset.terms.resize(65); }},
+      {"step 3 has a product of 9", [](Artifact &a) { a.steps[3].buffers[0].byteOffset.terms[0].symbols.resize(9); }},
+      {"step 3 has a product that is not in order", [](Artifact &a) { a.steps[3].buffers[0].byteOffset = sum({{1, {1, 0}}}); }},
+      {"step 3 passes buffer 0 from byte 96 - 48*d0 + 8*d0*d1 on, of 288",
+       [](Artifact &a) {
+         a.steps[3].buffers[0] = {0, sum({{96, {}}, {-48, {0}}, {8, {0, 1}}})};
+         a.loops[0].trips = 4; // down to -48
+       }},
+      {"step 4 passes buffer 3 from byte 1024*d0 on, of 1024",
+       [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{1024, {0}}}); }},
+      {"from byte 9223372036854775807*d0 on", [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{INT64_MAX, {0}}}); }},
       {"step 0 says 1 of running beside", [](Artifact &a) { a.steps[0].besidePrevious = true; }},
   };
   for (const Case &one : cases) {
@@ -163,6 +215,31 @@ TEST(Artifact, ForgedFieldsAreRefused) {
     one.forge(artifact);
     expectRefused(artifact.serialize(), one.fragment);
   }
+}
+
+TEST(Artifact, OffsetsThatSizesDecideAreLeftToExecutions) {
+  Artifact artifact = sample();
+  artifact.steps[4].buffers[1].byteOffset = sum({{1024, {0, size0}}});
+  EXPECT_TRUE(Artifact::parse(artifact.serialize()));
+  artifact = sample();
+  artifact.steps[4].buffers[1].byteOffset = sum({{1024, {0}}});
+  artifact.loops[0].trips = sum({{1, {size3}}});
+  EXPECT_TRUE(Artifact::parse(artifact.serialize()));
+  artifact.loops[0].trips = 0; // never runs
+  EXPECT_TRUE(Artifact::parse(artifact.serialize()));
+}
+
+TEST(Polynomial, RangesAndText) {
+  EXPECT_EQ(Polynomial().text(), "0");
+  EXPECT_EQ(Polynomial(-3).text(), "-3");
+  EXPECT_EQ(sum({{-1, {size0}}, {1, {0, 1}}, {-7, {}}}).text(), "-s0 + d0*d1 - 7");
+  const SymbolRange symbols[] = {{0, 9}, {-2, 3}};
+  const std::optional<SymbolRange> range = rangeOf(sum({{5, {}}, {-2, {0}}, {10, {0, 1}}}), symbols);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->low, 5 - 18 - 180);
+  EXPECT_EQ(range->high, 5 + 270);
+  EXPECT_FALSE(rangeOf(sum({{INT64_MAX / 8, {0}}}), symbols));
+  EXPECT_FALSE(rangeOf(sum({{INT64_MAX, {}}, {1, {0}}}), symbols));
 }
 
 TEST(Artifact, ForeignFilesAreRefused) {

@@ -67,9 +67,9 @@ LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string 
     if (failed(kernels))
       kernels = scheduleRows(problem, rowsStrategyFor(target), &notRows);
     if (failed(kernels)) {
-      ContractionStrategy strided = contractionStrategyFor(target);
-      strided.takesStrided = true;
-      kernels = scheduleContraction(problem, strided, &notContraction);
+      ContractionStrategy strategy = contractionStrategyFor(target);
+      strategy.isLastResort = true;
+      kernels = scheduleContraction(problem, strategy, &notContraction);
     }
     if (failed(kernels)) {
       whyNot = "no recipe schedules @" + problem.getName().str() + ": map: " + notMap + "; contraction: " + notContraction +

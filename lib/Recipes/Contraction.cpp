@@ -17,7 +17,7 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleContraction(func::FuncOp pro
                                                                 std::string *whyNot) {
   std::string reason;
   contractions::Chain chain;
-  if (succeeded(contractions::readChain(problem, chain, strategy.takesStrided, reason))) {
+  if (succeeded(contractions::readChain(problem, chain, strategy.isLastResort, reason))) {
     contractions::Plan plan(chain, strategy);
     if (succeeded(contractions::planContraction(plan, reason)))
       return SmallVector<func::FuncOp>{contractions::Emitter(plan).emit()};

@@ -33,7 +33,7 @@ struct ContractionStrategy {
   int64_t chunkRows = 64;         ///< rows of an iteration: bounds the scratch and gives several threads work
   int64_t inlineOps = 6;          ///< elementwise ops of up to so many operations stay in registers, more go over scratch
   int64_t nearStrideBytes = 4096; ///< a step along K this long meets the same sets of a cache: tiles of few rows then read longer runs
-  bool takesStrided = false;      ///< factors whose columns lie apart are read lane by lane; rows reduces a lone product along K sooner
+  bool isLastResort = false;      ///< no other recipe takes it: columns that lie apart are read one by one, and a single one is taken, too
   int64_t nearBytes = 512 << 10;  ///< what a tile reads of rhs so often stays in the second level of the cache up to this size
   int64_t leastTiles = 8;         ///< tiles are narrower where there would be fewer, each of more than nsOfTile
   double nsOfTile = 2000;

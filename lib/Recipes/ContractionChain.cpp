@@ -53,9 +53,17 @@ bool addLinear(AffineExpr expr, int64_t factor, LoopAccess &out) {
   return scale && expr.getKind() == AffineExprKind::Mul && addLinear(binary.getLHS(), factor * scale.getValue(), out);
 }
 
+/// The loop of one index along the last dim of an op's first result, if there is one: a single column.
+std::optional<unsigned> singleColumn(LinalgOp op) {
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  auto dim = dyn_cast_or_null<AffineDimExpr>(map.getNumResults() ? map.getResults().back() : AffineExpr());
+  bool isSingle = dim && op.getStaticLoopRanges()[dim.getPosition()] == 1;
+  return isSingle ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
+}
+
 class Reader {
 public:
-  Reader(Chain &chain, bool takesStrided, std::string &whyNot) : chain(chain), takesStrided(takesStrided), whyNot(whyNot) {}
+  Reader(Chain &chain, bool isLastResort, std::string &whyNot) : chain(chain), isLastResort(isLastResort), whyNot(whyNot) {}
   LogicalResult read();
 
 private:
@@ -83,7 +91,7 @@ private:
   LogicalResult checkStored(const Accumulator &accumulator);
 
   Chain &chain;
-  bool takesStrided;
+  bool isLastResort;
   std::string &whyNot;
   SmallVector<LinalgOp, 8> ops;
   SmallVector<Elementwise, 8> elementwise;
@@ -141,6 +149,8 @@ LogicalResult Reader::chooseColumns() {
     for (auto [extent, stride] : llvm::zip_equal(extentsOf(op), out.strides))
       if (stride == 1 && !rows::isOpen(extent))
         chain.columns = extent;
+    if (isLastResort && singleColumn(op))
+      chain.columns = 1;
     if (!chain.columns)
       return fail("the result of an elementwise op is nowhere contiguous");
   }
@@ -173,7 +183,7 @@ LogicalResult Reader::readProducts() {
       continue;
     Product product;
     SmallVector<TileAccess> sumsOf;
-    if (failed(readProduct(op, chain, product, takesStrided, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
+    if (failed(readProduct(op, chain, product, isLastResort, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
       return failure();
     chain.products.push_back(std::move(product));
   }
@@ -220,6 +230,8 @@ LogicalResult Reader::readElementwise() {
     for (auto [loop, extent] : llvm::enumerate(extentsOf(op)))
       if (out.strides[loop] == 1 && extent == chain.columns)
         own.column = static_cast<int>(loop);
+    if (auto single = singleColumn(op); single && isLastResort && chain.columns == 1)
+      own.column = static_cast<int>(*single);
     if (own.column < 0)
       return fail("an elementwise op does not write " + Twine(chain.columns) + " columns side by side");
     own.isStart = !summed.contains(out.base) && llvm::any_of(chain.accumulators, [&](Accumulator &a) { return a.at.base == out.base; });
@@ -260,7 +272,7 @@ LogicalResult Reader::addPoints(Elementwise &own) {
       TileAccess at{access.base, access.offset, 0, 0};
       if (access.base) {
         at.row = own.row < 0 ? 0 : access.strides[own.row];
-        at.column = access.strides[own.column];
+        at.column = isLastResort && chain.columns == 1 ? 1 : access.strides[own.column];
         int64_t rest = i;
         for (unsigned loop : llvm::reverse(gates)) {
           if (rows::isOpen(access.strides[loop]))
@@ -396,7 +408,7 @@ LogicalResult quern::contractions::readAddress(OpOperand &operand, LoopAccess &o
   return success();
 }
 
-LogicalResult quern::contractions::readChain(func::FuncOp problem, Chain &chain, bool takesStrided, std::string &whyNot) {
+LogicalResult quern::contractions::readChain(func::FuncOp problem, Chain &chain, bool isLastResort, std::string &whyNot) {
   chain.problem = problem;
-  return Reader(chain, takesStrided, whyNot).read();
+  return Reader(chain, isLastResort, whyNot).read();
 }

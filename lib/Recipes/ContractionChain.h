@@ -120,11 +120,12 @@ llvm::SmallVector<int64_t> extentsOf(mlir::linalg::LinalgOp op);
 
 /// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each value of the gates, in the
 /// order of `product.sums`. Rows and columns of the chain are set by the first product, columns only if they are 0.
-mlir::LogicalResult readProduct(mlir::linalg::LinalgOp op, Chain &chain, Product &product, bool takesStrided,
+mlir::LogicalResult readProduct(mlir::linalg::LinalgOp op, Chain &chain, Product &product, bool isLastResort,
                                 llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
 
-/// Reads a problem. Fails with a reason where it is no such chain, or has a factor strided along its columns and these are not taken.
-mlir::LogicalResult readChain(mlir::func::FuncOp problem, Chain &chain, bool takesStrided, std::string &whyNot);
+/// Reads a problem. Fails with a reason where it is no such chain, or, but for the last resort, has a factor strided along its columns.
+/// Only the last resort takes a dim of one index for the columns.
+mlir::LogicalResult readChain(mlir::func::FuncOp problem, Chain &chain, bool isLastResort, std::string &whyNot);
 
 } // namespace quern::contractions
 

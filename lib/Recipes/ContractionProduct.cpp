@@ -64,8 +64,8 @@ namespace {
 
 class Reader {
 public:
-  Reader(LinalgOp op, Chain &chain, Product &product, bool takesStrided, std::string &whyNot)
-      : op(op), chain(chain), columns(chain.columns), product(product), takesStrided(takesStrided), whyNot(whyNot), extents(extentsOf(op)) {
+  Reader(LinalgOp op, Chain &chain, Product &product, bool isLastResort, std::string &whyNot)
+      : op(op), chain(chain), columns(chain.columns), product(product), isLastResort(isLastResort), whyNot(whyNot), extents(extentsOf(op)) {
   }
   LogicalResult read(SmallVectorImpl<TileAccess> &sumsOf);
 
@@ -75,6 +75,7 @@ private:
     return failure();
   }
   LogicalResult chooseLanes();
+  LogicalResult chooseOneColumn();
   LogicalResult sortLoops();
   LogicalResult countRows();
   void readPacking(unsigned loop);
@@ -88,7 +89,7 @@ private:
   Chain &chain;
   int64_t &columns;
   Product &product;
-  bool takesStrided;
+  bool isLastResort;
   std::string &whyNot;
   SmallVector<int64_t> extents;
   SmallVector<OpOperand *, 2> inputs; ///< lhs first
@@ -114,6 +115,8 @@ LogicalResult Reader::chooseLanes() {
   for (unsigned loop = 0; loop < extents.size(); ++loop)
     if (sum.strides[loop] == 1 && kinds[loop] == utils::IteratorType::parallel)
       found = loop;
+  if (!found && columns == 1 && isLastResort)
+    return chooseOneColumn();
   if (!found)
     return fail("the result of a product is nowhere contiguous");
   lanes = *found;
@@ -123,6 +126,21 @@ LogicalResult Reader::chooseLanes() {
   }
   if (lhs.strides[lanes] || !rhs.strides[lanes])
     return fail("both factors of a product, or none, vary along its columns");
+  return success();
+}
+
+/// Of a single column, without gates: rows tell the factors apart.
+LogicalResult Reader::chooseOneColumn() {
+  auto *single = llvm::find(extents, 1);
+  if (single == extents.end())
+    return fail("the result of a product is nowhere contiguous");
+  lanes = single - extents.begin();
+  auto kinds = op.getIteratorTypesArray();
+  for (unsigned loop = 0; loop < extents.size(); ++loop)
+    if (kinds[loop] == utils::IteratorType::parallel && rhs.strides[loop] && !lhs.strides[loop]) {
+      std::swap(lhs, rhs);
+      std::swap(inputs[0], inputs[1]);
+    }
   return success();
 }
 
@@ -225,8 +243,10 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
   llvm::sort(ofRhs, [&](unsigned a, unsigned b) { return std::pair(sum.strides[a], a) < std::pair(sum.strides[b], b); });
   SmallVector<unsigned, 3> gates;
   int64_t covered = 1;
+  AffineExpr last = op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults().back();
   for (unsigned loop : ofRhs) {
-    if (sum.strides[loop] == covered && (!columns || covered < columns)) {
+    bool isColumn = !columns || covered < columns || (columns == 1 && isLastResort && last.isFunctionOfDim(loop)); // of a padded panel
+    if (sum.strides[loop] == covered && isColumn) {
       product.columns.push_back({extents[loop], rhs.strides[loop]});
       covered *= extents[loop];
     } else {
@@ -275,7 +295,7 @@ bool Reader::hasWhole() {
 LogicalResult Reader::checkStride() {
   if (!product.apart && product.taken == 1 && !hasWhole())
     product.apart = std::exchange(product.packed, 1);
-  if ((product.apart && !takesStrided) || !(product.apart || hasWhole()))
+  if ((product.apart && !isLastResort) || !(product.apart || hasWhole()))
     return fail("a factor is strided along its columns");
   return success();
 }
@@ -297,7 +317,7 @@ LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
 
 } // namespace
 
-LogicalResult quern::contractions::readProduct(LinalgOp op, Chain &chain, Product &product, bool takesStrided,
+LogicalResult quern::contractions::readProduct(LinalgOp op, Chain &chain, Product &product, bool isLastResort,
                                                SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot) {
-  return Reader(op, chain, product, takesStrided, whyNot).read(sumsOf);
+  return Reader(op, chain, product, isLastResort, whyNot).read(sumsOf);
 }

@@ -92,7 +92,7 @@ Result<void> Primitive::addSlots() {
     sizeCount += slot.sizeCount;
   if (sizeCount > maxRuntimeSizes)
     return unimplemented("the primitive has ", sizeCount, " runtime dims, strides and offsets; the limit is ", maxRuntimeSizes);
-  if (problem().usesCallerScratchpad() && kernel && kernel->scratch().any()) {
+  if (problem().usesCallerScratchpad() && kernel && (kernel->scratch().any() || kernel->program().hasOpenRegions())) {
     Result<const TensorDesc *> scratchpad = problem().scratchpadDesc();
     if (!scratchpad)
       return scratchpad.takeError();

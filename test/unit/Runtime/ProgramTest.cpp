@@ -224,4 +224,50 @@ TEST_F(ProgramExecution, RegionsOfKnownSizeArePartOfTheScratch) {
   EXPECT_TRUE(std::all_of(scratchpad.end() - 63, scratchpad.end(), [](char c) { return c == 0x5a; }));
 }
 
+TEST(ProgramApi, RunsWithTheSizesOfEachExecution) {
+  engine device(engine::kind::cpu, 0);
+  stream order(device);
+  primitive kernel(primitive_desc(device, lineOfOpenRows()));
+  for (int64_t rows : {1, 7, 1000, 200000}) { // the last beyond the scratch that a thread keeps
+    const memory::desc desc({rows, 16}, memory::data_type::f32, memory::format_tag::ab);
+    std::vector<float> src(static_cast<size_t>(rows) * 16), dst(src.size(), -7.0f);
+    for (size_t i = 0; i < src.size(); ++i)
+      src[i] = static_cast<float>(i % 1000);
+    kernel.execute(order, {{QUERN_ARG_SRC, memory(desc, device, src.data())}, {QUERN_ARG_DST, memory(desc, device, dst.data())}});
+    size_t wrong = 0;
+    for (size_t i = 0; i < src.size(); ++i)
+      wrong += dst[i] != static_cast<float>(2 + i % 4) * src[i];
+    EXPECT_EQ(wrong, 0u) << rows;
+  }
+}
+
+TEST(ProgramApi, AScratchpadOfOpenSizeIsRefused) {
+  engine device(engine::kind::cpu, 0);
+  primitive_desc desc(device, lineOfOpenRows() + " attr.scratchpad=user");
+  EXPECT_EQ(statusOf([&] { primitive(desc).get_primitive_desc(); }), quern_unimplemented);
+  EXPECT_NE(std::string(quern_get_last_error_message()).find("the scratchpad depends on sizes that only executions know"),
+            std::string::npos)
+      << quern_get_last_error_message();
+  EXPECT_EQ(quern_primitive_desc_query_md(desc.get(), quern_query_scratchpad_md, 0), nullptr);
+}
+
+TEST(ProgramApi, TheEntryShowsTheProgram) {
+  engine device(engine::kind::cpu, 0);
+  primitive kernel(primitive_desc(device, lineOfOpenRows()));
+  const quern_entry_t entry = kernel.entry();
+  EXPECT_EQ(entry.abi_version, 4u);
+  EXPECT_EQ(entry.size_count, 2);
+  ASSERT_EQ(entry.loop_count, 2);
+  EXPECT_EQ(entry.loops[1].first_step, 1);
+  EXPECT_EQ(entry.loops[1].end_step, 2);
+  ASSERT_EQ(entry.loops[1].trips.term_count, 1);
+  EXPECT_EQ(entry.loops[1].trips.terms[0].symbols[0], static_cast<uint32_t>(QUERN_ENTRY_MAX_DEPTH));
+  ASSERT_EQ(entry.region_count, 1);
+  EXPECT_EQ(entry.regions[0].terms[0].coefficient, 64);
+  EXPECT_EQ(entry.steps[0].buffers[1].argument, entry.argument_count) << "the region";
+  EXPECT_EQ(entry.steps[0].buffers[1].more_bytes.terms[0].symbols[0], 0u);
+  EXPECT_EQ(entry.derived_size_count, 0);
+  EXPECT_EQ(entry.shared_bytes, 0u);
+}
+
 } // namespace quern

@@ -5,7 +5,7 @@
 //
 // What the fake compiler answers, also for tests that need an artifact without any compiler. The algorithm of the softmax chooses the
 // kernel: accurate → scale, log → scratch, accurate_inf_as_zero → mxcsr;
-// its axis 0 → the two halves put and take.
+// its axis 0 → the two halves put and take; open rows → a program.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RUNTIME_TESTARTIFACTS_H
@@ -29,6 +29,9 @@ Artifact makeTestArtifact(const VerifiedProblem &problem, const Target &target);
 std::string lineOf(int64_t rows, const char *alg = "accurate");
 /// The same in two steps: src → shared scratch → dst. `rows` is a multiple of 64.
 std::string lineOfTwoSteps(int64_t rows);
+
+/// The same for any number of rows, in two loops over them with a region between.
+std::string lineOfOpenRows();
 
 } // namespace quern::test
 

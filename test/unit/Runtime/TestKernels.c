@@ -19,7 +19,15 @@ void quern_test_scale(const quern_kernel_args_t *args, int64_t begin, int64_t en
     dst[i] = factors[i & 15] * src[i];
 }
 
-/* The same by way of 1024 bytes of scratch; -1 where the scratch is not aligned. */
+/* dst[i] = src[i] */
+void quern_test_copy(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
+  const float *src = args->buffers[0];
+  volatile float *dst = args->buffers[1];
+  for (int64_t i = begin; i < end; ++i)
+    dst[i] = src[i];
+}
+
+/* scale by way of 1024 bytes of scratch; -1 where the scratch is not aligned. */
 void quern_test_scratch(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
   const float *src = args->buffers[0];
   float *dst = args->buffers[1];

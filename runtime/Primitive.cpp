@@ -242,6 +242,12 @@ Result<void> Primitive::run(const Stream &stream, const Given &given) const {
     context.threads = std::min(context.threads, problem().scratchpadThreads());
   }
   context.sizes = sizeCount ? given.sizes : nullptr;
+  if (!kernel->program().isOpen())
+    return runSteps(*kernel, given.buffers, context);
+  int64_t bytes[maxArguments];
+  for (size_t i = 0; i < slots.size(); ++i)
+    bytes[i] = given.memories[i]->bytes;
+  context.bufferBytes = bytes;
   return runSteps(*kernel, given.buffers, context);
 }
 

@@ -125,6 +125,8 @@ LogicalResult ProgramParser::collectProblems() {
     if (!name)
       return error() << "@" << SymbolTable::getSymbolName(&op).getValue() << " does not say in " << kernel_attr::problem
                      << " which problem it is of";
+    if (op.hasAttr(kernel_attr::calls) || op.hasAttr(kernel_attr::beside))
+      return error() << "@" << name.getValue() << " says itself when it is called";
     Problem &problem = problems[name.getValue()];
     if (!problem.kernels.empty() && problem.arguments != (*tensors)->size())
       return error() << "the kernels of @" << name.getValue() << " take " << problem.arguments << " and " << (*tensors)->size()

@@ -36,6 +36,7 @@ struct ExecutionContext {
   threadpool_interop::threadpool_iface *pool = nullptr; ///< null: oneTBB
   void *scratchpad = nullptr;                           ///< the caller's, with `threads` slots; null: buffers of the threads
   const int64_t *sizes = nullptr;                       ///< the runtime sizes that the executable's program takes, none negative
+  const int64_t *bufferBytes = nullptr;                 ///< of the arguments' buffers, for programs whose sizes are open; null: unknown
 };
 
 /// Calls function(argument, chunk) for each chunk on the threads of `context`, and leaves the caller's floating-point environment alone.

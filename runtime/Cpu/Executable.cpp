@@ -95,8 +95,14 @@ quern_entry_t Executable::entry() const {
 
 double Executable::estimatedSeconds() const {
   double ns = 0;
-  for (const quern_entry_step_t &step : steps())
-    ns += static_cast<double>(step.iterations) * static_cast<double>(std::max<int64_t>(0, step.ns_per_iteration));
+  std::vector<double> times(steps().size(), 1); // loops whose trips depend on sizes count once
+  const quern_entry_t &all = view.view();
+  for (const quern_entry_loop_t &loop : std::span(all.loops, static_cast<size_t>(all.loop_count)))
+    if (loop.trips.term_count == 1 && loop.trips.terms[0].symbol_count == 0)
+      for (int32_t step = loop.first_step; step < loop.end_step; ++step)
+        times[static_cast<size_t>(step)] *= static_cast<double>(std::max<int64_t>(0, loop.trips.terms[0].coefficient));
+  for (size_t i = 0; i < times.size(); ++i)
+    ns += times[i] * static_cast<double>(steps()[i].iterations) * static_cast<double>(std::max<int64_t>(0, steps()[i].ns_per_iteration));
   return ns * 1e-9;
 }
 

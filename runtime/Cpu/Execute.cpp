@@ -125,7 +125,7 @@ Result<void> bindAndRun(const Executable &executable, void *const *buffers, cons
     if (Result<void> done = program.deriveSizes(buffers, context.sizes, sizes); !done)
       return done;
   const int64_t *all = derived ? sizes : context.sizes;
-  if (Result<void> done = program.bind(all, bound); !done)
+  if (Result<void> done = program.bind(all, context.bufferBytes, bound); !done)
     return done;
   return runBound(executable, buffers, bound, all, context);
 }

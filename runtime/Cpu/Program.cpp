@@ -172,7 +172,7 @@ Result<void> Program::take(const Artifact &artifact, std::span<const quern_entry
   if (open)
     return {};
   fixed.resize(numbers);
-  return bind(nullptr, fixed.data());
+  return bind(nullptr, nullptr, fixed.data());
 }
 
 Result<void> Program::sumUp(const int64_t *sizes, int64_t *bound) const {
@@ -244,9 +244,20 @@ void Program::countThreads(int64_t *bound) const {
   bound[firstGroup + 2 * groups.size()] = std::clamp<int64_t>(work / nsWorthAThread, 1, most);
 }
 
+/// Of an argument or region; INT64_MAX if that is not known.
+int64_t Program::bytesOf(uint32_t place, const int64_t *bufferBytes, const int64_t *bound) const {
+  if (place >= arguments.size()) {
+    const size_t region = place - arguments.size();
+    return regionStart(bound, region + 1) - regionStart(bound, region);
+  }
+  if (arguments[place].bytes > 0 || givenSizes == 0)
+    return arguments[place].bytes;
+  return bufferBytes ? bufferBytes[place] : INT64_MAX;
+}
+
 /// No buffer of a step begins outside of its argument or region, for any indices of the loops around. Products of indices are taken as if
 /// each were independent of the others.
-Result<void> Program::checkStep(const Step &step, const int64_t *bound, std::span<const int64_t> trips) const {
+Result<void> Program::checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound, std::span<const int64_t> trips) const {
   int64_t last[maxStepProducts];
   for (uint32_t p = 0; p < step.productCount; ++p) {
     const Product &product = products[step.firstProduct + p];
@@ -261,11 +272,7 @@ Result<void> Program::checkStep(const Step &step, const int64_t *bound, std::spa
     CheckedInt low(start), high(start);
     for (uint32_t p = 0; p < step.productCount; ++p, ++coefficient)
       (*coefficient < 0 ? low : high) += CheckedInt(*coefficient) * last[p];
-    int64_t bytes = INT64_MAX; // of an argument with open sizes
-    if (place >= arguments.size())
-      bytes = bound[firstRegion + place - arguments.size() + 1] - bound[firstRegion + place - arguments.size()];
-    else if (arguments[place].bytes > 0 || givenSizes == 0)
-      bytes = arguments[place].bytes;
+    const int64_t bytes = bytesOf(place, bufferBytes, bound);
     if (low.overflowed() || high.overflowed() || low.value() < 0 || high.value() > bytes)
       return runtimeError("launch step ", &step - steps.data(), " begins between bytes ", low.value(), " and ", high.value(), " of buffer ",
                           place, ", which has ", bytes);
@@ -273,7 +280,7 @@ Result<void> Program::checkStep(const Step &step, const int64_t *bound, std::spa
   return {};
 }
 
-Result<void> Program::checkOffsets(const int64_t *bound) const {
+Result<void> Program::checkOffsets(const int64_t *bufferBytes, const int64_t *bound) const {
   int64_t around[maxLoopDepth]; // the trips of loops
   size_t depth = 0;
   for (uint32_t at = 0; at < code.size(); ++at) {
@@ -289,14 +296,14 @@ Result<void> Program::checkOffsets(const int64_t *bound) const {
     } else {
       const Group &group = groups[instruction.index];
       for (const Step &step : std::span(steps).subspan(group.firstStep, group.stepCount))
-        if (Result<void> fits = checkStep(step, bound, {around, depth}); !fits)
+        if (Result<void> fits = checkStep(step, bufferBytes, bound, {around, depth}); !fits)
           return fits;
     }
   }
   return {};
 }
 
-Result<void> Program::bind(const int64_t *sizes, int64_t *bound) const {
+Result<void> Program::bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const {
   if (Result<void> done = sumUp(sizes, bound); !done)
     return done;
   if (Result<void> done = placeRegions(bound); !done)
@@ -304,7 +311,7 @@ Result<void> Program::bind(const int64_t *sizes, int64_t *bound) const {
   if (Result<void> done = measureGroups(sizes, bound); !done)
     return done;
   countThreads(bound);
-  return checkOffsets(bound);
+  return checkOffsets(bufferBytes, bound);
 }
 
 Result<void> Program::deriveSizes(void *const *buffers, const int64_t *given, int64_t *sizes) const {

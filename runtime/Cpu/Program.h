@@ -58,6 +58,8 @@ public:
 
   /// One step that runs once on tensors: nothing of what is here helps to run it.
   bool isPlain() const { return plain; }
+  /// Whether some number depends on sizes.
+  bool isOpen() const { return open; }
   /// How many threads a plain one is worth, for as many iterations as it has without its factors.
   int plainThreads() const { return threadsOfPlain; }
   /// Whether the memory that steps share depends on sizes.
@@ -67,9 +69,9 @@ public:
   size_t numberCount() const { return numbers; }
   /// Null where sizes decide, and for a plain one.
   const int64_t *fixedNumbers() const { return fixed.empty() ? nullptr : fixed.data(); }
-  /// Fills numberCount() numbers. `sizes` are the given ones, then the derived ones. `unimplemented` if something is beyond int64,
-  /// `runtime_error` if an offset leads out of its buffer.
-  Result<void> bind(const int64_t *sizes, int64_t *bound) const;
+  /// Fills numberCount() numbers. `sizes` are the given ones, then the derived ones; `bufferBytes` are of the arguments' buffers, null if
+  /// they are not known. `unimplemented` if something is beyond int64, `runtime_error` if an offset leads out of its buffer.
+  Result<void> bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const;
 
   /// Copies the given sizes and adds the derived ones. `buffers` are those of the arguments.
   Result<void> deriveSizes(void *const *buffers, const int64_t *given, int64_t *sizes) const;
@@ -112,8 +114,9 @@ private:
   Result<void> placeRegions(int64_t *bound) const;
   Result<void> measureGroups(const int64_t *sizes, int64_t *bound) const;
   void countThreads(int64_t *bound) const;
-  Result<void> checkOffsets(const int64_t *bound) const;
-  Result<void> checkStep(const Step &step, const int64_t *bound, std::span<const int64_t> trips) const;
+  int64_t bytesOf(uint32_t place, const int64_t *bufferBytes, const int64_t *bound) const;
+  Result<void> checkOffsets(const int64_t *bufferBytes, const int64_t *bound) const;
+  Result<void> checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound, std::span<const int64_t> trips) const;
 
   bool plain = true, open = false, openRegions = false;
   int threadsOfPlain = 1;

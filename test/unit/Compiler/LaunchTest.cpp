@@ -176,6 +176,10 @@ TEST_F(LaunchTest, KernelsOfAProgramSayWhatTheyAreOf) {
                   "func.func @a(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index) attributes {quern.space = 1 : index}"
                   " { return }\n}\n")));
   EXPECT_NE(errors.find("@a does not say in quern.problem which problem it is of"), std::string::npos) << errors;
+  EXPECT_TRUE(failed(read("module attributes {quern.program = []} {\n"
+                          "func.func @a_kernel(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index)"
+                          " attributes {quern.space = 1 : index, quern.problem = \"a\", quern.beside} { return }\n}\n")));
+  EXPECT_NE(errors.find("@a says itself when it is called"), std::string::npos) << errors;
 }
 
 TEST_F(LaunchTest, PolynomialsHaveValues) {

@@ -223,7 +223,7 @@ ProgramModel::Memory ProgramModel::run(const ExecutionContext &context) const {
   EXPECT_TRUE(taken) << taken.error().message;
   std::vector<int64_t> numbers(program.numberCount());
   if (!program.fixedNumbers()) {
-    Result<void> bound = program.bind(sizes.data(), numbers.data());
+    Result<void> bound = program.bind(sizes.data(), nullptr, numbers.data());
     EXPECT_TRUE(bound) << bound.error().message;
   }
   const int64_t *bound = program.fixedNumbers() ? program.fixedNumbers() : numbers.data();

@@ -121,12 +121,29 @@ TEST(Program, SizesThatLeadOutOfBuffersAreRefused) {
   ASSERT_TRUE(entry.take(model.artifact, functions));
   ASSERT_TRUE(program.take(model.artifact, entry.steps()));
   std::vector<int64_t> numbers(program.numberCount());
-  const auto bind = [&](int64_t size) { return program.bind(&size, numbers.data()); };
+  const auto bind = [&](int64_t size) { return program.bind(&size, nullptr, numbers.data()); };
   EXPECT_TRUE(bind(1));
   EXPECT_TRUE(bind(13));
   EXPECT_EQ(bind(14).error().message, "launch step 1 begins between bytes 0 and 416 of buffer 3, which has 384");
   EXPECT_EQ(bind(0).error().message, "launch step 1 begins between bytes -32 and 0 of buffer 3, which has 384");
   EXPECT_EQ(bind(INT64_MAX / 4).error().status, Status::Unimplemented);
+}
+
+TEST(Program, BuffersOfOpenArgumentsHaveAnEnd) {
+  ProgramModel model = longLoop(5);
+  model.artifact.sizeCount = 1;
+  model.artifact.arguments[0].bytes = 0; // only executions know it
+  model.artifact.steps[0].buffers[0].byteOffset.terms = {{rowBytes, {0, symbolOfSize(0)}}};
+  Entry entry;
+  Program program;
+  void *functions[] = {reinterpret_cast<void *>(mixRows)};
+  ASSERT_TRUE(entry.take(model.artifact, functions));
+  ASSERT_TRUE(program.take(model.artifact, entry.steps()));
+  std::vector<int64_t> numbers(program.numberCount());
+  const int64_t size = 3, enough[] = {12 * rowBytes, 0, 0}, less[] = {12 * rowBytes - 1, 0, 0};
+  EXPECT_TRUE(program.bind(&size, enough, numbers.data()));
+  EXPECT_TRUE(program.bind(&size, nullptr, numbers.data()));
+  EXPECT_EQ(program.bind(&size, less, numbers.data()).error().status, Status::RuntimeError);
 }
 
 TEST(Program, RegionsBeyondMemoryAreRefused) {
@@ -141,7 +158,7 @@ TEST(Program, RegionsBeyondMemoryAreRefused) {
   EXPECT_TRUE(program.hasOpenRegions());
   std::vector<int64_t> numbers(program.numberCount());
   for (int64_t size : {int64_t(-1), INT64_MAX / rowBytes + 1, INT64_MAX})
-    EXPECT_FALSE(program.bind(&size, numbers.data())) << size;
+    EXPECT_FALSE(program.bind(&size, nullptr, numbers.data())) << size;
 }
 
 /// Rows of 16 go to a region from the last to the first, and from there to dst; how many, dst says before.

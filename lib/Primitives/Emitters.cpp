@@ -27,6 +27,7 @@ constexpr Emitter emitters[] = {
     {PrimitiveKind::Reorder, emitReorder},
     {PrimitiveKind::Concat, emitConcat},
     {PrimitiveKind::Sum, emitSum},
+    {PrimitiveKind::Rnn, emitRnn},
     {PrimitiveKind::Softmax, emitSoftmax},
 };
 

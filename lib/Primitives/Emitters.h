@@ -31,6 +31,7 @@ void emitGemm(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitConcat(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitSum(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitReorder(mlir::ModuleOp module, const VerifiedProblem &problem);
+void emitRnn(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 } // namespace quern
 

@@ -28,7 +28,7 @@ constexpr RegisteredPrimitive primitives[] = {
     {PrimitiveKind::Reorder, verifyReorder},
     {PrimitiveKind::Concat, verifyConcat},
     {PrimitiveKind::Sum, verifySum},
-    {PrimitiveKind::Rnn, verifyRnn, /*hasEmitter=*/false},
+    {PrimitiveKind::Rnn, verifyRnn},
     {PrimitiveKind::Softmax, verifySoftmax},
 };
 

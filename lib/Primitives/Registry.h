@@ -20,10 +20,10 @@ namespace quern {
 
 /// A verified problem.
 struct VerifiedProblem {
-  PrimitiveDesc desc;                  ///< defaults filled, `any` resolved; what the key is made of
-  std::vector<ArgumentInfo> arguments; ///< in the order of the emitted function's arguments
-  std::string implementation;          ///< "jit:rows:avx512_core_bf16": recipe and ISA, for the impl-info query
-  bool isNoop = false;                 ///< no elements: nothing to compile or to run
+  PrimitiveDesc desc;                      ///< defaults filled, `any` resolved; what the key is made of
+  std::vector<ArgumentInfo> arguments;     ///< in the order of the emitted function's arguments
+  std::string implementation;              ///< "jit:rows:avx512_core_bf16": recipe and ISA, for the impl-info query
+  bool isNoop = false;                     ///< no elements: nothing to compile or to run
   /// Whether the tensors of an execution, in the order of the arguments, agree in the dims that were left open; null: as
   /// checkSharedDims() has it (runtime/RuntimeSizes.h).
   Result<void> (*checkSizes)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;
@@ -33,6 +33,7 @@ struct VerifiedProblem {
     std::string_view overlapping = ""; ///< an output is apart from the other arguments, or in place; empty: that is not checked
     std::string_view unfitting = "";   ///< sizes that are given at execution only fit each other
   } citations;
+  std::vector<ArgumentInfo> intermediates = {}; ///< copies of arguments in scratch, whose layout the verifier chose
 };
 
 /// `forwardHint` is the forward problem of a backward one, or null.

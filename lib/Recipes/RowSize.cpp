@@ -14,6 +14,8 @@ using namespace mlir;
 using namespace quern::rows;
 
 ArgumentSizes::ArgumentSizes(func::FuncOp problem) {
+  if (auto given = problem->getAttrOfType<DenseI64ArrayAttr>("quern.size_indices"))
+    indices.assign(given.asArrayRef().begin(), given.asArrayRef().end());
   for (Type type : problem.getArgumentTypes()) {
     firstOf.push_back(total);
     auto memref = dyn_cast<MemRefType>(type);
@@ -24,6 +26,8 @@ ArgumentSizes::ArgumentSizes(func::FuncOp problem) {
     total += memref.getNumDynamicDims() + llvm::count_if(strides, ShapedType::isDynamic) + (ShapedType::isDynamic(offset) ? 1 : 0);
   }
 }
+
+int64_t ArgumentSizes::indexOf(int64_t own) const { return own < static_cast<int64_t>(indices.size()) ? indices[own] : own; }
 
 ArgumentSizes::Layout ArgumentSizes::layoutOf(Value memref) const {
   auto type = cast<MemRefType>(memref.getType());
@@ -39,11 +43,11 @@ ArgumentSizes::Layout ArgumentSizes::layoutOf(Value memref) const {
   int64_t next = argument ? firstOf[argument.getArgNumber()] : 0;
   for (int64_t &extent : layout.shape)
     if (ShapedType::isDynamic(extent) && argument)
-      extent = openSize(next++);
+      extent = openSize(indexOf(next++));
   for (auto [d, stride] : llvm::enumerate(strides))
     if (ShapedType::isDynamic(stride))
-      layout.strides[d] = argument ? openSize(next++) : type.getRank() - static_cast<int64_t>(d);
+      layout.strides[d] = argument ? openSize(indexOf(next++)) : type.getRank() - static_cast<int64_t>(d);
   if (ShapedType::isDynamic(offset))
-    layout.offset = argument ? openSize(next) : 0;
+    layout.offset = argument ? openSize(indexOf(next)) : 0;
   return layout;
 }

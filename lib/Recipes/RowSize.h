@@ -45,7 +45,7 @@ inline bool isIntact(int64_t size) { return !isOpen(size) || (size % openSizeSpa
 inline int64_t typical(int64_t extent) { return isOpen(extent) ? typicalExtent : extent; }
 
 /// The sizes of the arguments of a problem. The list has, for each argument in order, its dynamic dims in order, then its dynamic strides,
-/// then its dynamic offset.
+/// then its dynamic offset. `quern.size_indices` on a problem says which entries of the execution's list these are, where it has others.
 class ArgumentSizes {
 public:
   explicit ArgumentSizes(mlir::func::FuncOp problem);
@@ -61,7 +61,9 @@ public:
   Layout layoutOf(mlir::Value memref) const;
 
 private:
+  int64_t indexOf(int64_t own) const;
   llvm::SmallVector<int64_t> firstOf; ///< by argument
+  llvm::SmallVector<int64_t> indices; ///< in the execution's list; none: the own ones
   int64_t total = 0;
 };
 

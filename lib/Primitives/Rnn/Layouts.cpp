@@ -79,6 +79,15 @@ Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath
   return packed(weights, "abDc", packingOf(weights.dataType, 1, weights.dims[3], fpmath, target), projectionSumMask);
 }
 
+bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath) {
+  if (!weights.isPlain())
+    return true;
+  const bool isRounded = fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any;
+  const bool areColumnsContiguous = weights.strides[weights.ndims - 1] == 1;
+  const bool areReadOnce = rnn.srcLayer.dims[0] == 1 || rnn.srcLayer.dims[1] == 1; // steps, or sequences that share a vector of weights
+  return weights.dataType == DataType::F32 && !isRounded && areColumnsContiguous && areReadOnce;
+}
+
 Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
   const Choice plain[] = {{"src_layer", rnn.srcLayer, "abc"},   {"src_iter", rnn.srcIter, "abcd"},
                           {"src_iter_c", rnn.srcIterC, "abcd"}, {"attention", rnn.attention, "abc"},

@@ -95,6 +95,25 @@ Result<void> listArguments(VerifiedProblem &problem) {
   return {};
 }
 
+/// Weights that a step of each execution packs.
+Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
+  const FpmathMode fpmath = problem.desc.attr.fpmathMode;
+  for (const NamedTensor &tensor : forwardTensors(rnn)) {
+    const bool isProjection = tensor.argument == arg::weights3;
+    if (tensor.desc.isZero() || (tensor.argument != arg::weights && tensor.argument != arg::weights1 && !isProjection) ||
+        areReadInPlace(rnn, tensor.desc, fpmath))
+      continue;
+    Result<TensorDesc> packed =
+        isProjection ? packedProjection(tensor.desc, fpmath, target) : packedWeights(rnn, tensor.desc, fpmath, target);
+    if (!packed)
+      return Error{packed.error().status, concat(tensor.name, ": ", packed.error().message)};
+    packed->extras = {};
+    problem.intermediates.push_back({tensor.argument, tensor.name, *packed, false});
+  }
+  return {};
+}
+
 } // namespace
 
 std::vector<NamedTensor> rnn::forwardTensors(const RnnDesc &rnn) {
@@ -128,6 +147,8 @@ Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &targe
     return ok.takeError();
   dropMeaningless(rnn);
   if (Result<void> ok = listArguments(problem); !ok)
+    return ok.takeError();
+  if (Result<void> ok = listPackedWeights(problem, target); !ok)
     return ok.takeError();
   problem.implementation.append("jit:contraction:").append(nameOfIsa(target.isa));
   problem.isNoop = hasZeroDim(rnn);

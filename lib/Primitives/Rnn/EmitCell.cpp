@@ -1,0 +1,213 @@
+//===- EmitCell.cpp - The cells as linalg -----------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See EmitCell.h; the equations are those of ReferenceCells.cpp.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Rnn/EmitEpilogue.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using namespace quern::rnn;
+
+namespace {
+
+class CellEmitter {
+public:
+  CellEmitter(StepEmitter &step, const CellContext &context)
+      : step(step), context(context), epilogue(step, context, context.shape.dhc), layer(context.layer), iter(context.iter) {}
+
+  void vanilla();
+  void lstm();
+  void linearBeforeReset();
+  void gruGates();
+  void gruOutput();
+
+private:
+  void addX(const Sums &sums) { addProduct(step, sums, step["x"], context.state(), step["w"], layer, context.attr.fpmathMode); }
+  void addH(const Sums &sums, StringRef h) { addProduct(step, sums, step[h], context.state(), step["u"], iter, context.attr.fpmathMode); }
+  /// Of the first or only op: the products with x and h of these gates.
+  Sums sumsOfBoth(int64_t firstGate, int64_t gates) {
+    Sums sums = makeSums(step, step["x"], layer, firstGate, gates);
+    addX(sums);
+    addH(sums, "h");
+    return sums;
+  }
+  GateInput gate(const Sums &sums, int64_t gate) { return epilogue.gate({sums, layer, gate, gate}); }
+  /// What a sequence that has ended keeps.
+  Ref stateBefore(Ref remaining) { return remaining >= 0 && context.shape.sic == context.shape.dic ? epilogue.element(step["h"]) : -1; }
+  /// Outputs that training keeps come after the others; their values are collected as the body computes them.
+  void keepGate(int64_t gate);
+  void keep(Value gate) {
+    if (step.has("gates"))
+      kept.push_back(gate);
+  }
+  Value activation(Value x);
+  /// u h + (1 - u) o, with u as attention leaves it.
+  Value blend(Value u, Value o, Ref h, Ref attention);
+  SmallVector<Value> withKept(SmallVector<Value> results) {
+    results.append(kept);
+    return results;
+  }
+
+  StepEmitter &step;
+  const CellContext &context;
+  Epilogue epilogue;
+  const WeightsView &layer, &iter;
+  SmallVector<Value> kept;
+};
+
+void CellEmitter::keepGate(int64_t gate) {
+  if (step.has("gates"))
+    epilogue.output(step["gates"], gate);
+}
+
+Value CellEmitter::activation(Value x) {
+  const RnnDesc &rnn = context.rnn;
+  OpBuilder &b = epilogue.builder();
+  if (rnn.activation == Alg::EltwiseTanh)
+    return epilogue.tanh(x);
+  if (rnn.activation != Alg::EltwiseRelu)
+    return epilogue.sigmoid(x);
+  Value isPositive = arith::CmpFOp::create(b, step.loc, arith::CmpFPredicate::OGT, x, epilogue.f32(0));
+  return arith::SelectOp::create(b, step.loc, isPositive, x, arith::MulFOp::create(b, step.loc, x, epilogue.f32(rnn.alpha)));
+}
+
+Value CellEmitter::blend(Value u, Value o, Ref h, Ref attention) {
+  Epilogue &e = epilogue;
+  if (attention >= 0)
+    u = e.mul(e.sub(e.f32(1), e.number(attention)), u);
+  return e.add(e.mul(u, e.state(h)), e.mul(e.sub(e.f32(1), u), o));
+}
+
+void CellEmitter::vanilla() {
+  Epilogue &e = epilogue;
+  Sums sums = sumsOfBoth(0, 1);
+  GateInput input = gate(sums, 0);
+  Ref remaining = e.sequenceOf("remaining"), before = stateBefore(remaining);
+  e.output(step["h_next"]);
+  keepGate(0);
+  e.emit([&] {
+    Value next = activation(e.number(input));
+    keep(next);
+    return withKept({e.nextState(remaining, next, before)});
+  });
+}
+
+void CellEmitter::lstm() {
+  Epilogue &e = epilogue;
+  const bool isProjected = step.has("unprojected"), hasPeephole = step.has("peephole");
+  Sums sums = sumsOfBoth(0, 4);
+  GateInput inputs[4];
+  for (int64_t g = 0; g < 4; ++g)
+    inputs[g] = gate(sums, g);
+  Ref c = e.element(step["c"]), peepholes[3] = {};
+  for (int64_t g = 0; g < 3 && hasPeephole; ++g)
+    peepholes[g] = e.channel(step["peephole"], g);
+  Ref remaining = e.sequenceOf("remaining"), state = isProjected ? -1 : stateBefore(remaining);
+  e.output(step["c_next"]);
+  e.output(step[isProjected ? "unprojected" : "h_next"]);
+  for (int64_t g = 0; g < 4; ++g)
+    keepGate(g);
+  e.emit([&] {
+    Value before = e.read(c);
+    auto peep = [&](Value z, int gate, Value cell) { return hasPeephole ? e.add(z, e.mul(e.number(peepholes[gate]), cell)) : z; };
+    Value i = e.sigmoid(peep(e.number(inputs[0]), 0, before)), f = e.sigmoid(peep(e.number(inputs[1]), 1, before));
+    Value candidate = e.tanh(e.number(inputs[2]));
+    Value next = e.add(e.mul(f, before), e.mul(i, candidate));
+    Value o = e.sigmoid(peep(e.number(inputs[3]), 2, next));
+    Value hidden = arith::MulFOp::create(e.builder(), step.loc, o, e.tanh(next));
+    for (Value gate : {i, f, candidate, o})
+      keep(gate);
+    return withKept({e.whereAlive(remaining, next, before), isProjected ? e.stored(hidden) : e.nextState(remaining, hidden, state)});
+  });
+}
+
+void CellEmitter::linearBeforeReset() {
+  Epilogue &e = epilogue;
+  Sums both = sumsOfBoth(0, 2), ofX = makeSums(step, step["x"], layer, 2, 1), ofH = makeSums(step, step["x"], iter, 2, 1);
+  addX(ofX);
+  addH(ofH, "h");
+  GateInput update = gate(both, 0), reset = gate(both, 1);
+  GateInput output = e.gate({ofX, layer, 2, 2, true, false}), hidden = e.gate({ofH, iter, 2, 3, false, true});
+  Ref h = e.element(step["h"]), attention = e.sequenceOf("attention"), remaining = e.sequenceOf("remaining");
+  e.output(step["h_next"]);
+  for (int64_t g = 0; g < 3; ++g)
+    keepGate(g);
+  if (step.has("hidden_sums"))
+    e.output(step["hidden_sums"]);
+  e.emit([&] {
+    Value u = e.sigmoid(e.number(update)), r = e.sigmoid(e.number(reset)), sum = e.number(hidden);
+    Value o = e.tanh(e.add(e.number(output), e.mul(r, sum)));
+    for (Value gate : {u, r, o})
+      keep(gate);
+    keep(sum);
+    return withKept({e.nextState(remaining, blend(u, o, h, attention), h)});
+  });
+}
+
+void CellEmitter::gruGates() {
+  Epilogue &e = epilogue;
+  Sums sums = sumsOfBoth(0, 2);
+  GateInput update = gate(sums, 0), reset = gate(sums, 1);
+  Ref h = e.element(step["h"]);
+  e.output(step["update"]);
+  e.output(step["reset"]);
+  keepGate(0);
+  keepGate(1);
+  e.emit([&] {
+    Value u = e.sigmoid(e.number(update)), r = e.sigmoid(e.number(reset));
+    keep(u);
+    keep(r);
+    return withKept({u, e.stored(e.mul(r, e.state(h)))});
+  });
+}
+
+void CellEmitter::gruOutput() {
+  Epilogue &e = epilogue;
+  Sums sums = makeSums(step, step["x"], layer, 2, 1);
+  addX(sums);
+  addH(sums, "reset");
+  GateInput output = gate(sums, 2);
+  Ref h = e.element(step["h"]), update = e.element(step["update"]);
+  Ref attention = e.sequenceOf("attention"), remaining = e.sequenceOf("remaining");
+  e.output(step["h_next"]);
+  keepGate(2);
+  e.emit([&] {
+    Value o = e.tanh(e.number(output));
+    keep(o);
+    return withKept({e.nextState(remaining, blend(e.read(update), o, h, attention), h)});
+  });
+}
+
+} // namespace
+
+void rnn::emitCell(StepEmitter &step, const CellContext &context) {
+  CellEmitter cell(step, context);
+  if (isLstm(context.rnn))
+    cell.lstm();
+  else if (isLinearBeforeReset(context.rnn))
+    cell.linearBeforeReset();
+  else
+    cell.vanilla();
+}
+
+void rnn::emitGruGates(StepEmitter &step, const CellContext &context) { CellEmitter(step, context).gruGates(); }
+void rnn::emitGruOutput(StepEmitter &step, const CellContext &context) { CellEmitter(step, context).gruOutput(); }
+
+void rnn::emitProjection(StepEmitter &step, const CellContext &context) {
+  Epilogue e(step, context, context.shape.dic);
+  const WeightsView &view = context.projection;
+  Sums sums = makeSums(step, step["unprojected"], view, 0, 1);
+  addProduct(step, sums, step["unprojected"], context.state(), step["r"], view, context.attr.fpmathMode);
+  GateInput input = e.gate({sums, view, 0, 0, true, true, /*isProjection=*/true});
+  Ref remaining = e.sequenceOf("remaining");
+  Ref before = remaining >= 0 && context.shape.sic == context.shape.dic ? e.element(step["h"]) : -1;
+  e.output(step["h_next"]);
+  e.emit([&]() -> SmallVector<Value> { return {e.nextState(remaining, e.number(input), before)}; });
+}

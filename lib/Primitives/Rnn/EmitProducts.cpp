@@ -167,6 +167,7 @@ WeightsView WeightsView::of(const TensorDesc &weights, MLIRContext *context) {
 Sums rnn::makeSums(StepEmitter &step, Value rows, const WeightsView &weights, int64_t firstGate, int64_t gates) {
   OpBuilder &b = step.builder;
   SmallVector<int64_t> shape = {cast<MemRefType>(rows.getType()).getDimSize(0), weights.panels() * weights.block};
+  shape.back() = std::max<int64_t>(shape.back(), 2); // gates of a single channel are not taken for channels
   if (gates > 1)
     shape.insert(shape.begin() + 1, gates);
   const bool isInteger = weights.element == DataType::S8;

@@ -24,6 +24,8 @@ const ProblemKind *kindOf(const quern::PrimitiveDesc &desc) {
     return &sumKind();
   case PrimitiveKind::Concat:
     return &concatKind();
+  case PrimitiveKind::Rnn:
+    return &rnnKind();
   default:
     return nullptr;
   }

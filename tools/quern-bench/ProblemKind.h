@@ -44,6 +44,7 @@ const ProblemKind &reorderKind();
 const ProblemKind &binaryKind();
 const ProblemKind &sumKind();
 const ProblemKind &concatKind();
+const ProblemKind &rnnKind();
 
 /// The kind of this problem, or null for a primitive that is not measured.
 const ProblemKind *kindOf(const quern::PrimitiveDesc &desc);

@@ -1,0 +1,77 @@
+//===- RnnProblem.cpp - What the harness knows of RNNs --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "ProblemKind.h"
+
+#include "Primitives/Rnn/Shape.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace quern::bench {
+
+namespace {
+
+/// Of a step at this size, the path to the kernel is what counts.
+constexpr int64_t tinyChannels = 32;
+constexpr double tinyStepNs = 1000;
+/// Of one cell, and of every further kind of step.
+constexpr double cellCompileMs = 12, codeKib = 48;
+
+const RnnDesc &descOf(const Problem &problem) { return std::get<Boxed<RnnDesc>>(problem.verified.desc.op); }
+
+bool hasFpmath(const Problem &problem) { return problem.verified.desc.attr.fpmathMode != FpmathMode::Strict; }
+
+class RnnKind : public ProblemKind {
+public:
+  std::string name() const override { return "rnn"; }
+
+  /// Cell, and whether one vector or several share the weights: "lstm, batch 1", "gru, batch 4 and more".
+  std::string family(const Problem &problem) const override {
+    const RnnDesc &rnn = descOf(problem);
+    std::string text(nameOf(rnn.cell));
+    text += rnn.srcLayer.dims[1] == 1 ? ", batch 1" : rnn.srcLayer.dims[1] < 16 ? ", batch below 16" : ", batch 16 and more";
+    return hasFpmath(problem) ? text + ", fpmath" : text;
+  }
+
+  std::string group(const Problem &problem) const override { return hasFpmath(problem) ? "rnn with fpmath" : "rnn"; }
+
+  std::string title(const Problem &problem) const override {
+    const RnnDesc &rnn = descOf(problem);
+    const rnn::Shape s = rnn::Shape::of(rnn);
+    std::string text = typesName(rnn.srcLayer.dataType, rnn.dstLayer.dataType).append(" ").append(nameOf(rnn.cell));
+    text += " L" + std::to_string(s.layers) + (s.directions == 2 ? " bidirectional" : "") + " T" + std::to_string(s.steps) + " N" +
+            std::to_string(s.batch) + " " + std::to_string(s.slc) + "→" + std::to_string(s.dhc);
+    if (s.dic != s.dhc)
+      text += "→" + std::to_string(s.dic);
+    if (!rnn.weightsPeephole.isZero())
+      text += " peephole";
+    if (rnn.weightsLayer.isPlain())
+      text += " " + layoutName(rnn.weightsLayer);
+    if (hasFpmath(problem))
+      text.append(" fpmath ").append(nameOf(problem.verified.desc.attr.fpmathMode));
+    return text;
+  }
+
+  nlohmann::json parameters(const Problem &problem) const override {
+    const RnnDesc &rnn = descOf(problem);
+    return {{"cell", nameOf(rnn.cell)}, {"direction", nameOf(rnn.direction)}};
+  }
+
+  Bounds bounds(const Problem &problem, const std::string &plan) const override {
+    const rnn::Shape s = rnn::Shape::of(descOf(problem));
+    const auto kernels = static_cast<double>(1 + std::count(plan.begin(), plan.end(), '|'));
+    const bool isTiny = s.dhc <= tinyChannels && s.slc <= tinyChannels && s.batch == 1;
+    return {cellCompileMs, isTiny ? tinyStepNs * static_cast<double>(s.steps * s.layers * s.directions) : 0, kernels * codeKib};
+  }
+};
+
+} // namespace
+
+const ProblemKind &rnnKind() {
+  static const RnnKind kind;
+  return kind;
+}
+
+} // namespace quern::bench

@@ -31,7 +31,7 @@ void RnnEmitter::addVector(Bindings &bindings, StringRef name, const Rows &vecto
 
 Rows RnnEmitter::remainingAt(AffineExpr t) {
   Rows rows = states.scratchOfSteps("remaining", DataType::S32);
-  rows.bytes = t * (states.batch() * int64_t{4});
+  rows.bytes = t * (states.batch() * bytesOf(DataType::S32));
   return rows;
 }
 

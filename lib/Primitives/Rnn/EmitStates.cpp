@@ -15,12 +15,6 @@ using namespace quern;
 using namespace quern::emission;
 using namespace quern::rnn;
 
-namespace {
-
-int64_t bytesOf(DataType type) { return bitsOf(type) / 8; }
-
-} // namespace
-
 States::States(const VerifiedProblem &problem, const CellContext &context, Program &program)
     : isTraining(context.rnn.prop == PropKind::ForwardTraining), hasLengths(!context.rnn.seqLengths.isZero()), problem(problem),
       rnn(context.rnn), s(context.shape), program(program), state(context.state()) {

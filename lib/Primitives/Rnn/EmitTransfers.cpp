@@ -20,8 +20,6 @@ using namespace quern;
 using namespace quern::emission;
 using namespace quern::rnn;
 
-static int64_t bytesOf(DataType type) { return bitsOf(type) / 8; }
-
 void RnnEmitter::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Body body, AffineExpr aliveAt, bool beside) {
   Bindings bindings;
   for (auto [i, rows] : llvm::enumerate(from))

@@ -23,8 +23,6 @@ namespace {
 
 constexpr int64_t floatBytes = 4;
 
-int64_t bytesOf(DataType type) { return bitsOf(type) / 8; }
-
 /// Copies a tensor of any layout to one of another, whose padding becomes zeros.
 void emitReorder(Program &program, StringRef kind, const Binding &from, const Binding &to, const TensorDesc &fromDesc,
                  const TensorDesc &toDesc) {

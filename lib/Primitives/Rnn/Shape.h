@@ -35,6 +35,8 @@ inline bool isBidirectional(const RnnDesc &rnn) {
   return rnn.direction == RnnDirection::BidirectionalConcat || rnn.direction == RnnDirection::BidirectionalSum;
 }
 inline bool isQuantized(const RnnDesc &rnn) { return rnn.srcLayer.dataType == DataType::U8 || rnn.srcLayer.dataType == DataType::S8; }
+/// Of an element; no RNN has elements of half a byte.
+inline int64_t bytesOf(DataType type) { return bitsOf(type) / 8; }
 /// 1 for the vanilla cell, 4 for LSTM, else 3; 0 for what is no cell.
 int64_t gatesOf(Alg cell);
 

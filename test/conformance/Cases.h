@@ -57,10 +57,8 @@ public:
   virtual int64_t allRounds() const = 0;
   /// Case `number` of a seed: deterministic, and legal: what the library refuses of them is a failure.
   virtual Case draw(uint64_t seed, int64_t number) const = 0;
-  /// False while a primitive is verified, but has no kernel: then what is judged is the peer.
-  virtual bool hasKernels() const { return true; }
-  /// The primitive's own verifier.
-  virtual Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target) const { return quern::verify(desc, target); }
+  /// The peer's results are judged by the reference, as ours are, instead of compared with ours one by one.
+  virtual bool judgesPeer() const { return false; }
   /// With how many threads a case is run, one after the other.
   virtual std::span<const int> threadCounts() const { return defaultThreadCounts; }
   /// For cases that are not run and judged as the others are: what came of this one.

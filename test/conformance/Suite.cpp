@@ -118,33 +118,16 @@ void Suite::failLine(const std::string &line, const std::string &why) {
   std::cout << "FAILED: " << why << "\n  quern run '" << line << "'" << std::endl;
 }
 
-Result<Problem> Suite::verify(const std::string &text) const {
-  if (cases.hasKernels())
-    return readProblem(text, Target::host());
-  Problem problem;
-  Result<PrimitiveDesc> given = PrimitiveDesc::parse(text);
-  if (!given)
-    return given.takeError();
-  Result<VerifiedProblem> verified = cases.verify(*given, Target::host());
-  if (!verified)
-    return verified.takeError();
-  problem.target = Target::host();
-  problem.given = std::move(*given);
-  problem.verified = std::move(*verified);
-  problem.text = problem.desc().text();
-  return problem;
-}
-
 Result<void> Suite::readCase(const Case &drawn, Problem &open, Problem &sized) const {
   std::string text = drawn.desc.text();
   Result<PrimitiveDesc> parsed = PrimitiveDesc::parse(text);
   if (!parsed || !(*parsed == drawn.desc))
     return internalError("the text form does not round-trip: ", parsed ? parsed->text() : withoutNewlines(parsed.error().message));
-  Result<Problem> first = verify(text);
+  Result<Problem> first = readProblem(text, Target::host());
   if (!first)
     return first.takeError();
   Result<std::string> sizedText = drawn.sizes.empty() ? Result<std::string>(text) : withSizes(text, drawn.sizes);
-  Result<Problem> second = sizedText ? verify(*sizedText) : Result<Problem>(sizedText.takeError());
+  Result<Problem> second = sizedText ? readProblem(*sizedText, Target::host()) : Result<Problem>(sizedText.takeError());
   if (!second)
     return second.takeError();
   open = std::move(*first);
@@ -182,8 +165,6 @@ Result<void> Suite::runCase(const Case &drawn) {
     countCase(drawn, sized.desc(), *data);
   if (Result<void> expected = data->computeExpected(); !expected)
     return expected;
-  if (!cases.hasKernels())
-    return peer ? judgePeer(sized, drawn, *data, *theirPrimitive) : judgeReference(*data);
 
   std::string text = drawn.desc.text();
   Result<Kernel> kernel = Kernel::create(device, text);
@@ -194,7 +175,7 @@ Result<void> Suite::runCase(const Case &drawn) {
     if (Result<void> done = executeAndJudge(*kernel, *data, fromOrc); !done)
       return done;
   if (peer)
-    return compareWithPeer(sized, drawn, *data, *theirPrimitive);
+    return cases.judgesPeer() ? judgePeer(sized, drawn, *data, *theirPrimitive) : compareWithPeer(sized, drawn, *data, *theirPrimitive);
   if (!options.useLoader || open.verified.isNoop)
     return {};
 
@@ -280,19 +261,9 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
 }
 
 /// What the reference computes, stored, is right, and finite.
-Result<void> Suite::judgeReference(ProblemData &data) const {
-  for (const ReferenceOutput &output : data.expectedOutputs()) {
-    if (!std::all_of(output.exact.begin(), output.exact.end(), [](double value) { return std::isfinite(value); }))
-      return internalError("the reference of argument ", output.argument, " is not finite");
-    scatter(output.desc, data.buffer(output.argument), output.exact);
-  }
-  const ReferenceOutput *judged = nullptr;
-  Verdict verdict = data.judgeOutputs(&judged);
-  return verdict.isRight ? Result<void>() : internalError("the reference's own result: ", verdict.describe(judged->desc));
-}
-
 /// A workspace is each library's own.
 Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive) {
+  data.refill();
   if (Result<void> bound = theirPrimitive.bind(data.addresses()); !bound)
     return bound;
   if (Result<void> ran = theirPrimitive.execute(); !ran) {

@@ -49,8 +49,6 @@ private:
   void fail(const Case &drawn, const std::string &why);
   void failLine(const std::string &line, const std::string &why);
   Result<void> runCase(const Case &drawn);
-  /// The line as the library reads it, or, without kernels, as the primitive's verifier does.
-  Result<Problem> verify(const std::string &text) const;
   /// What a case needs to be run: the verified problem that the kernel is made for, and the same with all sizes.
   Result<void> readCase(const Case &drawn, Problem &open, Problem &sized) const;
   void countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData &data);
@@ -59,8 +57,6 @@ private:
   /// The peer's primitive, or null where it has none.
   std::unique_ptr<OneDnnPrimitive> askPeer(const Problem &problem);
   Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
-  /// Without kernels and a peer.
-  Result<void> judgeReference(ProblemData &data) const;
   /// Without kernels: the reference judges what the peer computes.
   Result<void> judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
   bool isOutOfTime() const;

@@ -22,10 +22,7 @@ public:
   std::string_view name() const override { return "rnn"; }
   int64_t firstRound() const override { return cellsOfARound() * optionSets; }
   int64_t allRounds() const override { return cellsOfARound() * roundsOfAll * 3; }
-  bool hasKernels() const override { return false; }
-  Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target) const override {
-    return verifyRnn(desc, target, nullptr);
-  }
+  bool judgesPeer() const override { return true; }
   Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number); }
   std::span<const Mistake> mistakes() const override { return cases::rnn::mistakes(); }
   std::span<const DataType> refusedTypes() const override {

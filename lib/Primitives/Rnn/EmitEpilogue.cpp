@@ -58,37 +58,25 @@ Ref Epilogue::add(Value memref, ArrayRef<AffineExpr> address) {
   return static_cast<Ref>(inputs.size()) - 1;
 }
 
-/// bias - shift · (sum of the weights) · inverse, by channel: what of a gate depends on no sequence.
-Value Epilogue::offsetOf(const Gate &which, Value inverse, float scale) {
+/// What shifted bytes add to the sums of a gate, by channel: -shift (sum of the weights). Sums and this are integers, and what is left of
+/// them is exact, however little it is.
+Value Epilogue::shiftOf(const Gate &which) {
   OpBuilder &outer = step.builder;
-  AffineExpr channel = outer.getAffineDimExpr(0);
   SmallVector<Value> operands;
-  SmallVector<AffineMap> maps;
-  auto addRow = [&](Value memref, int64_t row) {
-    operands.push_back(memref);
-    maps.push_back(AffineMap::get(1, 0, {constant(row), channel}, outer.getContext()));
-  };
-  if (which.isProjection)
-    addRow(step["r_sums"], 0);
-  if (which.ofX && !which.isProjection)
-    addRow(step["w_sums"], which.gate);
-  if (which.ofH && !which.isProjection)
-    addRow(step["u_sums"], which.gate);
-  const size_t sums = operands.size();
-  if (inverse)
-    addRow(inverse, which.gate);
-  const bool hasBias = step.has("bias") && !which.isProjection;
-  if (hasBias)
-    addRow(step["bias"], which.biasRow);
-  Value result = memref::AllocOp::create(outer, loc, MemRefType::get({channels}, outer.getF32Type()));
+  for (auto [name, isPart] : {std::pair{"w_sums", which.ofX && !which.isProjection},
+                              {"u_sums", which.ofH && !which.isProjection},
+                              {"r_sums", which.isProjection}})
+    if (isPart)
+      operands.push_back(step[name]);
+  SmallVector<AffineMap> maps(operands.size(), AffineMap::get(1, 0, {constant(which.gate), outer.getAffineDimExpr(0)}, outer.getContext()));
   maps.push_back(outer.getMultiDimIdentityMap(1));
-  linalg::GenericOp::create(
-      outer, loc, operands, ValueRange{result}, maps, utils::IteratorType::parallel, [&](OpBuilder &inner, Location, ValueRange in) {
-        b = &inner;
-        Value sum = sums == 2 ? add(in[0], in[1]) : in[0];
-        Value offset = mul(mul(sum, f32(-static_cast<double>(context.attr.rnn.dataShift))), inverse ? in[sums] : f32(scale));
-        linalg::YieldOp::create(inner, loc, hasBias ? add(offset, in.drop_back().back()) : offset);
-      });
+  Value result = memref::AllocOp::create(outer, loc, MemRefType::get({channels}, outer.getF32Type()));
+  linalg::GenericOp::create(outer, loc, operands, ValueRange{result}, maps, utils::IteratorType::parallel,
+                            [&](OpBuilder &inner, Location, ValueRange in) {
+                              b = &inner;
+                              Value sum = in.size() == 3 ? add(in[0], in[1]) : in[0];
+                              linalg::YieldOp::create(inner, loc, mul(sum, f32(-static_cast<double>(context.attr.rnn.dataShift))));
+                            });
   return result;
 }
 
@@ -99,14 +87,13 @@ GateInput Epilogue::gate(const Gate &which) {
     input.sum = add(live, {n, constant(which.gate - which.sums.firstGate), o});
   else
     input.sum = add(live, {n, o});
-  input.scale = commonScaleOf(context.attr.rnn, which.isProjection);
-  Value inverse = step.has("scales") ? step["scales"] : Value();
-  if (inverse)
-    input.inverse = channel(inverse, which.gate);
   if (context.isShifted())
-    input.offset = channel(offsetOf(which, inverse, input.scale), std::nullopt);
-  else if (step.has("bias") && !which.isProjection)
-    input.offset = channel(step["bias"], which.biasRow);
+    input.shift = channel(shiftOf(which), std::nullopt);
+  if (step.has("scales"))
+    input.scale = channel(step["scales"], which.gate);
+  input.commonScale = commonScaleOf(context.attr.rnn, which.isProjection);
+  if (step.has("bias") && !which.isProjection)
+    input.bias = channel(step["bias"], which.biasRow);
   return input;
 }
 
@@ -137,9 +124,13 @@ Value Epilogue::number(Ref ref) {
 
 Value Epilogue::number(const GateInput &input) {
   Value sum = read(input.sum);
-  if (isQuantized(context.rnn))
-    sum = mul(arith::SIToFPOp::create(*b, loc, b->getF32Type(), sum), input.inverse >= 0 ? read(input.inverse) : f32(input.scale));
-  return input.offset >= 0 ? add(sum, number(input.offset)) : sum;
+  if (isQuantized(context.rnn)) {
+    sum = arith::SIToFPOp::create(*b, loc, b->getF32Type(), sum);
+    if (input.shift >= 0)
+      sum = arith::AddFOp::create(*b, loc, sum, read(input.shift));
+    sum = mul(sum, input.scale >= 0 ? read(input.scale) : f32(input.commonScale));
+  }
+  return input.bias >= 0 ? add(sum, number(input.bias)) : sum;
 }
 
 Value Epilogue::f32(double value) { return arith::ConstantOp::create(*b, loc, b->getF32FloatAttr(static_cast<float>(value))); }

@@ -16,10 +16,10 @@ namespace quern::rnn {
 /// What an operand is called in the body; none is negative.
 using Ref = int;
 
-/// The products of one gate, which become a number by scale and bias.
+/// The products of one gate, which become a number: (sum + shift) scale + bias.
 struct GateInput {
-  Ref sum = -1, inverse = -1, offset = -1;
-  float scale = 1; ///< where `inverse` is none: what products of integers are multiplied by
+  Ref sum = -1, shift = -1, scale = -1, bias = -1;
+  float commonScale = 1; ///< where `scale` is none
 };
 
 class Epilogue {
@@ -73,7 +73,7 @@ public:
 private:
   Ref add(mlir::Value memref, llvm::ArrayRef<mlir::AffineExpr> address);
   mlir::AffineExpr constant(int64_t value) { return mlir::getAffineConstantExpr(value, step.builder.getContext()); }
-  mlir::Value offsetOf(const Gate &which, mlir::Value inverse, float scale);
+  mlir::Value shiftOf(const Gate &which);
 
   emission::StepEmitter &step;
   const CellContext &context;

@@ -115,10 +115,9 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   const bool hasGates = sums.gates > 1, isPacked = view.block > 1;
   AffineExpr zero = b.getAffineConstantExpr(0);
   AffineExpr n = addLoop(parallel), gate = hasGates ? addLoop(parallel) : zero, panel = addLoop(parallel);
-  AffineExpr column = isPacked ? addLoop(parallel) : zero, group = slice.groups > 1 ? addLoop(reduction) : zero;
+  AffineExpr column = isPacked ? addLoop(parallel) : zero;
+  AffineExpr group = addLoop(reduction); // of one group, too: a loop over pairs alone would have to cover all of x
   AffineExpr pair = slice.pairs > 1 ? addLoop(reduction) : zero;
-  if (slice.groups == 1 && slice.pairs == 1) // linalg wants a loop to reduce over
-    group = addLoop(reduction);
 
   SmallVector<int64_t> offsets = {0, slice.firstGroup, sums.firstGate};
   SmallVector<int64_t> extents = {view.panels(), slice.groups, sums.gates};

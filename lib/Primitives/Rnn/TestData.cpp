@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace quern {
 namespace {
@@ -110,6 +111,26 @@ private:
   bool isInteger, isDesigned;
 };
 
+/// Behind packed s8 weights, as a reorder writes them: the sums over the input channels, f32, dense over the other, padded dims.
+void appendSums(const TensorDesc &weights, void *buffer) {
+  constexpr int input = 2;
+  TensorDesc alone = weights;
+  alone.extras = TensorExtras();
+  const int64_t start = (alone.bytes() + 3) / 4 * 4;
+  std::vector<float> sums(static_cast<size_t>(weights.bytes() - start) / sizeof(float));
+  const std::vector<double> values = gather(alone, buffer);
+  for (size_t i = 0; i < values.size(); ++i) {
+    int64_t rest = static_cast<int64_t>(i), place = 0, stride = 1;
+    for (int d = weights.ndims - 1; d >= 0; --d) {
+      if (d != input)
+        place += rest % weights.dims[d] * stride, stride *= weights.paddedDims[d];
+      rest /= weights.dims[d];
+    }
+    sums[static_cast<size_t>(place)] += static_cast<float>(values[i]);
+  }
+  std::memcpy(static_cast<char *>(buffer) + start, sums.data(), sums.size() * sizeof(float));
+}
+
 } // namespace
 
 void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
@@ -118,6 +139,8 @@ void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc 
   forEachElement(tensor, [&](int64_t position, int64_t offset) {
     storeElement(tensor.dataType, buffer, offset, filler.valueAt(position, mix(base + static_cast<uint64_t>(position))));
   });
+  if (tensor.extras.flags & ExtraRnnU8S8)
+    appendSums(tensor, buffer);
 }
 
 } // namespace quern

@@ -51,6 +51,7 @@
 //   C41 Only s8 weights have sums appended: rnn_u8s8 with mask 27, of the projection 11.
 //   C42 There are no scales, zero points or post-ops.
 //   C43 RNN quantization is for u8 and s8 data; scales of a projection are for a cell that has one.
+//   C44 Scratchpad mode user knows all sizes.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"

@@ -16,7 +16,7 @@
 namespace quern::rnn {
 namespace {
 
-/// C42, C43.
+/// C42 to C44.
 Result<void> checkSupported(const RnnDesc &rnn, const Attributes &attr) {
   for (const auto &[what, all] : {std::pair{"scales", &attr.scales}, std::pair{"zero points", &attr.zeroPoints}})
     if (!all->empty())
@@ -28,6 +28,8 @@ Result<void> checkSupported(const RnnDesc &rnn, const Attributes &attr) {
   bool hasProjectionScales = !attr.rnn.projectionScales.empty() || attr.rnn.projectionMask != 0;
   if (hasProjectionScales && rnn.weightsProjection.isZero())
     return unimplemented("scales of weights_projection are given, which is absent (rnn C43)");
+  if (attr.scratchpadMode == ScratchpadMode::User && Shape::of(rnn).isOpen())
+    return unimplemented("rnn has no scratchpad of the caller's where T or N are given at execution: its size depends on them (rnn C44)");
   return {};
 }
 

@@ -143,7 +143,7 @@ private:
   }
 
   void drawAttributes(Case &) {
-    if (random.oneIn(4))
+    if (random.oneIn(4) && cell.family != LayoutFamily::Runtime)
       attr.scratchpadMode = ScratchpadMode::User;
     if (random.oneIn(4))
       attr.fpmathMode = random.pick({FpmathMode::BF16, FpmathMode::F16, FpmathMode::TF32, FpmathMode::Any});

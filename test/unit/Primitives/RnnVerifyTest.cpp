@@ -140,7 +140,7 @@ TEST(RnnVerify, RefusesOtherLayouts) {
   expectAllRefused(refusals);
 }
 
-// C26 to C28, C42, C43
+// C26 to C28, C42 to C44
 TEST(RnnVerify, RefusesOtherAttributes) {
   const std::string s8 = "src_layer=s8:2x3x4:abc weights_layer=s8:1x1x4x4x8:any weights_iter=s8:1x1x8x4x8:any dst_layer=s8:2x3x8:abc ";
   const RnnRefusal refusals[] = {
@@ -153,6 +153,8 @@ TEST(RnnVerify, RefusesOtherAttributes) {
       {"C42", lstm + layers + weights + "attr.scales=src", unsupported, "takes no scales; argument src has some"},
       {"C43", lstm + layers + weights + "attr.rnn.data_scale=2", unsupported, "it is f32"},
       {"C43", lstm + int8 + "attr.rnn.projection_scales=2", unsupported, "weights_projection are given, which is absent"},
+      {"C44", lstm + "src_layer=f32:?x3x4:abc dst_layer=f32:?x3x8:abc " + weights + "attr.scratchpad=user", unsupported,
+       "no scratchpad of the caller's"},
   };
   expectAllRefused(refusals);
 }

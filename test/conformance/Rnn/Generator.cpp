@@ -110,7 +110,8 @@ private:
       op.weightsPeephole = tensor({s.layers, s.directions, 3, s.dhc}, drawWide());
     if (hasProjection())
       op.weightsProjection = tensor({s.layers, s.directions, s.dhc, s.dic}, weight);
-    if (cell.options & HasBias)
+    bool isStackOfBytes = isInteger() && (s.layers > 1 || cell.direction == RnnDirection::BidirectionalSum);
+    if (cell.options & HasBias || isStackOfBytes) // without a bias a gate may be half open, and a state half way between two bytes
       op.bias = tensor({s.layers, s.directions, s.biasGates, s.dhc}, drawWide());
     op.dstLayer = tensor({s.steps, s.batch, s.dlc(op)}, isInteger() && random.oneIn(2) ? DataType::F32 : cell.type);
     if (cell.options & HasDstIter) {

@@ -17,19 +17,13 @@ using Verifier = Result<VerifiedProblem> (*)(const PrimitiveDesc &, const Target
 struct RegisteredPrimitive {
   PrimitiveKind kind;
   Verifier verify;
-  bool hasEmitter = true; ///< false: its problems are verified, and then refused
 };
 
 /// One line for each primitive that has an implementation.
 constexpr RegisteredPrimitive primitives[] = {
-    {PrimitiveKind::Binary, verifyBinary},
-    {PrimitiveKind::Gemm, verifyGemm},
-    {PrimitiveKind::Eltwise, verifyEltwise},
-    {PrimitiveKind::Reorder, verifyReorder},
-    {PrimitiveKind::Concat, verifyConcat},
-    {PrimitiveKind::Sum, verifySum},
-    {PrimitiveKind::Rnn, verifyRnn},
-    {PrimitiveKind::Softmax, verifySoftmax},
+    {PrimitiveKind::Binary, verifyBinary},   {PrimitiveKind::Gemm, verifyGemm},       {PrimitiveKind::Eltwise, verifyEltwise},
+    {PrimitiveKind::Reorder, verifyReorder}, {PrimitiveKind::Concat, verifyConcat},   {PrimitiveKind::Sum, verifySum},
+    {PrimitiveKind::Rnn, verifyRnn},         {PrimitiveKind::Softmax, verifySoftmax},
 };
 
 /// Stops at the first tensor that is not well-formed.
@@ -58,13 +52,6 @@ Error illFormed(const PrimitiveDesc &desc, Error error) {
   return error;
 }
 
-/// Of a primitive without an emitter: what is wrong with the problem comes first.
-Result<VerifiedProblem> refuse(Result<VerifiedProblem> verified) {
-  if (!verified)
-    return verified;
-  return unimplemented("primitive ", nameOf(verified->desc.kind()), " has no implementation; the problem itself is well-formed");
-}
-
 } // namespace
 
 Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
@@ -76,11 +63,10 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
     return illFormed(desc, valid.takeError());
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind())
-      return primitive.hasEmitter ? primitive.verify(desc, target, forwardHint) : refuse(primitive.verify(desc, target, forwardHint));
+      return primitive.verify(desc, target, forwardHint);
   std::string implemented;
   for (const RegisteredPrimitive &primitive : primitives)
-    if (primitive.hasEmitter)
-      implemented += concat(implemented.empty() ? "" : ", ", nameOf(primitive.kind));
+    implemented += concat(implemented.empty() ? "" : ", ", nameOf(primitive.kind));
   return unimplemented("primitive ", nameOf(desc.kind()), " has no implementation; these have: ", implemented);
 }
 

@@ -242,9 +242,3 @@ TEST(Verify, TensorsAndAttributesAreCheckedBeforeAnything) {
   desc.attr.scales[1].mask = -1;
   expectRefused(desc, Status::InvalidArguments, "(softmax C1)", "attribute");
 }
-
-TEST(Verify, OtherPrimitivesAreRefusedByName) {
-  expectRefused(parsed("rnn fwd_i cell=lstm direction=left2right src_layer=f32:1x1x4:abc weights_layer=f32:1x1x4x4x8:any "
-                       "weights_iter=f32:1x1x8x4x8:any dst_layer=f32:1x1x8:abc"),
-                Status::Unimplemented, "primitive rnn has no implementation", "");
-}

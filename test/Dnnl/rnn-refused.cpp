@@ -8,6 +8,8 @@
 // CHECK: lines compared, 0 differ
 #include "run_rnn.hpp"
 
+#include "oneapi/dnnl/dnnl_debug.h"
+
 using namespace dnnl;
 using type = memory::data_type;
 

@@ -7,8 +7,6 @@
 
 #include "rnn.hpp"
 
-#include "oneapi/dnnl/dnnl_debug.h"
-
 #include <cstring>
 #include <string>
 
@@ -38,19 +36,13 @@ inline dnnl::memory::desc anyOf(const Rnn &rnn, int argument) {
   return dims.empty() ? dnnl::memory::desc() : dnnl::memory::desc(dims, typeOf(rnn, argument), dnnl::memory::format_tag::any);
 }
 
-/// A descriptor and its primitive. Throws what the library refuses.
-struct MadeRnn {
-  dnnl::primitive_desc_base desc;
-  dnnl::primitive primitive;
-};
-
 template <typename Cell, typename... Arguments>
-MadeRnn makeCell(const dnnl::engine &engine, const dnnl::primitive_attr &attr, const Arguments &...arguments) {
-  const typename Cell::primitive_desc desc(engine, arguments..., attr);
-  return {desc, Cell(desc)};
+dnnl::primitive_desc describeCell(const dnnl::engine &engine, const dnnl::primitive_attr &attr, const Arguments &...arguments) {
+  return typename Cell::primitive_desc(engine, arguments..., attr);
 }
 
-inline MadeRnn makeRnn(const dnnl::engine &engine, const Rnn &rnn, const dnnl::primitive_attr &attr = {}) {
+/// Throws what the library refuses.
+inline dnnl::primitive_desc describeRnn(const dnnl::engine &engine, const Rnn &rnn, const dnnl::primitive_attr &attr = {}) {
   using dnnl::algorithm;
   const auto any = [&](int argument) { return anyOf(rnn, argument); };
   const auto x = any(DNNL_ARG_SRC_LAYER), h = any(DNNL_ARG_SRC_ITER), c = any(DNNL_ARG_SRC_ITER_C), a = any(DNNL_ARG_AUGRU_ATTENTION),
@@ -62,23 +54,33 @@ inline MadeRnn makeRnn(const dnnl::engine &engine, const Rnn &rnn, const dnnl::p
   switch (rnn.cell) {
   case algorithm::vanilla_rnn:
     if (rnn.alpha != 0)
-      return makeCell<dnnl::vanilla_rnn_forward>(engine, attr, prop, rnn.activation, direction, x, h, w, u, b, y, hn, rnn.alpha);
-    return makeCell<dnnl::vanilla_rnn_forward>(engine, attr, prop, rnn.activation, direction, x, h, w, u, b, y, hn);
+      return describeCell<dnnl::vanilla_rnn_forward>(engine, attr, prop, rnn.activation, direction, x, h, w, u, b, y, hn, rnn.alpha);
+    return describeCell<dnnl::vanilla_rnn_forward>(engine, attr, prop, rnn.activation, direction, x, h, w, u, b, y, hn);
   case algorithm::vanilla_lstm:
     if (rnn.projection)
-      return makeCell<dnnl::lstm_forward>(engine, attr, prop, direction, x, h, c, w, u, p, r, b, y, hn, cn);
+      return describeCell<dnnl::lstm_forward>(engine, attr, prop, direction, x, h, c, w, u, p, r, b, y, hn, cn);
     if (rnn.peephole)
-      return makeCell<dnnl::lstm_forward>(engine, attr, prop, direction, x, h, c, w, u, p, b, y, hn, cn);
-    return makeCell<dnnl::lstm_forward>(engine, attr, prop, direction, x, h, c, w, u, b, y, hn, cn);
+      return describeCell<dnnl::lstm_forward>(engine, attr, prop, direction, x, h, c, w, u, p, b, y, hn, cn);
+    return describeCell<dnnl::lstm_forward>(engine, attr, prop, direction, x, h, c, w, u, b, y, hn, cn);
   case algorithm::vanilla_gru:
-    return makeCell<dnnl::gru_forward>(engine, attr, prop, direction, x, h, w, u, b, y, hn);
+    return describeCell<dnnl::gru_forward>(engine, attr, prop, direction, x, h, w, u, b, y, hn);
   case algorithm::lbr_gru:
-    return makeCell<dnnl::lbr_gru_forward>(engine, attr, prop, direction, x, h, w, u, b, y, hn);
+    return describeCell<dnnl::lbr_gru_forward>(engine, attr, prop, direction, x, h, w, u, b, y, hn);
   case algorithm::vanilla_augru:
-    return makeCell<dnnl::augru_forward>(engine, attr, prop, direction, x, h, a, w, u, b, y, hn);
+    return describeCell<dnnl::augru_forward>(engine, attr, prop, direction, x, h, a, w, u, b, y, hn);
   default:
-    return makeCell<dnnl::lbr_augru_forward>(engine, attr, prop, direction, x, h, a, w, u, b, y, hn);
+    return describeCell<dnnl::lbr_augru_forward>(engine, attr, prop, direction, x, h, a, w, u, b, y, hn);
   }
+}
+
+/// A descriptor and its primitive.
+struct MadeRnn {
+  dnnl::primitive_desc desc;
+  dnnl::primitive primitive;
+};
+inline MadeRnn makeRnn(const dnnl::engine &engine, const Rnn &rnn, const dnnl::primitive_attr &attr = {}) {
+  const dnnl::primitive_desc desc = describeRnn(engine, rnn, attr);
+  return {desc, dnnl::primitive(desc)};
 }
 
 /// Inputs from a seed: states and weights between -1 and 1, attention between 0 and 1.
@@ -139,9 +141,16 @@ inline std::string verdict(const char *name, const std::vector<float> &computed,
   return std::string(" ") + name + (worst <= tolerance ? " ok" : " is off by " + std::to_string(worst));
 }
 
+/// Whether a library says that it has no such thing.
+inline bool isUnimplemented(const dnnl::error &refusal) {
+  return static_cast<int>(refusal.status) == static_cast<int>(dnnl::status::unimplemented);
+}
+
 inline std::string nameOf(const Rnn &rnn) {
-  return std::string(rnn.name) + " " + dnnl_dt2str(static_cast<dnnl_data_type_t>(rnn.type)) + " " +
-         dnnl_rnn_direction2str(static_cast<dnnl_rnn_direction_t>(rnn.direction)) + ":";
+  using type = dnnl::memory::data_type;
+  const char *directions[] = {"", "left2right", "right2left", "bidirectional_concat", "bidirectional_sum"};
+  const char *element = rnn.type == type::f32 ? "f32" : rnn.type == type::bf16 ? "bf16" : "u8";
+  return std::string(rnn.name) + " " + element + " " + directions[static_cast<int>(rnn.direction)] + ":";
 }
 
 /// A line with a verdict on each result.

@@ -13,6 +13,7 @@
 #include "quern/quern.h"
 
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct RnnModel {
   std::map<int32_t, Numbers> inputs;
   std::map<int32_t, Numbers> outputs; ///< what the framework computed
 };
+
+/// How a test that fails names the model.
+inline void PrintTo(const RnnModel &model, std::ostream *stream) { *stream << model.name; }
 
 /// All models that there are files of.
 std::vector<RnnModel> rnnModels();

@@ -1,0 +1,265 @@
+//===- RnnModelsTest.cpp - RNNs of other frameworks through kernels -------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The models of Primitives/RnnModelsTest.cpp as a program runs them: weights are converted, reordered into the layout that `any` became,
+// and the primitive executed. And what an execution refuses: tensors that were made for another primitive.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/RnnModels.h"
+#include "Runtime/TestSupport.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace quern {
+namespace {
+
+using dt = memory::data_type;
+using test::RnnModel;
+
+memory::desc plainOf(const test::Numbers &numbers, bool isInteger) {
+  return numbers.shape.empty() ? memory::desc() : memory::desc(numbers.shape, isInteger ? dt::s32 : dt::f32, test::tagOfRnnTensor(numbers));
+}
+bool isPacked(int argument) {
+  return argument == QUERN_ARG_WEIGHTS_LAYER || argument == QUERN_ARG_WEIGHTS_ITER || argument == QUERN_ARG_WEIGHTS_PROJECTION;
+}
+memory::desc anyOf(const memory::desc &desc) {
+  return desc.get_ndims() ? memory::desc(desc.get_dims(), desc.get_data_type(), memory::format_tag::any) : desc;
+}
+
+class RnnKernels : public testing::TestWithParam<RnnModel> {
+protected:
+  /// The parameters of the model, weights plain as they come or in a layout that the primitive chooses.
+  static rnn_parameters parametersOf(const RnnModel &model, bool packs) {
+    const auto find = [&](int argument) {
+      for (const auto *tensors : {&model.inputs, &model.outputs})
+        if (const auto found = tensors->find(argument); found != tensors->end()) {
+          const memory::desc plain = plainOf(found->second, argument == QUERN_ARG_SEQ_LENGTHS);
+          return packs && isPacked(argument) ? anyOf(plain) : plain;
+        }
+      return memory::desc();
+    };
+    rnn_parameters rnn;
+    rnn.cell_kind = static_cast<algorithm>(model.cell), rnn.activation = static_cast<algorithm>(model.activation);
+    rnn.direction = static_cast<rnn_direction>(model.direction), rnn.flags = static_cast<rnn_flags>(model.flags);
+    rnn.src_layer = find(QUERN_ARG_SRC_LAYER), rnn.src_iter = find(QUERN_ARG_SRC_ITER), rnn.src_iter_c = find(QUERN_ARG_SRC_ITER_C);
+    rnn.seq_lengths = find(QUERN_ARG_SEQ_LENGTHS), rnn.bias = find(QUERN_ARG_BIAS);
+    rnn.weights_layer = find(QUERN_ARG_WEIGHTS_LAYER), rnn.weights_iter = find(QUERN_ARG_WEIGHTS_ITER);
+    rnn.weights_peephole = find(QUERN_ARG_WEIGHTS_PEEPHOLE), rnn.weights_projection = find(QUERN_ARG_WEIGHTS_PROJECTION);
+    rnn.dst_layer = find(QUERN_ARG_DST_LAYER), rnn.dst_iter = find(QUERN_ARG_DST_ITER), rnn.dst_iter_c = find(QUERN_ARG_DST_ITER_C);
+    return rnn;
+  }
+
+  /// Memory with these numbers in the layout that the primitive takes.
+  memory place(const primitive_desc &desc, int argument, const test::Numbers &numbers) {
+    const bool isInteger = argument == QUERN_ARG_SEQ_LENGTHS;
+    memory plain(plainOf(numbers, isInteger), device), placed(desc.query_md(query::exec_arg_md, argument), device);
+    if (isInteger)
+      std::copy(numbers.values.begin(), numbers.values.end(), static_cast<int32_t *>(plain.get_data_handle()));
+    else
+      std::copy(numbers.values.begin(), numbers.values.end(), static_cast<float *>(plain.get_data_handle()));
+    if (plain.get_desc() == placed.get_desc())
+      return plain;
+    reorder(plain, placed).execute(order, plain, placed);
+    return placed;
+  }
+
+  void expectTheirNumbers(const RnnModel &model, bool packs) {
+    const rnn_forward::primitive_desc desc(device, parametersOf(model, packs));
+    std::unordered_map<int, memory> tensors;
+    for (const auto *list : {&model.inputs, &model.outputs})
+      for (const auto &[argument, numbers] : *list)
+        if (!numbers.shape.empty())
+          tensors.emplace(argument, place(desc, argument, list == &model.inputs ? numbers : blankOf(numbers)));
+    rnn_forward(desc).execute(order, tensors);
+    for (const auto &[argument, numbers] : model.outputs)
+      for (size_t i = 0; i < numbers.values.size(); ++i)
+        ASSERT_NEAR(static_cast<const float *>(tensors.at(argument).get_data_handle())[i], numbers.values[i], 2e-6)
+            << model.name << ", argument " << argument << ", element " << i << (packs ? ", packed" : ", plain");
+  }
+  static test::Numbers blankOf(test::Numbers numbers) {
+    std::fill(numbers.values.begin(), numbers.values.end(), -7.0f);
+    return numbers;
+  }
+
+  engine device{engine::kind::cpu, 0};
+  stream order{device};
+};
+
+TEST_P(RnnKernels, ComputeTheirNumbers) {
+  for (bool packs : {true, false})
+    expectTheirNumbers(GetParam(), packs);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RnnKernels, testing::ValuesIn(test::rnnModels()), [](const auto &info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+/// An LSTM whose tensors are exchanged for those of another one.
+class RnnExecution : public testing::Test {
+protected:
+  static memory::desc any(const memory::dims &dims, dt type = dt::f32) { return {dims, type, memory::format_tag::any}; }
+  rnn_forward::primitive_desc describe(memory::dim hidden, prop_kind prop = prop_kind::forward_inference, const primitive_attr &attr = {}) {
+    rnn_parameters rnn;
+    rnn.cell_kind = algorithm::vanilla_lstm, rnn.prop = prop;
+    rnn.src_layer = rnn.dst_layer = any({4, 2, hidden});
+    rnn.weights_layer = rnn.weights_iter = any({1, 1, hidden, 4, hidden}), rnn.bias = any({1, 1, 4, hidden});
+    return {device, rnn, attr};
+  }
+  std::unordered_map<int, memory> tensorsOf(const primitive_desc &desc) {
+    std::unordered_map<int, memory> tensors;
+    for (int argument : {QUERN_ARG_SRC_LAYER, QUERN_ARG_WEIGHTS_LAYER, QUERN_ARG_WEIGHTS_ITER, QUERN_ARG_BIAS, QUERN_ARG_DST_LAYER,
+                         QUERN_ARG_WORKSPACE, QUERN_ARG_SCRATCHPAD})
+      if (const memory::desc md = desc.query_md(query::exec_arg_md, argument); md.get_ndims()) {
+        memory tensor(md, device);
+        std::memset(tensor.get_data_handle(), 0, md.get_size());
+        tensors.emplace(argument, tensor);
+      }
+    return tensors;
+  }
+  void fillPacked(memory &tensor, int seed) {
+    const memory::dims dims = tensor.get_desc().get_dims();
+    memory plain({dims, dt::f32, "abcde"}, device);
+    auto *values = static_cast<float *>(plain.get_data_handle());
+    for (size_t i = 0; i < plain.get_desc().get_size() / sizeof(float); ++i)
+      values[i] = static_cast<float>((i * 53 + static_cast<size_t>(seed)) % 97) / 200 - 0.25f;
+    reorder(plain, tensor).execute(stream(device), plain, tensor);
+  }
+  /// That the execution of `desc` with this tensor of `other` is refused for its descriptor.
+  void expectRefused(const primitive_desc &desc, const primitive_desc &other, int argument) {
+    std::unordered_map<int, memory> tensors = tensorsOf(desc);
+    const primitive made(desc);
+    made.execute(order, tensors);
+    tensors.at(argument) = tensorsOf(other).at(argument);
+    EXPECT_EQ(test::statusOf([&] { made.execute(order, tensors); }), quern_invalid_arguments);
+    EXPECT_NE(std::string(quern_get_last_error_message()).find("; the primitive takes "), std::string::npos);
+  }
+
+  engine device{engine::kind::cpu, 0};
+  stream order{device};
+};
+
+TEST_F(RnnExecution, RefusesTheWorkspaceOfAnother) {
+  expectRefused(describe(16, prop_kind::forward_training), describe(24, prop_kind::forward_training), QUERN_ARG_WORKSPACE);
+}
+
+TEST_F(RnnExecution, RefusesTheScratchpadOfAnother) {
+  primitive_attr attr;
+  attr.set_scratchpad_mode(scratchpad_mode::user);
+  const prop_kind inference = prop_kind::forward_inference;
+  ASSERT_GT(describe(16, inference, attr).scratchpad_desc().get_size(), 0u);
+  expectRefused(describe(16, inference, attr), describe(64, inference, attr), QUERN_ARG_SCRATCHPAD);
+}
+
+TEST_F(RnnExecution, RefusesThePackedWeightsOfAnother) {
+  expectRefused(describe(16), describe(24), QUERN_ARG_WEIGHTS_LAYER);
+  // And weights that are not packed at all.
+  const rnn_forward::primitive_desc desc = describe(16);
+  std::unordered_map<int, memory> tensors = tensorsOf(desc);
+  tensors.at(QUERN_ARG_WEIGHTS_ITER) = memory({{1, 1, 16, 4, 16}, dt::f32, "abcde"}, device);
+  EXPECT_EQ(test::statusOf([&] { primitive(desc).execute(order, tensors); }), quern_invalid_arguments);
+}
+
+// Each execution has a scratch of its own: what one primitive computes on several threads is what it computes alone. And numbers do not
+// depend on how many threads an execution has, nor on whether the kernel comes from a blob.
+TEST_F(RnnExecution, AlwaysComputesTheSame) {
+  const rnn_forward::primitive_desc desc = describe(40);
+  const auto compute = [&](const primitive &made, int seed) {
+    std::unordered_map<int, memory> tensors = tensorsOf(desc);
+    for (auto &[argument, tensor] : tensors) {
+      auto *values = static_cast<float *>(tensor.get_data_handle());
+      if (!isPacked(argument)) // the padding of packed weights is zero
+        for (size_t i = 0; i < tensor.get_desc().get_size() / sizeof(float); ++i)
+          values[i] = static_cast<float>((i * 37 + static_cast<size_t>(seed)) % 101) / 50 - 1;
+      else
+        fillPacked(tensor, seed);
+    }
+    made.execute(stream(device), tensors);
+    const memory &result = tensors.at(QUERN_ARG_DST_LAYER);
+    const auto *values = static_cast<const float *>(result.get_data_handle());
+    return std::vector<float>(values, values + result.get_desc().get_size() / sizeof(float));
+  };
+  const rnn_forward made(desc), fromBlob(desc, made.get_cache_blob());
+  const int threads = get_num_threads();
+  std::vector<std::vector<float>> expected, found(8);
+  set_num_threads(1);
+  for (int seed = 0; seed < 8; ++seed)
+    expected.push_back(compute(made, seed));
+  EXPECT_NE(expected[0], expected[1]);
+  for (int count : {2, 3}) {
+    set_num_threads(count);
+    EXPECT_EQ(compute(made, 1), expected[1]) << count << " threads";
+  }
+  EXPECT_EQ(compute(fromBlob, 2), expected[2]);
+  std::vector<std::thread> callers;
+  for (size_t seed = 0; seed < found.size(); ++seed)
+    callers.emplace_back([&, seed] { found[seed] = compute(made, static_cast<int>(seed)); });
+  for (std::thread &caller : callers)
+    caller.join();
+  set_num_threads(threads);
+  EXPECT_EQ(found, expected);
+}
+
+// What one sequence gives does not depend on how long the others are.
+TEST_F(RnnExecution, LengthsEndEachSequence) {
+  rnn_parameters rnn;
+  rnn.cell_kind = algorithm::lbr_gru, rnn.direction = rnn_direction::bidirectional_concat;
+  const memory::dim steps = 6, batch = 3, hidden = 8;
+  rnn.weights_layer = memory::desc({1, 2, hidden, 3, hidden}, dt::f32, "abcde"), rnn.weights_iter = rnn.weights_layer;
+  const auto withBatch = [&](memory::dim t, memory::dim n) {
+    rnn.src_layer = memory::desc({t, n, hidden}, dt::f32, "abc"), rnn.dst_layer = memory::desc({t, n, 2 * hidden}, dt::f32, "abc");
+    rnn.dst_iter = memory::desc({1, 2, n, hidden}, dt::f32, "abcd");
+    return rnn;
+  };
+  std::vector<float> x(static_cast<size_t>(steps * batch * hidden)), weights(static_cast<size_t>(2 * hidden * 3 * hidden));
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i % 17) / 8 - 1;
+  for (size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<float>(i * 7 % 23) / 44 - 0.25f;
+  std::vector<int32_t> lengths = {2, 9, 0}; // of 6: more are all
+  rnn_parameters all = withBatch(steps, batch);
+  all.seq_lengths = memory::desc({batch}, dt::s32, "a");
+  const auto run = [&](const rnn_parameters &what, std::vector<float> &source) {
+    const rnn_forward::primitive_desc desc(device, what);
+    std::vector<std::vector<float>> results = {std::vector<float>(what.dst_layer.get_size() / 4, -7.0f),
+                                               std::vector<float>(what.dst_iter.get_size() / 4, -7.0f)};
+    std::unordered_map<int, memory> tensors = {
+        {QUERN_ARG_SRC_LAYER, memory(what.src_layer, device, source.data())},
+        {QUERN_ARG_WEIGHTS_LAYER, memory(what.weights_layer, device, weights.data())},
+        {QUERN_ARG_WEIGHTS_ITER, memory(what.weights_iter, device, weights.data())},
+        {QUERN_ARG_DST_LAYER, memory(what.dst_layer, device, results[0].data())},
+        {QUERN_ARG_DST_ITER, memory(what.dst_iter, device, results[1].data())},
+        {QUERN_ARG_SEQ_LENGTHS, memory(memory::desc({batch}, dt::s32, "a"), device, lengths.data())}};
+    rnn_forward(desc).execute(order, tensors);
+    return results;
+  };
+  const std::vector<std::vector<float>> together = run(all, x);
+  for (memory::dim n = 0; n < batch; ++n) {
+    const memory::dim length = std::min<memory::dim>(lengths[static_cast<size_t>(n)], steps);
+    std::vector<float> own;
+    for (memory::dim t = 0; t < length; ++t)
+      own.insert(own.end(), &x[static_cast<size_t>((t * batch + n) * hidden)], &x[static_cast<size_t>((t * batch + n) * hidden)] + hidden);
+    std::vector<std::vector<float>> alone = {{}, std::vector<float>(static_cast<size_t>(2 * hidden))}; // without a step, zeros
+    if (length > 0)
+      alone = run(withBatch(length, 1), own);
+    for (memory::dim t = 0; t < steps; ++t)
+      for (memory::dim c = 0; c < 2 * hidden; ++c)
+        ASSERT_NEAR(together[0][static_cast<size_t>((t * batch + n) * 2 * hidden + c)],
+                    t < length ? alone[0][static_cast<size_t>(t * 2 * hidden + c)] : 0, 1e-6)
+            << "sequence " << n << ", step " << t << ", channel " << c;
+    for (memory::dim d = 0; d < 2; ++d)
+      for (memory::dim c = 0; c < hidden; ++c)
+        ASSERT_NEAR(together[1][static_cast<size_t>((d * batch + n) * hidden + c)], alone[1][static_cast<size_t>(d * hidden + c)], 1e-6)
+            << "sequence " << n << ", direction " << d;
+  }
+}
+
+} // namespace
+} // namespace quern

@@ -44,7 +44,9 @@ const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
     return "chosen for `any`: src's order of dims, dense";
   if (argument.name == "diff_dst")
     return "chosen for `any`: dst's order of dims, dense";
-  return argument.name == "diff_src" ? "chosen for `any`: diff_dst's order of dims, dense" : "chosen for `any`: row-major, dense";
+  if (argument.name == "diff_src")
+    return "chosen for `any`: diff_dst's order of dims, dense";
+  return argument.desc.isPlain() ? "chosen for `any`: row-major, dense" : "chosen for `any`: packed for the target";
 }
 
 void printAsText(const Problem &problem, const std::string &target, const std::string &plan) {

@@ -207,6 +207,39 @@ TEST_F(RnnExecution, AlwaysComputesTheSame) {
   EXPECT_EQ(found, expected);
 }
 
+// Steps and batch may be given with the tensors: one primitive for all of them, and the same packed weights.
+TEST_F(RnnExecution, OpenSizesShareTheWeights) {
+  constexpr memory::dim hidden = 24, open = QUERN_RUNTIME_DIM_VAL;
+  const auto describeFor = [&](memory::dim steps, memory::dim batch) {
+    rnn_parameters rnn;
+    rnn.cell_kind = algorithm::vanilla_gru;
+    rnn.src_layer = rnn.dst_layer = memory::desc({steps, batch, hidden}, dt::f32, "abc");
+    rnn.weights_layer = rnn.weights_iter = any({1, 1, hidden, 3, hidden}), rnn.bias = any({1, 1, 3, hidden});
+    return rnn_forward::primitive_desc(device, rnn);
+  };
+  const rnn_forward::primitive_desc desc = describeFor(open, open);
+  const rnn_forward forAll(desc);
+  memory weights(desc.weights_layer_desc(), device), bias(desc.bias_desc(), device);
+  fillPacked(weights, 3);
+  std::memset(bias.get_data_handle(), 0, desc.bias_desc().get_size());
+  for (const auto &[steps, batch] : {std::pair<memory::dim, memory::dim>{1, 1}, {7, 2}, {3, 17}}) {
+    const rnn_forward::primitive_desc fixed = describeFor(steps, batch);
+    ASSERT_EQ(fixed.weights_layer_desc(), desc.weights_layer_desc());
+    std::vector<float> source(static_cast<size_t>(steps * batch * hidden)), results[2] = {source, source};
+    for (size_t i = 0; i < source.size(); ++i)
+      source[i] = static_cast<float>(i % 19) / 9 - 1;
+    for (size_t i = 0; i < 2; ++i)
+      (i == 0 ? forAll : rnn_forward(fixed))
+          .execute(order, {{QUERN_ARG_SRC_LAYER, memory(fixed.src_layer_desc(), device, source.data())},
+                           {QUERN_ARG_WEIGHTS_LAYER, weights},
+                           {QUERN_ARG_WEIGHTS_ITER, weights},
+                           {QUERN_ARG_BIAS, bias},
+                           {QUERN_ARG_DST_LAYER, memory(fixed.dst_layer_desc(), device, results[i].data())}});
+    for (size_t i = 0; i < source.size(); ++i)
+      ASSERT_NEAR(results[0][i], results[1][i], 1e-6) << steps << " steps, batch " << batch << ", element " << i;
+  }
+}
+
 // What one sequence gives does not depend on how long the others are.
 TEST_F(RnnExecution, LengthsEndEachSequence) {
   rnn_parameters rnn;

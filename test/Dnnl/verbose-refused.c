@@ -15,7 +15,7 @@
 // CHECK-NEXT: info,cpu,isa:Intel {{.*}}
 // CHECK-NEXT: info,gpu,runtime:none
 // CHECK-NEXT: primitive,info,template:operation,engine,{{.*}},problem_desc,exec_time
-// CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,matmul,{{[^,]+$}}
+// CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,matmul,{{[^,]+}},dnnl_matmul_primitive_desc_create
 // CHECK-NEXT: matmul unimplemented
 // CHECK-NEXT: onednn_verbose,v1,primitive,create:check,softmax,axis is 7; a tensor of rank 2 allows 0 to 1
 // CHECK-SAME: {{[^,]*}},dnnl_softmax_forward_primitive_desc_create

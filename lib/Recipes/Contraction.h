@@ -35,6 +35,7 @@ struct ContractionStrategy {
   int64_t nearStrideBytes = 4096; ///< a step along K this long meets the same sets of a cache: tiles of few rows then read longer runs
   bool isLastResort = false;      ///< no other recipe takes it: columns that lie apart are read one by one, and a single one is taken, too
   int64_t nearBytes = 512 << 10;  ///< what a tile reads of rhs so often stays in the second level of the cache up to this size
+  int64_t togetherBytes = 1024;   ///< a step along K this short follows the one before: the prefetcher of a core sees one stream
   int64_t leastTiles = 8;         ///< tiles are narrower where there would be fewer, each of more than nsOfTile
   double nsOfTile = 2000;
   double nsPerOperation = 0.17; ///< of one vector operation on one core

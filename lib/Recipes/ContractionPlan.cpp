@@ -104,9 +104,8 @@ int64_t Planner::widest() const {
 int64_t Planner::leastRows() const {
   int64_t most = mostRows();
   auto isCheap = [&](const Product &product, Dot dot) {
-    int64_t ofElement = product.laneStride() * bytesOf(product.rhs.element());
-    bool isTogether = product.reduced.empty() || product.reduced.back().rhs * bytesOf(product.rhs.element()) <=
-                                                     4 * plan.lanes * ofElement * static_cast<int64_t>(chain.accumulators.size());
+    bool isTogether = !product.apart &&
+                      (product.reduced.empty() || product.reduced.back().rhs * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
     return isTogether && dot != Dot::Halves && dot != Dot::Rounded && (isPackedDot(dot) || product.rhs.conversions.empty());
   };
   bool isNear = plan.bytesOfTile() <= static_cast<double>(strategy.nearBytes);

@@ -11,11 +11,11 @@
 
 #include "quern/quern_threadpool_iface.hpp"
 
+#include "Desc/SparseTensor.h"
 #include "Desc/Target.h"
 #include "Overlap.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -91,37 +91,43 @@ private:
   std::vector<uint64_t> durations;
 };
 
-/// A descriptor with a buffer, or a host scalar with its value, which has no engine.
+/// A descriptor with a buffer, or several of a sparse tensor, or a host scalar with its value, which has no engine.
 class Memory {
 public:
-  Memory(Engine *engine, const TensorDesc &desc) : engine(engine), desc(desc), bytes(desc.bytes()), firstByte(firstByteOf(desc)) {}
-  ~Memory() { std::free(owned); }
+  Memory(Engine *engine, const TensorDesc &desc) : engine(engine), desc(desc), bytes(desc.bytes()), firstByte(firstByteOf(desc)) {
+    if (desc.isSparse())
+      others.resize(static_cast<size_t>(bufferCount(desc)) - 1);
+  }
+  ~Memory();
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
 
+  /// Buffers are 0, and more of a sparse tensor.
+  bool hasBuffer(int index) const { return index >= 0 && index <= static_cast<int>(others.size()); }
+  void *buffer(int index) const { return index == 0 ? data : others[static_cast<size_t>(index) - 1].data; }
   /// Takes a buffer of the caller's, or null.
-  void setHandle(void *handle) {
-    std::free(owned);
-    owned = nullptr;
-    data = handle;
-  }
+  void setBuffer(int index, void *handle);
   /// Copies the value of a host scalar.
   void setScalar(const void *value) {
     std::memcpy(&scalar, value, static_cast<size_t>(bytes));
     data = &scalar;
   }
   /// A buffer of its own, aligned to 64 bytes. An empty tensor gets none.
-  Result<void> allocate();
+  Result<void> allocate(int index);
 
   const EngineRef engine;
   const TensorDesc desc;
-  const int64_t bytes;
+  const int64_t bytes;     ///< of buffer 0
   const int64_t firstByte; ///< of the first element
-  void *data = nullptr;
+  void *data = nullptr;    ///< buffer 0
 
 private:
+  struct Buffer {
+    void *data = nullptr, *owned = nullptr;
+  };
   uint64_t scalar = 0;
   void *owned = nullptr;
+  std::vector<Buffer> others;
 };
 
 } // namespace quern

@@ -22,6 +22,18 @@ extern "C" {
 QUERN_API quern_status_t quern_memory_desc_create_with_strides(quern_memory_desc_t *memory_desc, int ndims, const quern_dims_t dims,
         quern_data_type_t data_type, const quern_dims_t strides) QUERN_NOEXCEPT;
 
+/**
+ * Sparse tensors of `nnz` values; dims and nnz may be QUERN_RUNTIME_DIM_VAL. No primitive takes one. Of CSR (values, column indices, row
+ * pointers) and COO (values, then their indices along each dimension) of at most two dimensions, else `unimplemented`; a packed descriptor
+ * has no memory. ndims 0 gives the zero descriptor. invalid_arguments: a negative nnz, an unknown type.
+ */
+QUERN_API quern_status_t quern_memory_desc_create_with_csr_encoding(quern_memory_desc_t *memory_desc, int ndims, const quern_dims_t dims,
+        quern_data_type_t data_type, quern_dim_t nnz, quern_data_type_t indices_dt, quern_data_type_t pointers_dt) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_memory_desc_create_with_coo_encoding(quern_memory_desc_t *memory_desc, int ndims, const quern_dims_t dims,
+        quern_data_type_t data_type, quern_dim_t nnz, quern_data_type_t indices_dt) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_memory_desc_create_with_packed_encoding(quern_memory_desc_t *memory_desc, int ndims,
+        const quern_dims_t dims, quern_data_type_t data_type, quern_dim_t nnz) QUERN_NOEXCEPT;
+
 /** One value on the host: a scale or zero point. invalid_arguments: the type is undefined or boolean. */
 QUERN_API quern_status_t quern_memory_desc_create_host_scalar(
         quern_memory_desc_t *memory_desc, quern_data_type_t data_type) QUERN_NOEXCEPT;
@@ -61,10 +73,18 @@ QUERN_API quern_status_t quern_memory_desc_destroy(quern_memory_desc_t memory_de
 /** unimplemented: the query does not concern memory descriptors. invalid_arguments: strides or blocks of a descriptor without them. */
 QUERN_API quern_status_t quern_memory_desc_query(
         const_quern_memory_desc_t memory_desc, quern_query_t what, void *result) QUERN_NOEXCEPT;
+/**
+ * With the number of a buffer, of which quern_query_data_type is the only query beyond 0; the last three queries are only here.
+ * invalid_arguments also: no such buffer, or a query of sparse tensors for another one.
+ */
+QUERN_API quern_status_t quern_memory_desc_query_v2(
+        const_quern_memory_desc_t memory_desc, quern_query_t what, int index, void *result) QUERN_NOEXCEPT;
 /** 1 if equal, 0 if not or if only one of them is null. Strides of dims of 1 do not matter. */
 QUERN_API int quern_memory_desc_equal(const_quern_memory_desc_t lhs, const_quern_memory_desc_t rhs) QUERN_NOEXCEPT;
 /** Bytes, padding and appended compensation included; 0 for null, zero and `any` descriptors; QUERN_RUNTIME_SIZE_VAL if not known. */
 QUERN_API size_t quern_memory_desc_get_size(const_quern_memory_desc_t memory_desc) QUERN_NOEXCEPT;
+/** Bytes of buffer `index` of a sparse tensor (0: values), which others have one of; 0 where there is none, and of packed ones. */
+QUERN_API size_t quern_memory_desc_get_size_v2(const_quern_memory_desc_t memory_desc, int index) QUERN_NOEXCEPT;
 /** Bytes of one element (1 for the packed 4-bit types); 0 for an unknown type. */
 QUERN_API size_t quern_data_type_size(quern_data_type_t data_type) QUERN_NOEXCEPT;
 
@@ -73,11 +93,12 @@ QUERN_API size_t quern_data_type_size(quern_data_type_t data_type) QUERN_NOEXCEP
 /**
  * `handle` is a buffer of the caller's (at least quern_memory_desc_get_size() bytes, alive as long as it is used),
  * QUERN_MEMORY_ALLOCATE, or QUERN_MEMORY_NONE to set one later. invalid_arguments: the descriptor is `any`, or has dims, strides or an
- * offset that are given only at execution: a memory is what gives them.
+ * offset that are given only at execution: a memory is what gives them. It is the first buffer of a sparse tensor; where it is the caller's,
+ * the others are still to be set.
  */
 QUERN_API quern_status_t quern_memory_create(
         quern_memory_t *memory, const_quern_memory_desc_t memory_desc, quern_engine_t engine, void *handle) QUERN_NOEXCEPT;
-/** The same with an array of handles; a descriptor here has one buffer, so `nhandles` is 1. */
+/** The same with an array of handles, one for each buffer: 1 unless the tensor is sparse. */
 QUERN_API quern_status_t quern_memory_create_v2(quern_memory_t *memory, const_quern_memory_desc_t memory_desc, quern_engine_t engine,
         int nhandles, void **handles) QUERN_NOEXCEPT;
 /** Of a host scalar's descriptor; copies the value. It has no engine, and no handle to ask for or set. */
@@ -95,6 +116,11 @@ QUERN_API quern_status_t quern_memory_unmap_data(const_quern_memory_t memory, vo
 QUERN_API quern_status_t quern_memory_get_data_handle(const_quern_memory_t memory, void **handle) QUERN_NOEXCEPT;
 /** Frees the buffer if the library had allocated it. Not while an execution uses the memory. */
 QUERN_API quern_status_t quern_memory_set_data_handle(quern_memory_t memory, void *handle) QUERN_NOEXCEPT;
+/** The same of a buffer of a sparse tensor. invalid_arguments also: no such buffer. */
+QUERN_API quern_status_t quern_memory_map_data_v2(const_quern_memory_t memory, void **mapped_ptr, int index) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_memory_unmap_data_v2(const_quern_memory_t memory, void *mapped_ptr, int index) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_memory_get_data_handle_v2(const_quern_memory_t memory, void **handle, int index) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_memory_set_data_handle_v2(quern_memory_t memory, void *handle, int index) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_memory_destroy(quern_memory_t memory) QUERN_NOEXCEPT;
 
 #ifdef __cplusplus

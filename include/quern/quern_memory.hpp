@@ -46,11 +46,19 @@ struct memory : public handle<quern_memory_t> {
     u4 = quern_u4,
     e8m0 = quern_e8m0,
     f4_e2m1 = quern_f4_e2m1,
-    f4_e3m0 = quern_f4_e3m0
+    f4_e3m0 = quern_f4_e3m0,
+    s64 = quern_s64
   };
   /// Layouts by oneDNN's names; a string names any other.
   using format_tag = quern::format_tag;
-  enum class format_kind { undef = quern_format_kind_undef, any = quern_format_kind_any, blocked = quern_blocked };
+  enum class format_kind {
+    undef = quern_format_kind_undef,
+    any = quern_format_kind_any,
+    blocked = quern_blocked,
+    sparse = quern_format_kind_sparse,
+    host_scalar = quern_format_kind_host_scalar
+  };
+  enum class sparse_encoding { undef = quern_sparse_encoding_undef, csr = quern_csr, packed = quern_packed, coo = quern_coo };
 
   static quern_data_type_t convert_to_c(data_type type) { return static_cast<quern_data_type_t>(type); }
   static size_t data_type_size(data_type type) { return quern_data_type_size(static_cast<quern_data_type_t>(type)); }
@@ -96,6 +104,25 @@ struct memory : public handle<quern_memory_t> {
       }));
     }
 
+    /// Sparse tensors; `nnz` is the number of their values. No primitive takes one.
+    static desc csr(const dims &adims, data_type type, dim nnz, data_type index_type, data_type pointer_type, bool allow_empty = false) {
+      return desc(make("could not create a memory descriptor for CSR sparse encoding", allow_empty, [&](quern_memory_desc_t *out) {
+        return quern_memory_desc_create_with_csr_encoding(out, rank(adims), adims.data(), convert_to_c(type), nnz, convert_to_c(index_type),
+                                                          convert_to_c(pointer_type));
+      }));
+    }
+    static desc coo(const dims &adims, data_type type, dim nnz, data_type index_type, bool allow_empty = false) {
+      return desc(make("could not create a memory descriptor for COO sparse encoding", allow_empty, [&](quern_memory_desc_t *out) {
+        return quern_memory_desc_create_with_coo_encoding(out, rank(adims), adims.data(), convert_to_c(type), nnz,
+                                                          convert_to_c(index_type));
+      }));
+    }
+    static desc packed(const dims &adims, data_type type, dim nnz, bool allow_empty = false) {
+      return desc(make("could not create a memory descriptor for packed sparse encoding", allow_empty, [&](quern_memory_desc_t *out) {
+        return quern_memory_desc_create_with_packed_encoding(out, rank(adims), adims.data(), convert_to_c(type), nnz);
+      }));
+    }
+
     desc submemory_desc(const dims &adims, const dims &offsets, bool allow_empty = false) const {
       check_rank(adims), check_rank(offsets);
       return desc(make("could not create a submemory descriptor", allow_empty, [&](quern_memory_desc_t *out) {
@@ -103,15 +130,13 @@ struct memory : public handle<quern_memory_t> {
       }));
     }
     desc reshape(const dims &adims, bool allow_empty = false) const {
-      return desc(make("could not reshape a memory descriptor", allow_empty, [&](quern_memory_desc_t *out) {
-        return quern_memory_desc_reshape(out, get(), rank(adims), adims.data());
-      }));
+      return desc(make("could not reshape a memory descriptor", allow_empty,
+                       [&](quern_memory_desc_t *out) { return quern_memory_desc_reshape(out, get(), rank(adims), adims.data()); }));
     }
     desc permute_axes(const std::vector<int> &permutation, bool allow_empty = false) const {
       check_rank(permutation);
-      return desc(make("could not permute the axes of a memory descriptor", allow_empty, [&](quern_memory_desc_t *out) {
-        return quern_memory_desc_permute_axes(out, get(), permutation.data());
-      }));
+      return desc(make("could not permute the axes of a memory descriptor", allow_empty,
+                       [&](quern_memory_desc_t *out) { return quern_memory_desc_permute_axes(out, get(), permutation.data()); }));
     }
 
     int get_ndims() const { return query<int>(quern_query_ndims_s32); }
@@ -119,13 +144,19 @@ struct memory : public handle<quern_memory_t> {
     dims get_strides() const { return query_dims(quern_query_strides); }
     dims get_padded_dims() const { return query_dims(quern_query_padded_dims); }
     dims get_padded_offsets() const { return query_dims(quern_query_padded_offsets); }
-    data_type get_data_type() const { return static_cast<data_type>(query<quern_data_type_t>(quern_query_data_type)); }
+    /// Of the elements, or of another buffer of a sparse tensor.
+    data_type get_data_type(int index = 0) const { return static_cast<data_type>(query<quern_data_type_t>(quern_query_data_type, index)); }
+    int get_num_handles() const { return query<int>(quern_query_num_handles_s32); }
+    dim get_nnz() const { return query<dim>(quern_query_nnz_s64); }
+    sparse_encoding get_sparse_encoding() const {
+      return static_cast<sparse_encoding>(query<quern_sparse_encoding_t>(quern_query_sparse_encoding));
+    }
     format_kind get_format_kind() const { return static_cast<format_kind>(query<quern_format_kind_t>(quern_query_format_kind)); }
     dim get_submemory_offset() const { return query<dim>(quern_query_submemory_offset_s64); }
     int get_inner_nblks() const { return query<int>(quern_query_inner_nblks_s32); }
     dims get_inner_blks() const { return query_dims(quern_query_inner_blks, get_inner_nblks()); }
     dims get_inner_idxs() const { return query_dims(quern_query_inner_idxs, get_inner_nblks()); }
-    size_t get_size() const { return quern_memory_desc_get_size(get()); }
+    size_t get_size(int index = 0) const { return quern_memory_desc_get_size_v2(get(), index); }
     bool is_zero() const { return get_ndims() == 0; }
     std::vector<uint8_t> get_blob() const {
       size_t size = 0;
@@ -150,9 +181,9 @@ struct memory : public handle<quern_memory_t> {
         error::wrap_c_api(status, action);
       return created;
     }
-    template <typename T> T query(quern_query_t what) const {
+    template <typename T> T query(quern_query_t what, int index = 0) const {
       T value{};
-      return quern_memory_desc_query(get(), what, &value) == quern_success ? value : T{};
+      return quern_memory_desc_query_v2(get(), what, index, &value) == quern_success ? value : T{};
     }
     dims query_dims(quern_query_t what) const { return query_dims(what, get_ndims()); }
     dims query_dims(quern_query_t what, int count) const {
@@ -170,6 +201,13 @@ struct memory : public handle<quern_memory_t> {
     reset(created);
   }
   memory(const desc &md, const engine &aengine) : memory(md, aengine, QUERN_MEMORY_ALLOCATE) {}
+  /// One for each buffer of a sparse tensor.
+  memory(const desc &md, const engine &aengine, std::vector<void *> buffers) {
+    quern_memory_t created = nullptr;
+    error::wrap_c_api(quern_memory_create_v2(&created, md.get(), aengine.get(), static_cast<int>(buffers.size()), buffers.data()),
+                      "could not create a memory object");
+    reset(created);
+  }
 
   /// A host scalar; `value` is of the descriptor's type, of which only the size is checked.
   template <typename T, typename = std::enable_if_t<std::is_trivially_copyable<T>::value && !std::is_base_of<engine, T>::value>>
@@ -202,18 +240,23 @@ struct memory : public handle<quern_memory_t> {
     error::wrap_c_api(quern_memory_get_engine(get(), &found), "could not get the engine of a memory");
     return engine(found, true);
   }
-  void *get_data_handle() const {
+  /// `index` counts the buffers of a sparse tensor.
+  void *get_data_handle(int index = 0) const {
     void *data = nullptr;
-    error::wrap_c_api(quern_memory_get_data_handle(get(), &data), "could not get the buffer of a memory");
+    error::wrap_c_api(quern_memory_get_data_handle_v2(get(), &data, index), "could not get the buffer of a memory");
     return data;
   }
-  void set_data_handle(void *data) const { error::wrap_c_api(quern_memory_set_data_handle(get(), data), "could not set a buffer"); }
-  template <typename T = void> T *map_data() const {
+  void set_data_handle(void *data, int index = 0) const {
+    error::wrap_c_api(quern_memory_set_data_handle_v2(get(), data, index), "could not set a buffer");
+  }
+  template <typename T = void> T *map_data(int index = 0) const {
     void *data = nullptr;
-    error::wrap_c_api(quern_memory_map_data(get(), &data), "could not map a memory");
+    error::wrap_c_api(quern_memory_map_data_v2(get(), &data, index), "could not map a memory");
     return static_cast<T *>(data);
   }
-  void unmap_data(void *data) const { error::wrap_c_api(quern_memory_unmap_data(get(), data), "could not unmap a memory"); }
+  void unmap_data(void *data, int index = 0) const {
+    error::wrap_c_api(quern_memory_unmap_data_v2(get(), data, index), "could not unmap a memory");
+  }
 
 private:
   template <typename T> static void check_size(const desc &md) {

@@ -127,7 +127,9 @@ typedef enum QUERN_INT {
     quern_query_inner_nblks_s32 = 263,      /**< int */
     quern_query_inner_blks = 264,           /**< const quern_dims_t * */
     quern_query_inner_idxs = 265,           /**< const quern_dims_t * */
-    quern_query_num_handles_s32 = 268       /**< int */
+    quern_query_sparse_encoding = 266,      /**< quern_sparse_encoding_t; this and what follows by quern_memory_desc_query_v2() */
+    quern_query_nnz_s64 = 267,              /**< int64_t; values of a sparse tensor */
+    quern_query_num_handles_s32 = 268       /**< int; buffers of a memory */
 } quern_query_t;
 
 #endif /* QUERN_QUERY_H */

@@ -57,7 +57,8 @@ typedef enum QUERN_INT {
     quern_u4 = 12,
     quern_e8m0 = 13,
     quern_f4_e2m1 = 14,
-    quern_f4_e3m0 = 15
+    quern_f4_e3m0 = 15,
+    quern_s64 = 16 /**< of the indices of sparse tensors */
 } quern_data_type_t;
 
 /** The largest number of dimensions of a tensor. */
@@ -79,8 +80,17 @@ typedef enum QUERN_INT {
     quern_format_kind_undef = 0,
     quern_format_kind_any = 1,
     quern_blocked = 2,
+    quern_format_kind_sparse = 4,     /**< several buffers; no primitive takes it */
     quern_format_kind_host_scalar = 5 /**< one value in the memory object itself */
 } quern_format_kind_t;
+
+/** Of a sparse tensor's values. */
+typedef enum QUERN_INT {
+    quern_sparse_encoding_undef = 0,
+    quern_csr = 1,    /**< buffers: values; the column of each; where each row begins */
+    quern_packed = 2, /**< whatever the primitive that packs it makes of it */
+    quern_coo = 3     /**< buffers: values; for each dimension their indices along it */
+} quern_sparse_encoding_t;
 
 typedef enum QUERN_INT {
     quern_prop_kind_undef = 0,

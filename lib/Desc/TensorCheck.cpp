@@ -151,6 +151,8 @@ Result<void> TensorDesc::validate() const {
     return {};
   if (dataType == DataType::Undef || !isKnown(dataType))
     return invalidArguments("data type ", static_cast<int32_t>(dataType), " is not one of a tensor's");
+  if (isSparse())
+    return unimplemented("the tensor is sparse; only dense ones are computed on");
   if (formatKind != FormatKind::Any && formatKind != FormatKind::Blocked)
     return invalidArguments("format kind ", static_cast<int32_t>(formatKind), " is neither 1 (any) nor 2 (blocked)");
   if (Result<void> ok = checkDims(*this); !ok)

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Layout.h"
+#include "Desc/SparseTensor.h"
 
 #include <bit>
 #include <numeric>
@@ -65,6 +66,8 @@ Result<TensorDesc> TensorDesc::denseLike(DataType type) const {
 int64_t TensorDesc::runtimeSizes() const {
   auto count = [](std::span<const int64_t> values) { return std::count(values.begin(), values.end(), runtimeDim); };
   const auto rank = static_cast<size_t>(rankOf(*this));
+  if (isSparse())
+    return count({dims, rank}) + (sparseLayoutOf(*this).nonzeros == runtimeDim ? 1 : 0);
   return count({dims, rank}) + (isBlockedFormat() ? count({strides, rank}) + count({&offset0, 1}) : 0);
 }
 
@@ -119,6 +122,8 @@ Result<TensorDesc> TensorDesc::hostScalar(DataType type) {
 int64_t TensorDesc::bytes() const {
   if (isHostScalar())
     return (bitsOf(dataType) + 7) / 8;
+  if (isSparse())
+    return bytesOfBuffer(*this, 0);
   if (isZero() || !isBlockedFormat() || hasZeroDim())
     return 0;
   if (hasRuntimeDims())
@@ -151,6 +156,8 @@ bool TensorDesc::sameShape(const TensorDesc &other) const {
 bool TensorDesc::samePlaces(const TensorDesc &other) const {
   if (!sameShape(other) || formatKind != other.formatKind)
     return false;
+  if (isSparse())
+    return std::memcmp(strides, other.strides, sizeof(SparseLayout)) == 0;
   if (!isBlockedFormat() || isZero())
     return true;
   auto equal = [](const int64_t *a, const int64_t *b, int count) { return std::equal(a, a + count, b); };

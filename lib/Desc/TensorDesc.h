@@ -77,6 +77,8 @@ struct TensorDesc {
   bool isBlockedFormat() const { return formatKind == FormatKind::Blocked; }
   /// One value on the host, a scale or zero point; not a tensor of a primitive, so validate() refuses it.
   bool isHostScalar() const { return formatKind == FormatKind::HostScalar; }
+  /// What it has instead of strides: SparseTensor.h. Not computed on, so validate() refuses it.
+  bool isSparse() const { return formatKind == FormatKind::Sparse; }
   bool isPlain() const { return isBlockedFormat() && innerBlockCount == 0; }
   bool hasRuntimeDims() const;  ///< of dims, strides or offset0
   /// Of its dims, strides and offset0, how many are given at execution only.
@@ -91,7 +93,7 @@ struct TensorDesc {
   int64_t elements() const;       ///< product of dims; runtimeDim if not known
   int64_t paddedElements() const; ///< product of paddedDims
   /// Bytes of a buffer: padding, gaps (the last row's included, as oneDNN counts), offset0 and appended compensation; 0 for a zero or
-  /// `any` descriptor or a zero dim; runtimeDim if not known.
+  /// `any` descriptor or a zero dim; runtimeDim if not known. Of a sparse tensor those of its values.
   int64_t bytes() const;
   /// Offset in elements of the element with these logical indices.
   int64_t offsetOf(std::span<const int64_t> index) const;

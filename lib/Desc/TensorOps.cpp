@@ -52,8 +52,12 @@ Result<TensorDesc> TensorDesc::permuteAxes(std::span<const int> permutation) con
       return invalidArguments("axis ", axis, " of the permutation is repeated or not within 0 to ", ndims - 1);
     seen[axis] = true;
   }
-  if (hasRuntimeDims() || extras.flags != 0)
-    return invalidArguments("axes of a tensor with ", hasRuntimeDims() ? "runtime dims" : "compensation", " cannot be permuted");
+  if (isSparse() || hasRuntimeDims() || extras.flags != 0)
+    return invalidArguments("axes of a ",
+                            isSparse()         ? "sparse tensor"
+                            : hasRuntimeDims() ? "tensor with runtime dims"
+                                               : "tensor with compensation",
+                            " cannot be permuted");
   TensorDesc out = *this;
   for (int d = 0; d < ndims; ++d) {
     int to = permutation[d];
@@ -159,8 +163,8 @@ private:
 } // namespace
 
 Result<TensorDesc> TensorDesc::reshape(std::span<const int64_t> newDims) const {
-  if (isZero() || newDims.empty() || hasRuntimeDims() || extras.flags != 0)
-    return invalidArguments("a tensor that is absent, has runtime dims or compensation cannot be reshaped, nor to rank 0");
+  if (isZero() || isSparse() || newDims.empty() || hasRuntimeDims() || extras.flags != 0)
+    return invalidArguments("a tensor that is absent or sparse, has runtime dims or compensation cannot be reshaped, nor to rank 0");
   Result<TensorDesc> started = layout::startBlocked(newDims, dataType);
   if (!started)
     return started;

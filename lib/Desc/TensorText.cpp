@@ -268,7 +268,7 @@ void appendTensor(std::string &out, const TensorDesc &desc) {
   else if (desc.isBlockedFormat())
     appendExplicitLayout(out, desc);
   else
-    out += ":undef"; // not a legal descriptor; messages still show it
+    out += desc.isSparse() ? ":sparse" : ":undef"; // not a legal descriptor; messages still show it
   if (desc.isBlockedFormat() && desc.offset0 != 0) {
     out += ":off";
     desc.offset0 == runtimeDim ? void(out += '?') : appendInteger(out, desc.offset0);

@@ -24,6 +24,7 @@ constexpr Named<DataType> dataTypeNames[] = {
     {DataType::S32, "s32"},         {DataType::S8, "s8"},          {DataType::U8, "u8"},          {DataType::F64, "f64"},
     {DataType::Boolean, "boolean"}, {DataType::F8E5M2, "f8_e5m2"}, {DataType::F8E4M3, "f8_e4m3"}, {DataType::S4, "s4"},
     {DataType::U4, "u4"},           {DataType::E8M0, "e8m0"},      {DataType::F4E2M1, "f4_e2m1"}, {DataType::F4E3M0, "f4_e3m0"},
+    {DataType::S64, "s64"},
 };
 
 constexpr Named<PrimitiveKind> primitiveKindNames[] = {
@@ -160,6 +161,7 @@ QUERN_DEFINE_NAMES(GemmOffset, gemmOffsetNames)
 int64_t bitsOf(DataType type) {
   switch (type) {
   case DataType::F64:
+  case DataType::S64:
     return 64;
   case DataType::F32:
   case DataType::S32:

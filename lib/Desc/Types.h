@@ -19,10 +19,11 @@ namespace quern {
 
 enum class DataType : int32_t {
   Undef = 0, F16 = 1, BF16 = 2, F32 = 3, S32 = 4, S8 = 5, U8 = 6, F64 = 7, Boolean = 8, F8E5M2 = 9, F8E4M3 = 10, S4 = 11, U4 = 12,
-  E8M0 = 13, F4E2M1 = 14, F4E3M0 = 15,
+  E8M0 = 13, F4E2M1 = 14, F4E3M0 = 15, S64 = 16, ///< S64: of the indices of sparse tensors
 };
 
-enum class FormatKind : int32_t { Undef = 0, Any = 1, Blocked = 2, HostScalar = 5 };
+enum class FormatKind : int32_t { Undef = 0, Any = 1, Blocked = 2, Sparse = 4, HostScalar = 5 };
+enum class SparseEncoding : int32_t { Undef = 0, Csr = 1, Packed = 2, Coo = 3 };
 
 /// `Gemm` is Quern's own: oneDNN has functions for it and no primitive.
 enum class PrimitiveKind : int32_t {

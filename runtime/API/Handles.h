@@ -38,6 +38,11 @@ QUERN_HANDLE(primitive, Primitive)
 QUERN_HANDLE(blob, Blob)
 #undef QUERN_HANDLE
 
+/// Refuses what is not done with a host scalar: "a host scalar cannot be reshaped".
+inline Result<void> refuseHostScalar(const TensorDesc &desc, const char *what) {
+  return desc.isHostScalar() ? Result<void>(invalidArguments("a host scalar ", what)) : Result<void>();
+}
+
 } // namespace quern::api
 
 #endif // QUERN_RUNTIME_API_HANDLES_H

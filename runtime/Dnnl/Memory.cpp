@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Format tags, which libquern knows by their names, and the functions that take the index of a buffer: a descriptor has one.
+// Format tags, which libquern knows by their names, and sizes of types.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -30,34 +30,10 @@ QUERN_API quern_status_t dnnl_memory_desc_create_with_tag(quern_memory_desc_t *d
   return quern_memory_desc_create_with_string_tag(desc, tag == formatTagUndef ? 0 : ndims, dims, type, name);
 }
 
-QUERN_API quern_status_t dnnl_memory_desc_query_v2(const_quern_memory_desc_t desc, quern_query_t what, int index, void *result) noexcept {
-  return index == 0 ? quern_memory_desc_query(desc, what, result) : quern_invalid_arguments;
-}
-
-QUERN_API size_t dnnl_memory_desc_get_size_v2(const_quern_memory_desc_t desc, int index) noexcept {
-  return index == 0 ? quern_memory_desc_get_size(desc) : 0;
-}
-
 /// The genuine library answers -1 where libquern answers 0.
 QUERN_API size_t dnnl_data_type_size(quern_data_type_t type) noexcept {
   const size_t bytes = quern_data_type_size(type);
   return bytes ? bytes : static_cast<size_t>(-1);
-}
-
-QUERN_API quern_status_t dnnl_memory_map_data_v2(const_quern_memory_t memory, void **mapped, int index) noexcept {
-  return index == 0 ? quern_memory_map_data(memory, mapped) : quern_invalid_arguments;
-}
-
-QUERN_API quern_status_t dnnl_memory_unmap_data_v2(const_quern_memory_t memory, void *mapped, int index) noexcept {
-  return index == 0 ? quern_memory_unmap_data(memory, mapped) : quern_invalid_arguments;
-}
-
-QUERN_API quern_status_t dnnl_memory_get_data_handle_v2(const_quern_memory_t memory, void **handle, int index) noexcept {
-  return index == 0 ? quern_memory_get_data_handle(memory, handle) : quern_invalid_arguments;
-}
-
-QUERN_API quern_status_t dnnl_memory_set_data_handle_v2(quern_memory_t memory, void *handle, int index) noexcept {
-  return index == 0 ? quern_memory_set_data_handle(memory, handle) : quern_invalid_arguments;
 }
 
 } // extern "C"

@@ -18,9 +18,8 @@ from headers import GENUINE_TYPES, pathsOf, readEnumerators, readMacros
 ELSEWHERE = [
     (r".*_(max|last)", "ends of enumerations"),
     (r"invalid_(graph|graph_op|shape|data_type)", "the graph interface"),
-    (r"(format_kind_opaque|format_kind_sparse|sparse_encoding_undef|csr|packed|coo|grouped)", "sparse tensors"),
-    (r"format_kind_host_scalar|host_scalar", "host scalars"),
-    (r"s64", "indices of sparse tensors"),
+    (r"format_kind_opaque|grouped", "tensors that Quern does not have"),
+    (r"host_scalar", "host scalars"),
     (r"(shuffle|convolution|deconvolution|lrn|batch_normalization|inner_product|gemm|matmul|resampling|pooling|reduction|"
      r"layer_normalization|group_normalization)", "primitives that Quern does not have"),
     (r"(convolution|deconvolution|pooling|lrn|resampling|reduction)_.*", "their algorithms"),
@@ -29,8 +28,8 @@ ELSEWHERE = [
     (r"cpu_isa_(no_hints|prefer_ymm)", "hints"),
     (r"cpu_isa_avx10_2.*", "no code for these yet"),
     (r"query_.*_d", "descriptors of other primitives"),
-    (r"query_(dilations|kernel|group_size_s64|p_f32|epsilon_f32|local_size_s64|k_f32|factors|padding_[lr]|nnz_s64|sparse_encoding|"
-     r"max_s32|num_.*|variable_.*|group_.*|encoding.*)", "queries of other primitives and sparse tensors"),
+    (r"query_(dilations|kernel|group_size_s64|p_f32|epsilon_f32|local_size_s64|k_f32|factors|padding_[lr]|"
+     r"max_s32|num_of.*|variable_.*|group_.*)", "queries of other primitives"),
 ]
 # What only libquern names.
 OURS = [r"internal_error", r"f4_e3m0", r"softmax_accurate_inf_as_zero", r"memory_extra_flag_.*", r"(form|origin|event)_.*",

@@ -55,6 +55,47 @@ TEST(MemoryDesc, ByStridesAnyAndZero) {
   EXPECT_EQ(runtime.get_size(), QUERN_RUNTIME_SIZE_VAL);
 }
 
+TEST(MemoryDesc, Sparse) {
+  const memory::desc csr = memory::desc::csr({4, 6}, dt::f32, 5, dt::s32, dt::s64);
+  EXPECT_EQ(csr.get_format_kind(), memory::format_kind::sparse);
+  EXPECT_EQ(csr.get_sparse_encoding(), memory::sparse_encoding::csr);
+  EXPECT_EQ(csr.get_nnz(), 5);
+  EXPECT_EQ(csr.get_num_handles(), 3);
+  EXPECT_EQ(csr.get_data_type(1), dt::s32);
+  EXPECT_EQ(csr.get_data_type(2), dt::s64);
+  EXPECT_EQ((std::vector<size_t>{csr.get_size(), csr.get_size(1), csr.get_size(2), csr.get_size(3)}), (std::vector<size_t>{20, 20, 40, 0}));
+  EXPECT_TRUE(csr.get_strides().empty());
+  const memory::desc coo = memory::desc::coo({4, 6}, dt::f16, 5, dt::s32), packed = memory::desc::packed({4, 6}, dt::s8, 5);
+  EXPECT_EQ(coo.get_num_handles(), 3);
+  EXPECT_EQ(coo.get_size(), 10u);
+  EXPECT_EQ(coo.get_size(2), 20u);
+  EXPECT_EQ(packed.get_sparse_encoding(), memory::sparse_encoding::packed);
+  EXPECT_EQ(packed.get_size(), 0u);
+  EXPECT_EQ(csr, memory::desc(csr.get_blob()));
+  EXPECT_NE(csr, memory::desc::csr({4, 6}, dt::f32, 6, dt::s32, dt::s64));
+  EXPECT_NE(csr, memory::desc::csr({4, 6}, dt::f32, 5, dt::s32, dt::s32));
+  EXPECT_NE(csr, coo);
+}
+
+TEST(Memory, SeveralBuffers) {
+  engine device(engine::kind::cpu, 0);
+  const memory::desc csr = memory::desc::csr({4, 6}, dt::f32, 5, dt::s32, dt::s32);
+  float values[5] = {};
+  int32_t columns[5] = {}, rows[5] = {};
+  memory given(csr, device, std::vector<void *>{values, columns, rows});
+  EXPECT_EQ(given.get_data_handle(), values);
+  EXPECT_EQ(given.get_data_handle(2), rows);
+  given.set_data_handle(columns, 2);
+  EXPECT_EQ(given.map_data<int32_t>(2), columns);
+  given.unmap_data(columns, 2);
+  EXPECT_THROW(given.get_data_handle(3), error);
+  memory own(csr, device);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_NE(own.get_data_handle(i), nullptr) << i;
+    std::memset(own.get_data_handle(i), 1, csr.get_size(i));
+  }
+}
+
 TEST(MemoryDesc, Derived) {
   memory::desc desc({4, 6}, dt::f32, "ab");
   memory::desc part = desc.submemory_desc({2, 3}, {1, 2});
@@ -66,8 +107,8 @@ TEST(MemoryDesc, Derived) {
 }
 
 TEST(MemoryDesc, TypeSizes) {
-  const std::pair<dt, size_t> sizes[] = {{dt::f64, 8}, {dt::f32, 4}, {dt::s32, 4}, {dt::bf16, 2}, {dt::f16, 2}, {dt::s8, 1},
-                                         {dt::u8, 1},  {dt::f8_e5m2, 1}, {dt::s4, 1}, {dt::undef, 0}};
+  const std::pair<dt, size_t> sizes[] = {{dt::f64, 8}, {dt::f32, 4}, {dt::s32, 4},     {dt::bf16, 2}, {dt::f16, 2},
+                                         {dt::s8, 1},  {dt::u8, 1},  {dt::f8_e5m2, 1}, {dt::s4, 1},   {dt::undef, 0}};
   for (auto [type, size] : sizes)
     EXPECT_EQ(memory::data_type_size(type), size) << static_cast<int>(type);
 }

@@ -34,7 +34,10 @@ template <typename Body> void visitTensors(const PrimitiveDesc &desc, Body body)
 
 uint64_t anyFieldsOf(const PrimitiveDesc &desc) {
   uint64_t fields = 0;
-  visitTensors(desc, [&](const char *, const TensorDesc &tensor, int position) { fields |= uint64_t{tensor.isAny()} << position; });
+  // An absent tensor that the problem has after all, the destination of a sum or concat, was left to it, too.
+  visitTensors(desc, [&](const char *, const TensorDesc &tensor, int position) {
+    fields |= uint64_t{tensor.isAny() || tensor.isZero()} << position;
+  });
   return fields;
 }
 
@@ -120,8 +123,8 @@ Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const Pri
 
 bool Problem::choseLayout(int32_t argument) const {
   bool chosen = false;
-  visitTensors(problem.desc, [&](const char *name, const TensorDesc &, int position) {
-    chosen |= argumentOfField(name) == argument && (anyFields >> position & 1);
+  visitTensors(problem.desc, [&](const char *name, const TensorDesc &tensor, int position) {
+    chosen |= argumentOfField(name) == argument && !tensor.isZero() && (anyFields >> position & 1);
   });
   return chosen;
 }

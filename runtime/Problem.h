@@ -52,7 +52,7 @@ private:
   EngineRef device, dstDevice;
   VerifiedProblem problem;
   KernelKey kernelKey;
-  uint64_t anyFields; ///< bit i: tensor i of the operation was `any`
+  uint64_t anyFields; ///< bit i: tensor i of the operation was `any` or absent
   int threads;
   mutable std::mutex mutex; ///< guards what follows
   mutable std::shared_ptr<const Executable> held;

@@ -24,7 +24,10 @@ QUERN_API quern_status_t quern_primitive_desc_create_from_text(
 /** The line that gives this descriptor back, `any` layouts resolved. Owned by the descriptor. */
 QUERN_API quern_status_t quern_primitive_desc_get_text(const_quern_primitive_desc_t primitive_desc, const char **text) QUERN_NOEXCEPT;
 
-/** 1 if the layout of tensor `arg` (QUERN_ARG_SRC, …) was `any` in what the descriptor was made of, 0 if it was given or there is none. */
+/**
+ * 1 if the layout of tensor `arg` (QUERN_ARG_SRC, …) was `any` in what the descriptor was made of, or the tensor absent, as the destination of
+ * a sum or concat may be; 0 if it was given or the problem has none.
+ */
 QUERN_API int quern_primitive_desc_chose_layout(const_quern_primitive_desc_t primitive_desc, int arg) QUERN_NOEXCEPT;
 
 /* --- What a primitive is ------------------------------------------------------------------------------------------------------- */

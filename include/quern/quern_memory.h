@@ -93,8 +93,8 @@ QUERN_API size_t quern_data_type_size(quern_data_type_t data_type) QUERN_NOEXCEP
 /**
  * `handle` is a buffer of the caller's (at least quern_memory_desc_get_size() bytes, alive as long as it is used),
  * QUERN_MEMORY_ALLOCATE, or QUERN_MEMORY_NONE to set one later. invalid_arguments: the descriptor is `any`, or has dims, strides or an
- * offset that are given only at execution: a memory is what gives them. It is the first buffer of a sparse tensor; where it is the caller's,
- * the others are still to be set.
+ * offset that are given only at execution: a memory is what gives them. Of a sparse tensor a buffer of the caller's is the first one; the
+ * others are still to be set.
  */
 QUERN_API quern_status_t quern_memory_create(
         quern_memory_t *memory, const_quern_memory_desc_t memory_desc, quern_engine_t engine, void *handle) QUERN_NOEXCEPT;

@@ -31,6 +31,8 @@ bool isOpen(const TensorDesc &desc, const SparseLayout &layout) {
 }
 
 Result<void> checkLayout(const TensorDesc &desc, const SparseLayout &layout) {
+  if (bitsOf(desc.dataType) == 0)
+    return invalidArguments("data type ", static_cast<int32_t>(desc.dataType), " is not one of a tensor's");
   if (layout.nonzeros < 0 && layout.nonzeros != runtimeDim)
     return invalidArguments("the number of values is ", layout.nonzeros, "; the least is 0");
   if (layout.encoding == SparseEncoding::Packed)
@@ -53,9 +55,10 @@ Result<void> checkLayout(const TensorDesc &desc, const SparseLayout &layout) {
 Result<TensorDesc> sparseTensor(std::span<const int64_t> dims, DataType type, const SparseLayout &layout) {
   if (dims.empty())
     return TensorDesc();
-  Result<TensorDesc> desc = TensorDesc::fromTag(dims, type, "any");
+  Result<TensorDesc> desc = layout::startBlocked(dims, type);
   if (!desc)
     return desc;
+  std::copy(dims.begin(), dims.end(), desc->paddedDims);
   desc->formatKind = FormatKind::Sparse;
   std::memcpy(desc->strides, &layout, sizeof(layout));
   if (Result<void> ok = checkLayout(*desc, layout); !ok)

@@ -11,13 +11,18 @@
 // CHECK-NEXT: convolution: unimplemented 1
 // CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,rnn,it is not supported by Quern,dnnl_gru_backward_primitive_desc_create
 // CHECK-NEXT: gru backward: unimplemented 1
-// CHECK-NEXT: onednn_verbose,v1,common,create:dispatch,dnnl_memory_desc_create_with_packed_encoding{{.*}}
-// CHECK-NEXT: sparse: unimplemented
+// CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,softmax,{{.*}}the tensor is sparse{{.*}}
+// CHECK-NEXT: sparse: unimplemented 1
+// CHECK-NEXT: onednn_verbose,v1,common,create:dispatch,dnnl_ze_interop_engine_get_context{{.*}}
+// CHECK-NEXT: context: unimplemented
 // CHECK-NEXT: no result: invalid_arguments
 #include "oneapi/dnnl/dnnl.h"
 #include "oneapi/dnnl/dnnl_debug.h"
 
 #include <stdio.h>
+
+// Of dnnl_ze.h, which includes headers of Level Zero.
+dnnl_status_t dnnl_ze_interop_engine_get_context(dnnl_engine_t engine, void **context);
 
 int main(void) {
   dnnl_engine_t eng;
@@ -39,8 +44,14 @@ int main(void) {
                                                    c, c, c, c, 0, NULL, NULL);
   printf("gru backward: %s %d\n", dnnl_status2str(status), desc == NULL);
   dnnl_memory_desc_t sparse;
-  status = dnnl_memory_desc_create_with_packed_encoding(&sparse, 2, dims, dnnl_f32, 5);
-  printf("sparse: %s\n", dnnl_status2str(status));
+  dnnl_memory_desc_create_with_coo_encoding(&sparse, 2, dims, dnnl_f32, 5, dnnl_s32);
+  desc = (dnnl_primitive_desc_t)&desc;
+  status = dnnl_softmax_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_softmax_accurate, sparse, sparse, 1, NULL);
+  printf("sparse: %s %d\n", dnnl_status2str(status), desc == NULL);
+  dnnl_memory_desc_destroy(sparse);
+  void *context = NULL;
+  status = dnnl_ze_interop_engine_get_context(eng, &context);
+  printf("context: %s\n", dnnl_status2str(status));
   status = dnnl_matmul_primitive_desc_create(NULL, eng, a, a, NULL, a, NULL);
   printf("no result: %s\n", dnnl_status2str(status));
   dnnl_memory_desc_destroy(a);

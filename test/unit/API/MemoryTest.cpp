@@ -89,6 +89,17 @@ TEST(Memory, SeveralBuffers) {
   EXPECT_EQ(given.map_data<int32_t>(2), columns);
   given.unmap_data(columns, 2);
   EXPECT_THROW(given.get_data_handle(3), error);
+  void *data = nullptr;
+  for (int index : {-1, 3}) {
+    EXPECT_EQ(quern_memory_get_data_handle_v2(given.get(), &data, index), quern_invalid_arguments);
+    EXPECT_EQ(quern_memory_set_data_handle_v2(given.get(), rows, index), quern_invalid_arguments);
+    EXPECT_EQ(quern_memory_map_data_v2(given.get(), &data, index), quern_invalid_arguments);
+    EXPECT_EQ(quern_memory_unmap_data_v2(given.get(), rows, index), quern_invalid_arguments);
+  }
+  EXPECT_EQ(quern_memory_get_data_handle_v2(given.get(), nullptr, 0), quern_invalid_arguments);
+  EXPECT_EQ(quern_memory_set_data_handle_v2(nullptr, rows, 0), quern_invalid_arguments);
+  EXPECT_EQ(quern_memory_map_data_v2(nullptr, &data, 0), quern_invalid_arguments);
+  EXPECT_EQ(quern_memory_unmap_data_v2(given.get(), rows, 2), quern_invalid_arguments) << "it is not what was mapped";
   memory own(csr, device);
   for (int i = 0; i < 3; ++i) {
     ASSERT_NE(own.get_data_handle(i), nullptr) << i;

@@ -25,8 +25,8 @@ QUERN_API quern_status_t quern_primitive_desc_create_from_text(
 QUERN_API quern_status_t quern_primitive_desc_get_text(const_quern_primitive_desc_t primitive_desc, const char **text) QUERN_NOEXCEPT;
 
 /**
- * 1 if the layout of tensor `arg` (QUERN_ARG_SRC, …) was `any` in what the descriptor was made of, or the tensor absent, as the destination of
- * a sum or concat may be; 0 if it was given or the problem has none.
+ * 1 if the layout of tensor `arg` (QUERN_ARG_SRC, …) was `any` in what the descriptor was made of, or the tensor absent, as the
+ * destination of a sum or concat may be; 0 if it was given or the problem has none.
  */
 QUERN_API int quern_primitive_desc_chose_layout(const_quern_primitive_desc_t primitive_desc, int arg) QUERN_NOEXCEPT;
 

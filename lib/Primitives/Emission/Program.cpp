@@ -42,7 +42,10 @@ AffineMapAttr Program::mapOf(AffineExpr expr, unsigned dims) {
   return AffineMapAttr::get(AffineMap::get(dims, symbols, expr));
 }
 
-void Program::addRegion(StringRef name, AffineExpr bytes) { regions.push_back(builder.getNamedAttr(name, mapOf(bytes, 0))); }
+void Program::addRegion(StringRef name, AffineExpr bytes) {
+  if (llvm::none_of(regions, [&](NamedAttribute region) { return region.getName() == name; }))
+    regions.push_back(builder.getNamedAttr(name, mapOf(bytes, 0)));
+}
 
 FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody) {
   std::string key = kind.str();

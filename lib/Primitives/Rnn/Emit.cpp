@@ -35,6 +35,18 @@ Rows RnnEmitter::remainingAt(AffineExpr t) {
   return rows;
 }
 
+/// Products of what a layer reads with its weights, of `rows` sequences from time t on.
+Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
+  const int64_t width = std::max<int64_t>(layer.view().width(), 2), row = s.gates * width, element = bytesOf(DataType::F32);
+  if (direction == 0)
+    program.addRegion("inputs", program.number(s.directions * s.steps * s.batch * row * element));
+  Type type = isQuantized(rnn) ? Type(builder.getI32Type()) : builder.getF32Type();
+  AffineExpr bytes = (t + direction * s.steps) * (s.batch * row * element);
+  return {"inputs",
+          MemRefType::get({rows, s.gates, s.dhc}, type, StridedLayoutAttr::get(builder.getContext(), 0, {row, width, 1})),
+          {"inputs", bytes}};
+}
+
 /// What the layer reads: src_layer, or the states below, of both directions where they are stacked.
 Binding RnnEmitter::inputOf(const At &at) {
   Rows rows;
@@ -81,8 +93,15 @@ Rows RnnEmitter::unprojectedAt(const At &at) {
 
 /// The products' operands, then what the epilogue reads.
 RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at) {
-  Bindings bindings = {inputOf(at), stateBefore(at)};
-  layer.bind("w", at.layer, at.direction, program, bindings);
+  Bindings bindings;
+  if (isMerged) {
+    bindings.push_back(inputsAt(at.direction, at.t, s.batch));
+    layer.bindSums("w", at.layer, at.direction, program, bindings);
+  } else {
+    bindings.push_back(inputOf(at));
+    layer.bind("w", at.layer, at.direction, program, bindings);
+  }
+  bindings.push_back(stateBefore(at));
   iter.bind("u", at.layer, at.direction, program, bindings);
   bindScales(context, /*isProjection=*/false, program, bindings);
   bias.bind("bias", at.layer, at.direction, program, bindings);
@@ -165,6 +184,30 @@ void RnnEmitter::emitStep(int64_t layer, AffineExpr i, bool isFirst) {
     inEachDirection([&](const At &at, bool beside) { callProjection(at, beside); });
 }
 
+/// The products of all of time.
+void RnnEmitter::emitInputs(int64_t layer) {
+  if (!isMerged)
+    return;
+  for (int64_t direction = 0; direction < s.directions; ++direction) {
+    At at{layer, direction, program.number(0), false};
+    Binding x = inputOf(at), inputs = inputsAt(direction, at.t, s.steps * s.batch);
+    auto rows = x.type.getStridesAndOffset();
+    const int64_t row = s.batch == 1 && layer == 0 ? rnn.srcLayer.strides[0] : rows.first[0];
+    x.type = MemRefType::get({s.steps * s.batch, s.slc}, x.type.getElementType(),
+                             StridedLayoutAttr::get(builder.getContext(), rows.second, {row, rows.first[1]}));
+    const int64_t width = std::max<int64_t>(this->layer.view().width(), 2);
+    SmallVector<int64_t> shape = {s.steps * s.batch, s.gates, width};
+    if (s.gates == 1)
+      shape.erase(shape.begin() + 1);
+    inputs.type = MemRefType::get(shape, inputs.type.getElementType());
+    Bindings bindings = {x};
+    this->layer.bindAlone("w", layer, direction, program, bindings);
+    bindings.push_back(inputs);
+    program.call(
+        "rnn_inputs", bindings, [&](StepEmitter &step) { rnn::emitInputs(step, context); }, direction > 0);
+  }
+}
+
 void RnnEmitter::emitSteps(int64_t layer) {
   const bool isApart = states.startsApart(layer);
   if (isApart)
@@ -187,6 +230,7 @@ void RnnEmitter::emit() {
     emitRemaining();
   for (int64_t layer = 0; layer < s.layers; ++layer) {
     emitStart(layer);
+    emitInputs(layer);
     emitSteps(layer);
     emitFinish(layer);
     emitStacked(layer);

@@ -20,7 +20,8 @@ namespace {
 class CellEmitter {
 public:
   CellEmitter(StepEmitter &step, const CellContext &context)
-      : step(step), context(context), epilogue(step, context, context.shape.dhc), layer(context.layer), iter(context.iter) {}
+      : step(step), context(context), epilogue(step, context, context.shape.dhc), layer(context.layer), iter(context.iter),
+        hasInputs(step.has("inputs")) {}
 
   void vanilla();
   void lstm();
@@ -33,12 +34,16 @@ private:
   void addH(const Sums &sums, StringRef h) { addProduct(step, sums, step[h], context.state(), step["u"], iter, context.attr.fpmathMode); }
   /// Of the first or only op: the products with x and h of these gates.
   Sums sumsOfBoth(int64_t firstGate, int64_t gates) {
-    Sums sums = makeSums(step, step["x"], layer, firstGate, gates);
-    addX(sums);
+    Sums sums = newSums(firstGate, gates);
+    if (!hasInputs)
+      addX(sums);
     addH(sums, "h");
     return sums;
   }
-  GateInput gate(const Sums &sums, int64_t gate) { return epilogue.gate({sums, layer, gate, gate}); }
+  Sums newSums(int64_t firstGate, int64_t gates) {
+    return makeSums(step, step["h"], std::max(layer.width(), iter.width()), isQuantized(context.rnn), firstGate, gates);
+  }
+  GateInput gate(const Sums &sums, int64_t gate) { return epilogue.gate({&sums, layer, gate, gate}); }
   /// What a sequence that has ended keeps.
   Ref stateBefore(Ref remaining) { return remaining >= 0 && context.shape.sic == context.shape.dic ? epilogue.element(step["h"]) : -1; }
   /// Outputs that training keeps come after the others; their values are collected as the body computes them.
@@ -59,6 +64,7 @@ private:
   const CellContext &context;
   Epilogue epilogue;
   const WeightsView &layer, &iter;
+  const bool hasInputs; ///< products with x were made before
   SmallVector<Value> kept;
 };
 
@@ -130,11 +136,12 @@ void CellEmitter::lstm() {
 
 void CellEmitter::linearBeforeReset() {
   Epilogue &e = epilogue;
-  Sums both = sumsOfBoth(0, 2), ofX = makeSums(step, step["x"], layer, 2, 1), ofH = makeSums(step, step["x"], iter, 2, 1);
-  addX(ofX);
+  Sums both = sumsOfBoth(0, 2), ofH = newSums(2, 1), ofX;
+  if (!hasInputs)
+    addX(ofX = newSums(2, 1));
   addH(ofH, "h");
   GateInput update = gate(both, 0), reset = gate(both, 1);
-  GateInput output = e.gate({ofX, layer, 2, 2, true, false}), hidden = e.gate({ofH, iter, 2, 3, false, true});
+  GateInput output = e.gate({hasInputs ? nullptr : &ofX, layer, 2, 2, true, false}), hidden = e.gate({&ofH, iter, 2, 3, false, true});
   Ref h = e.element(step["h"]), attention = e.sequenceOf("attention"), remaining = e.sequenceOf("remaining");
   e.output(step["h_next"]);
   for (int64_t g = 0; g < 3; ++g)
@@ -170,8 +177,9 @@ void CellEmitter::gruGates() {
 
 void CellEmitter::gruOutput() {
   Epilogue &e = epilogue;
-  Sums sums = makeSums(step, step["x"], layer, 2, 1);
-  addX(sums);
+  Sums sums = newSums(2, 1);
+  if (!hasInputs)
+    addX(sums);
   addH(sums, "reset");
   GateInput output = gate(sums, 2);
   Ref h = e.element(step["h"]), update = e.element(step["update"]);
@@ -203,11 +211,16 @@ void rnn::emitGruOutput(StepEmitter &step, const CellContext &context) { CellEmi
 void rnn::emitProjection(StepEmitter &step, const CellContext &context) {
   Epilogue e(step, context, context.shape.dic);
   const WeightsView &view = context.projection;
-  Sums sums = makeSums(step, step["unprojected"], view, 0, 1);
+  Sums sums = makeSums(step, step["unprojected"], view.width(), isQuantized(context.rnn), 0, 1);
   addProduct(step, sums, step["unprojected"], context.state(), step["r"], view, context.attr.fpmathMode);
-  GateInput input = e.gate({sums, view, 0, 0, true, true, /*isProjection=*/true});
+  GateInput input = e.gate({&sums, view, 0, 0, true, true, /*isProjection=*/true});
   Ref remaining = e.sequenceOf("remaining");
   Ref before = remaining >= 0 && context.shape.sic == context.shape.dic ? e.element(step["h"]) : -1;
   e.output(step["h_next"]);
   e.emit([&]() -> SmallVector<Value> { return {e.nextState(remaining, e.number(input), before)}; });
+}
+
+void rnn::emitInputs(StepEmitter &step, const CellContext &context) {
+  Sums sums = clearSums(step, step["inputs"], 0, context.shape.gates);
+  addProduct(step, sums, step["x"], context.state(), step["w"], context.layer, context.attr.fpmathMode);
 }

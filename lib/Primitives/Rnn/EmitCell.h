@@ -5,6 +5,7 @@
 //
 // One step of one layer and direction over all sequences. What a step reads and writes are its arguments, found by name:
 //   x, h        [N, SLC], [N, SIC]   states of src_layer's type
+//   inputs      [N, G, DHC] in place of x and w: their products, in f32 or s32, which were made for all of time at once
 //   w, u, r     weights of x, of h and of a projection; w_sums, u_sums [G, DHC], r_sums [1, DIC] sums of their columns, of shifted bytes
 //   scales      [G, DHC], [1, DIC] of a projection: what products of integers are multiplied by, if that is not one number
 //   bias        [G or G + 1, DHC], optional
@@ -35,6 +36,8 @@ struct CellContext {
   bool isShifted() const { return isQuantized(rnn) && attr.rnn.dataShift != 0; }
 };
 
+/// Products of x, [T N, SLC], with w: "inputs", [T N, G, DHC].
+void emitInputs(emission::StepEmitter &step, const CellContext &context);
 /// vanilla, lstm and the linear-before-reset cells.
 void emitCell(emission::StepEmitter &step, const CellContext &context);
 /// gru and augru: update and r h.

@@ -82,11 +82,15 @@ Value Epilogue::shiftOf(const Gate &which) {
 
 GateInput Epilogue::gate(const Gate &which) {
   GateInput input;
-  Value live = withoutPadding(step, which.sums, which.view);
-  if (which.sums.gates > 1)
-    input.sum = add(live, {n, constant(which.gate - which.sums.firstGate), o});
-  else
-    input.sum = add(live, {n, o});
+  if (which.sums) {
+    Value live = withoutPadding(step, *which.sums, which.view);
+    if (which.sums->gates > 1)
+      input.sum = add(live, {n, constant(which.gate - which.sums->firstGate), o});
+    else
+      input.sum = add(live, {n, o});
+  }
+  if (step.has("inputs") && which.ofX && !which.isProjection)
+    input.inputs = add(step["inputs"], {n, constant(which.gate), o});
   if (context.isShifted())
     input.shift = channel(shiftOf(which), std::nullopt);
   if (step.has("scales"))
@@ -123,8 +127,11 @@ Value Epilogue::number(Ref ref) {
 }
 
 Value Epilogue::number(const GateInput &input) {
-  Value sum = read(input.sum);
-  if (isQuantized(context.rnn)) {
+  const bool isInteger = isQuantized(context.rnn);
+  Value sum = read(input.sum >= 0 ? input.sum : input.inputs);
+  if (input.sum >= 0 && input.inputs >= 0)
+    sum = isInteger ? arith::AddIOp::create(*b, loc, sum, read(input.inputs)).getResult() : add(sum, read(input.inputs));
+  if (isInteger) {
     sum = arith::SIToFPOp::create(*b, loc, b->getF32Type(), sum);
     if (input.shift >= 0)
       sum = arith::AddFOp::create(*b, loc, sum, read(input.shift));

@@ -16,9 +16,9 @@ namespace quern::rnn {
 /// What an operand is called in the body; none is negative.
 using Ref = int;
 
-/// The products of one gate, which become a number: (sum + shift) scale + bias.
+/// The products of one gate, which become a number: (sum + inputs + shift) scale + bias.
 struct GateInput {
-  Ref sum = -1, shift = -1, scale = -1, bias = -1;
+  Ref sum = -1, inputs = -1, shift = -1, scale = -1, bias = -1;
   float commonScale = 1; ///< where `scale` is none
 };
 
@@ -37,7 +37,7 @@ public:
   Ref sequenceOf(llvm::StringRef name) { return step.has(name) ? sequence(step[name]) : -1; }
   /// Gate `gate` of products with x and h (or one of them), and its bias.
   struct Gate {
-    const Sums &sums;
+    const Sums *sums; ///< null: all there is are products of x that were made before
     const WeightsView &view;
     int64_t gate;                ///< of the weights
     int64_t biasRow;             ///< of the bias

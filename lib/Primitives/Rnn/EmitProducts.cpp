@@ -46,6 +46,16 @@ Value partOf(StepEmitter &step, Value memref, ArrayRef<int64_t> offsets, ArrayRe
   return memref::SubViewOp::create(step.builder, step.loc, memref, starts, sizes, steps);
 }
 
+/// The first columns of sums.
+Value columnsOf(StepEmitter &step, const Sums &sums, int64_t columns) {
+  auto rank = static_cast<unsigned>(cast<MemRefType>(sums.memref.getType()).getRank());
+  SmallVector<OpFoldResult> sizes;
+  for (unsigned d = 0; d + 1 < rank; ++d)
+    sizes.push_back(extentOf(step, sums.memref, d));
+  sizes.push_back(step.builder.getIndexAttr(columns));
+  return partOf(step, sums.memref, SmallVector<int64_t>(rank, 0), sizes);
+}
+
 /// Some steps of K of the factors: whole groups of kPack inputs, or what is left of the last.
 struct Slice {
   int64_t firstGroup, groups, pairs;
@@ -135,7 +145,7 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   if (hasGates)
     sum.insert(sum.begin() + 1, gate);
   AffineMap maps[] = {mapOf({n, input}), mapOf(address), mapOf(sum)};
-  auto op = linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{sums.memref}, maps, kinds,
+  auto op = linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{columnsOf(step, sums, view.width())}, maps, kinds,
                                       [&](OpBuilder &inner, Location at, ValueRange in) { emitBody(inner, at, in); });
   if (state == DataType::F32 && (fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any))
     op->setAttr("quern.fpmath", b.getStringAttr(fpmath == FpmathMode::Any ? "any" : "bf16"));
@@ -163,21 +173,24 @@ WeightsView WeightsView::of(const TensorDesc &weights, MLIRContext *context) {
   return view;
 }
 
-Sums rnn::makeSums(StepEmitter &step, Value rows, const WeightsView &weights, int64_t firstGate, int64_t gates) {
+Sums rnn::clearSums(StepEmitter &step, Value memref, int64_t firstGate, int64_t gates) {
+  Type type = cast<MemRefType>(memref.getType()).getElementType();
+  Value zero = arith::ConstantOp::create(step.builder, step.loc, step.builder.getZeroAttr(type));
+  linalg::FillOp::create(step.builder, step.loc, zero, memref);
+  return {memref, firstGate, gates};
+}
+
+Sums rnn::makeSums(StepEmitter &step, Value rows, int64_t width, bool isInteger, int64_t firstGate, int64_t gates) {
   OpBuilder &b = step.builder;
-  SmallVector<int64_t> shape = {cast<MemRefType>(rows.getType()).getDimSize(0), weights.panels() * weights.block};
-  shape.back() = std::max<int64_t>(shape.back(), 2); // gates of a single channel are not taken for channels
+  // Gates of a single channel are not taken for channels.
+  SmallVector<int64_t> shape = {cast<MemRefType>(rows.getType()).getDimSize(0), std::max<int64_t>(width, 2)};
   if (gates > 1)
     shape.insert(shape.begin() + 1, gates);
-  const bool isInteger = weights.element == DataType::S8;
   Type type = isInteger ? Type(b.getI32Type()) : b.getF32Type();
   SmallVector<Value> open;
   if (ShapedType::isDynamic(shape[0]))
     open.push_back(cast<Value>(extentOf(step, rows, 0)));
-  Value memref = memref::AllocOp::create(b, step.loc, MemRefType::get(shape, type), open);
-  Value zero = arith::ConstantOp::create(b, step.loc, b.getZeroAttr(type));
-  linalg::FillOp::create(b, step.loc, zero, memref);
-  return {memref, firstGate, gates};
+  return clearSums(step, memref::AllocOp::create(b, step.loc, MemRefType::get(shape, type), open), firstGate, gates);
 }
 
 void rnn::addProduct(StepEmitter &step, const Sums &sums, Value x, DataType state, Value weights, const WeightsView &view,
@@ -201,11 +214,4 @@ void rnn::emitColumnSums(StepEmitter &step, const WeightsView &view) {
                             });
 }
 
-Value rnn::withoutPadding(StepEmitter &step, const Sums &sums, const WeightsView &view) {
-  auto rank = static_cast<unsigned>(cast<MemRefType>(sums.memref.getType()).getRank());
-  SmallVector<OpFoldResult> sizes;
-  for (unsigned d = 0; d + 1 < rank; ++d)
-    sizes.push_back(extentOf(step, sums.memref, d));
-  sizes.push_back(step.builder.getIndexAttr(view.outputs));
-  return partOf(step, sums.memref, SmallVector<int64_t>(rank, 0), sizes);
-}
+Value rnn::withoutPadding(StepEmitter &step, const Sums &sums, const WeightsView &view) { return columnsOf(step, sums, view.outputs); }

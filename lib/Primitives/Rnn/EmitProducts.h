@@ -25,6 +25,8 @@ struct WeightsView {
   /// Of weights of rank 5, [L, D, K, G, O], or 4, [L, D, K, O].
   static WeightsView of(const TensorDesc &weights, mlir::MLIRContext *context);
   int64_t panels() const { return (outputs + block - 1) / block; }
+  /// Channels of the outputs, those that fill up the last panel included.
+  int64_t width() const { return panels() * block; }
 };
 
 /// The sums of some gates, [N][gates][panels · block], or [N][panels · block] of one gate, in f32 or i32, set to zero.
@@ -33,8 +35,10 @@ struct Sums {
   int64_t firstGate = 0, gates = 1;
 };
 
-/// `rows` is a memref whose first dim is N.
-Sums makeSums(emission::StepEmitter &step, mlir::Value rows, const WeightsView &weights, int64_t firstGate, int64_t gates);
+/// `rows` is a memref whose first dim is N; `width` is that of the widest of the weights.
+Sums makeSums(emission::StepEmitter &step, mlir::Value rows, int64_t width, bool isInteger, int64_t firstGate, int64_t gates);
+/// As the sums that a step is given to write.
+Sums clearSums(emission::StepEmitter &step, mlir::Value memref, int64_t firstGate, int64_t gates);
 /// Adds x, [N][K], of type `state`, times the sums' gates of `weights`. The factors may be rounded as `fpmath` allows.
 void addProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value x, DataType state, mlir::Value weights, const WeightsView &view,
                 FpmathMode fpmath);

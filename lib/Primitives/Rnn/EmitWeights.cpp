@@ -53,12 +53,12 @@ Weights::Weights(StringRef tensor, const TensorDesc &given, const VerifiedProble
   seen = WeightsView::of(used, context);
 }
 
-Binding Weights::bindAlone(StringRef name, int64_t layer, int64_t direction, Program &program) const {
+void Weights::bindAlone(StringRef name, int64_t layer, int64_t direction, Program &program, SmallVectorImpl<Binding> &bindings) const {
   int64_t elements = layer * used.strides[0] + direction * used.strides[1];
-  return {name.str(), seen.type, {buffer, program.number(elements * bytesOf(used.dataType))}};
+  bindings.push_back({name.str(), seen.type, {buffer, program.number(elements * bytesOf(used.dataType))}});
 }
 
-Binding Weights::bindSums(StringRef name, int64_t layer, int64_t direction, Program &program) const {
+Binding Weights::sumsAlone(StringRef name, int64_t layer, int64_t direction, Program &program) const {
   MLIRContext *context = seen.type.getContext();
   const bool isAppended = given.extras.flags != 0;
   const int output = given.ndims - 1;
@@ -70,9 +70,13 @@ Binding Weights::bindSums(StringRef name, int64_t layer, int64_t direction, Prog
 }
 
 void Weights::bind(StringRef name, int64_t layer, int64_t direction, Program &program, SmallVectorImpl<Binding> &bindings) const {
-  bindings.push_back(bindAlone(name, layer, direction, program));
+  bindAlone(name, layer, direction, program, bindings);
+  bindSums(name, layer, direction, program, bindings);
+}
+
+void Weights::bindSums(StringRef name, int64_t layer, int64_t direction, Program &program, SmallVectorImpl<Binding> &bindings) const {
   if (hasSums)
-    bindings.push_back(bindSums((name + "_sums").str(), layer, direction, program));
+    bindings.push_back(sumsAlone((name + "_sums").str(), layer, direction, program));
 }
 
 void Weights::emitSums(Program &program) const {
@@ -84,7 +88,7 @@ void Weights::emitSums(Program &program) const {
     int64_t elements = layer * given.strides[0] + direction * given.strides[1];
     Binding weights{"weights", plain.type, {tensor, program.number(elements * bytesOf(given.dataType))}};
     program.call(
-        "rnn_sums", {weights, bindSums("sums", layer, direction, program)}, [&](StepEmitter &step) { emitColumnSums(step, plain); },
+        "rnn_sums", {weights, sumsAlone("sums", layer, direction, program)}, [&](StepEmitter &step) { emitColumnSums(step, plain); },
         /*beside=*/i > 0);
   }
 }

@@ -26,11 +26,16 @@ public:
   /// As `name`, and the sums of their columns as `name` + "_sums", where shifted bytes need them.
   void bind(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program,
             llvm::SmallVectorImpl<emission::Binding> &bindings) const;
+  /// Without the sums.
+  void bindAlone(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program,
+                 llvm::SmallVectorImpl<emission::Binding> &bindings) const;
+  /// The sums alone.
+  void bindSums(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program,
+                llvm::SmallVectorImpl<emission::Binding> &bindings) const;
   const WeightsView &view() const { return seen; }
 
 private:
-  emission::Binding bindAlone(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program) const;
-  emission::Binding bindSums(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program) const;
+  emission::Binding sumsAlone(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program) const;
   void emitSums(emission::Program &program) const;
   int64_t stacks() const { return given.dims[0] * given.dims[1]; }
 

@@ -11,6 +11,7 @@
 
 #include "Primitives/Rnn/EmitStates.h"
 #include "Primitives/Rnn/EmitWeights.h"
+#include "Primitives/Rnn/Layouts.h"
 
 namespace quern::rnn {
 
@@ -22,7 +23,7 @@ public:
         iter("weights_iter", rnn.weightsIter, problem, module.getContext()),
         projection("weights_projection", rnn.weightsProjection, problem, module.getContext()), bias("bias", rnn.bias),
         peephole("weights_peephole", rnn.weightsPeephole), context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()},
-        program(module, States::openBatch(problem)), states(problem, context, program) {}
+        isMerged(areInputsMerged(rnn)), program(module, States::openBatch(problem)), states(problem, context, program) {}
   void emit();
 
 private:
@@ -42,6 +43,7 @@ private:
   void emitHeader();
   void emitRemaining();
   void emitStart(int64_t layer);
+  void emitInputs(int64_t layer);
   void emitSteps(int64_t layer);
   /// One step of time in every direction; `i` counts from the first.
   void emitStep(int64_t layer, mlir::AffineExpr i, bool isFirst);
@@ -59,6 +61,7 @@ private:
   void addPerSequence(Bindings &bindings, const At &at);
   void addKept(Bindings &bindings, const At &at);
   emission::Binding inputOf(const At &at);
+  emission::Binding inputsAt(int64_t direction, mlir::AffineExpr t, int64_t rows);
   emission::Binding stateBefore(const At &at);
   Rows remainingAt(mlir::AffineExpr t);
   Rows cellsAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
@@ -75,6 +78,7 @@ private:
   const Weights layer, iter, projection;
   const Vectors bias, peephole;
   const CellContext context;
+  const bool isMerged; ///< products of x are made for all of time at once
   emission::Program program;
   States states;
 };

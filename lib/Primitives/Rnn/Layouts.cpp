@@ -88,6 +88,15 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fp
   return weights.dataType == DataType::F32 && !isRounded && areColumnsContiguous && areReadOnce;
 }
 
+bool areInputsMerged(const RnnDesc &rnn) {
+  constexpr int64_t fewRows = 4, leastSteps = 4;
+  const TensorDesc &src = rnn.srcLayer;
+  if (src.hasRuntimeDims() || !rnn.seqLengths.isZero()) // no work for steps that no sequence has
+    return false;
+  const bool areRowsEven = src.dims[1] == 1 || src.strides[0] == src.dims[1] * src.strides[1];
+  return areRowsEven && src.dims[0] >= leastSteps && src.dims[1] <= fewRows;
+}
+
 Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
   const Choice plain[] = {{"src_layer", rnn.srcLayer, "abc"},   {"src_iter", rnn.srcIter, "abcd"},
                           {"src_iter_c", rnn.srcIterC, "abcd"}, {"attention", rnn.attention, "abc"},

@@ -127,34 +127,8 @@ long double eltwise(Alg alg, float alpha, float beta, long double x) {
 }
 
 long double binary(Alg alg, long double x, long double y) {
-  switch (alg) {
-  case Alg::BinaryAdd:
-    return x + y;
-  case Alg::BinaryMul:
-    return x * y;
-  case Alg::BinaryMax:
-    return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y);
-  case Alg::BinaryMin:
-    return std::isnan(x) || std::isnan(y) ? x + y : std::min(x, y);
-  case Alg::BinaryDiv:
-    return x / y;
-  case Alg::BinarySub:
-    return x - y;
-  case Alg::BinaryGe:
-    return x >= y;
-  case Alg::BinaryGt:
-    return x > y;
-  case Alg::BinaryLe:
-    return x <= y;
-  case Alg::BinaryLt:
-    return x < y;
-  case Alg::BinaryEq:
-    return x == y;
-  case Alg::BinaryNe:
-    return x != y;
-  default:
-    return std::numeric_limits<Real>::quiet_NaN();
-  }
+  const bool isMinMax = alg == Alg::BinaryMax || alg == Alg::BinaryMin;
+  return isMinMax && (std::isnan(x) || std::isnan(y)) ? x + y : binaryOf(alg, x, y);
 }
 
 Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x) {

@@ -15,12 +15,46 @@
 
 #include "Primitives/Reference.h"
 
+#include <limits>
+
 namespace quern {
 
 /// The forward value of an eltwise algorithm, as oneDNN 3.x defines it. The *_use_dst_for_bwd variants compute the same.
 long double eltwise(Alg alg, float alpha, float beta, long double x);
 
-/// The value of a binary algorithm but select. Comparisons give 1 or 0.
+/// The value of a binary algorithm but select, in one operation of `Real`. Comparisons give 1 or 0; a minimum or maximum with NaN is y.
+template <typename Real> Real binaryOf(Alg alg, Real x, Real y) {
+  switch (alg) {
+  case Alg::BinaryAdd:
+    return x + y;
+  case Alg::BinaryMul:
+    return x * y;
+  case Alg::BinaryMax:
+    return x > y ? x : y;
+  case Alg::BinaryMin:
+    return x < y ? x : y;
+  case Alg::BinaryDiv:
+    return x / y;
+  case Alg::BinarySub:
+    return x - y;
+  case Alg::BinaryGe:
+    return x >= y;
+  case Alg::BinaryGt:
+    return x > y;
+  case Alg::BinaryLe:
+    return x <= y;
+  case Alg::BinaryLt:
+    return x < y;
+  case Alg::BinaryEq:
+    return x == y;
+  case Alg::BinaryNe:
+    return x != y;
+  default:
+    return std::numeric_limits<Real>::quiet_NaN();
+  }
+}
+
+/// Likewise, but a minimum or maximum with NaN is NaN.
 long double binary(Alg alg, long double x, long double y);
 
 /// What a sum adds for an old value, in operations that round to `Real` each.

@@ -9,41 +9,11 @@
 #include "Primitives/Arguments.h"
 #include "Primitives/Elements.h"
 #include "Primitives/ExactReference.h"
+#include "Primitives/PostOpsReference.h"
 #include "Primitives/QuantizationReference.h"
 
 namespace quern {
 namespace {
-
-template <typename Real> Real apply(Alg alg, Real x, Real y, bool isSet) {
-  switch (alg) {
-  case Alg::BinaryAdd:
-    return x + y;
-  case Alg::BinaryMul:
-    return x * y;
-  case Alg::BinaryMax:
-    return x > y ? x : y;
-  case Alg::BinaryMin:
-    return x < y ? x : y;
-  case Alg::BinaryDiv:
-    return x / y;
-  case Alg::BinarySub:
-    return x - y;
-  case Alg::BinaryGe:
-    return x >= y;
-  case Alg::BinaryGt:
-    return x > y;
-  case Alg::BinaryLe:
-    return x <= y;
-  case Alg::BinaryLt:
-    return x < y;
-  case Alg::BinaryEq:
-    return x == y;
-  case Alg::BinaryNe:
-    return x != y;
-  default:
-    return isSet ? x : y;
-  }
-}
 
 /// One source's values, row-major over its own dims, and its scales.
 struct Source {
@@ -85,7 +55,9 @@ Result<void> compute(const PrimitiveDesc &desc, const Source (&sources)[3], cons
   RoundedFormula<Real> formula;
   formula.before = [&](int64_t position) {
     Real x = sources[0].at<Real>(op.dst, position), y = sources[1].at<Real>(op.dst, position);
-    return apply(op.alg, x, y, op.alg == Alg::BinarySelect && sources[2].at<Real>(op.dst, position) != 0);
+    if (op.alg == Alg::BinarySelect)
+      return sources[2].at<Real>(op.dst, position) != 0 ? x : y;
+    return binaryOf(op.alg, x, y);
   };
   return computeRounded<Real>(formula, desc.attr, op.dst, inputs, out);
 }

@@ -119,7 +119,8 @@ step tests "conformance of gemm, every ISA" conformance release gemm "$(pick --c
 step tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 --all)" --linker=orc
 step tests "conformance of eltwise, every ISA" conformance release eltwise "$(pick --count=60 --count=200 --all)" --isa=all
 step tests "conformance of sum and concat, every ISA" conformance release sum,concat "$(pick --count=100 --count=0 --all)" --isa=all
-step tests "conformance of rnn" conformance release rnn "$(pick --count=0 --count=0 --all)"
+step tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 --all)" --linker=orc
+step tests "conformance of rnn, every ISA" conformance release rnn "$(pick --count=60 --count=150 --count=1000)" --isa=all
 if [ $mode = default ]; then
   step tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader
 fi

@@ -137,7 +137,8 @@ private:
   }
 
   void drawData(Case &drawn) {
-    drawn.data.fill = random.oneIn(3) ? FillKind::Designed : FillKind::Dense;
+    const bool mayBeHalfOpen = isInteger() && !(cell.options & HasBias); // a gate, which designed bytes with a bias never are
+    drawn.data.fill = random.oneIn(3) && !mayBeHalfOpen ? FillKind::Designed : FillKind::Dense;
     drawn.data.seed = random.bits() % 1000000;
     drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
     isDesigned = drawn.data.fill == FillKind::Designed || s.layers > 1 || cell.direction == RnnDirection::BidirectionalSum;

@@ -68,6 +68,7 @@ public:
   mlir::AffineExpr steps() const { return dimOf("src_layer", rnn.srcLayer, 0); }
   mlir::AffineExpr batch() const { return dimOf("src_layer", rnn.srcLayer, 1); }
   /// The steps that are computed: as many as the longest sequence has, where that is known in time.
+  bool countsStepsDone() const { return countsSteps; }
   mlir::AffineExpr stepsDone() const { return countsSteps ? program.size(sizeCount) : steps(); }
   /// The entry of N in the list of runtime sizes; -1 if it is known.
   static int64_t openBatch(const VerifiedProblem &problem);

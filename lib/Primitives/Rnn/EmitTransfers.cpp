@@ -68,7 +68,7 @@ void RnnEmitter::emitRemaining() {
   call("rnn_remaining", remainingAt(index), remainingAt(index + 1),
        [&](OpBuilder &b, Location at, Value left) -> Value { return arith::SubIOp::create(b, at, left, constant(b, at, 1)); });
   program.endLoop();
-  if (!states.isTraining)
+  if (states.countsStepsDone())
     program.addMaximum("seq_lengths", states.steps(), states.batch(), desc.strides[0]);
 }
 

@@ -10,6 +10,7 @@
 #include "Primitives/Rnn/Layouts.h"
 
 #include "Primitives/Rnn/Shape.h"
+#include "Support/CheckedMath.h"
 
 #include <algorithm>
 
@@ -92,6 +93,10 @@ bool areInputsMerged(const RnnDesc &rnn) {
   constexpr int64_t fewRows = 4, leastSteps = 4;
   const TensorDesc &src = rnn.srcLayer;
   if (src.hasRuntimeDims() || !rnn.seqLengths.isZero()) // no work for steps that no sequence has
+    return false;
+  constexpr int64_t mostElements = int64_t(1) << 26; // of the sums, which all are in memory at once
+  const CheckedInt sums = CheckedInt(src.dims[0]) * src.dims[1] * rnn.weightsLayer.dims[3] * rnn.weightsLayer.dims[4];
+  if (sums.overflowed() || sums.value() > mostElements)
     return false;
   const bool areRowsEven = src.dims[1] == 1 || src.strides[0] == src.dims[1] * src.strides[1];
   return areRowsEven && src.dims[0] >= leastSteps && src.dims[1] <= fewRows;

@@ -52,6 +52,7 @@
 //   C42 There are no scales, zero points or post-ops.
 //   C43 RNN quantization is for u8 and s8 data; scales of a projection are for a cell that has one.
 //   C44 Scratchpad mode user knows all sizes.
+//   C45 What is kept of all steps fits 63 bits.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"

@@ -28,7 +28,7 @@ std::vector<NamedTensor> forwardTensors(const RnnDesc &rnn);
 
 /// C2 to C10 and C37, C38: the kind of the problem and which tensors it has.
 Result<void> checkKind(const RnnDesc &rnn);
-/// C11 to C24: every tensor's rank and dims.
+/// C11 to C24, C45: every tensor's rank and dims.
 Result<void> checkDims(const RnnDesc &rnn);
 /// C31 to C36: types.
 Result<void> checkTypes(const RnnDesc &rnn);

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"
 
+#include "Support/CheckedMath.h"
+
 namespace quern::rnn {
 namespace {
 
@@ -116,6 +118,22 @@ Result<void> checkLimits(const RnnDesc &rnn, const Shape &s) {
   return {};
 }
 
+/// C45. What is kept of a step, generously: every gate, state and cell in 8 bytes, for both directions of every layer.
+Result<void> checkScratch(const Shape &s) {
+  auto known = [](int64_t size) { return size == runtimeDim ? 1 : size; };
+  CheckedInt bytes = CheckedInt(known(s.steps)) + 2;
+  constexpr int64_t widestPanel = 64;
+  CheckedInt channels = CheckedInt(s.dhc) + s.dic + s.sic + widestPanel;
+  for (CheckedInt factor :
+       {CheckedInt(known(s.batch)), CheckedInt(s.layers), CheckedInt(s.directions), CheckedInt(s.biasGates + 4), channels})
+    bytes *= factor;
+  bytes *= 8;
+  if (bytes.overflowed())
+    return unimplemented("states of ", known(s.steps), " steps, ", known(s.batch), " sequences and ", s.dhc,
+                         " channels need scratch of more than ", INT64_MAX, " bytes (rnn C45)");
+  return {};
+}
+
 } // namespace
 
 Result<void> checkDims(const RnnDesc &rnn) {
@@ -128,6 +146,8 @@ Result<void> checkDims(const RnnDesc &rnn) {
     for (size_t d = 0; d < wanted.dims.size() && !wanted.tensor.isZero(); ++d)
       if (wanted.tensor.dims[d] != wanted.dims[d].wanted)
         return mismatch(wanted, d);
+  if (Result<void> ok = checkScratch(shape); !ok)
+    return ok;
   return checkRecurrence(rnn, shape);
 }
 

@@ -82,6 +82,8 @@ TEST(RnnVerify, RefusesOtherDims) {
   const std::string stack = "weights_layer=f32:2x1x4x4x8:any weights_iter=f32:2x1x8x4x8:any";
   const std::string augru = "rnn fwd_i cell=augru direction=left2right ";
   const RnnRefusal refusals[] = {
+      {"C45", lstm + "src_layer=f32:1000000000000000x100x4:abc dst_layer=f32:1000000000000000x100x8:abc " + weights, unsupported,
+       "need scratch of more than"},
       {"C11", lstm + layers + weights + "bias=f32:5x1x4x8:abcd", invalid, "dim 0 of bias is 5; it must be 1, L of weights_layer"},
       {"C12", lstm + layers + weights + "bias=f32:1x2x4x8:abcd", invalid, "dim 1 of bias is 2; it must be 1, direction left2right"},
       {"C12", "rnn fwd_i cell=lstm direction=bidirectional_sum " + layers + weights, invalid, "dim 1 of weights_layer is 1; it must be 2"},

@@ -150,19 +150,23 @@ void RnnEmitter::callProjection(const At &at, bool beside) {
       "rnn_projection", bindings, [&](StepEmitter &step) { emitProjection(step, context); }, beside);
 }
 
-void RnnEmitter::callGruGates(const At &at, bool beside) {
+/// Of both steps of a gru: what they exchange, too.
+RnnEmitter::Bindings RnnEmitter::gruBindings(const At &at) {
   Bindings bindings = gateBindings(at);
   bindings.push_back(states.bind("update", states.scratch("update", DataType::F32, s.dhc, at.direction)));
   bindings.push_back(states.bind("reset", states.scratch("reset", context.state(), s.dhc, at.direction)));
+  return bindings;
+}
+
+void RnnEmitter::callGruGates(const At &at, bool beside) {
+  Bindings bindings = gruBindings(at);
   addKept(bindings, at);
   program.call(
       "rnn_gates", bindings, [&](StepEmitter &step) { emitGruGates(step, context); }, beside);
 }
 
 void RnnEmitter::callGruOutput(const At &at, bool beside) {
-  Bindings bindings = gateBindings(at);
-  bindings.push_back(states.bind("update", states.scratch("update", DataType::F32, s.dhc, at.direction)));
-  bindings.push_back(states.bind("reset", states.scratch("reset", context.state(), s.dhc, at.direction)));
+  Bindings bindings = gruBindings(at);
   addPerSequence(bindings, at);
   bindings.push_back(states.bind("h_next", states.stateAt(at.layer, at.direction, at.t)));
   addKept(bindings, at);

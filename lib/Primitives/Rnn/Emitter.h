@@ -57,6 +57,7 @@ private:
   void callGruOutput(const At &at, bool beside);
 
   Bindings gateBindings(const At &at);
+  Bindings gruBindings(const At &at);
   void addVector(Bindings &bindings, llvm::StringRef name, const Rows &vector);
   void addPerSequence(Bindings &bindings, const At &at);
   void addKept(Bindings &bindings, const At &at);

@@ -84,7 +84,8 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fp
   if (!weights.isPlain())
     return true;
   const bool isRounded = fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any;
-  const bool areColumnsContiguous = weights.strides[weights.ndims - 1] == 1;
+  const int output = weights.ndims - 1;
+  const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1; // one column is no vector
   const bool areReadOnce = rnn.srcLayer.dims[0] == 1 || rnn.srcLayer.dims[1] == 1; // steps, or sequences that share a vector of weights
   return weights.dataType == DataType::F32 && !isRounded && areColumnsContiguous && areReadOnce;
 }

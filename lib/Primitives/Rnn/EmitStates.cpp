@@ -156,9 +156,10 @@ Rows States::startOf(int64_t layer, int64_t direction) {
   Rows rows = stateAt(layer, direction, number(0));
   if (s.steps == 1 || rows.openRow >= 0)
     return scratch("start", state, s.sic, direction);
-  addRegion("start", batch() * (rows.row * bytesOf(state) * s.directions) + rows.offset * bytesOf(state));
+  const int64_t row = std::max(rows.row, s.sic); // of one sequence the stride says nothing
+  addRegion("start", batch() * (row * bytesOf(state) * s.directions) + rows.offset * bytesOf(state));
   rows.buffer = "start";
   rows.channels = s.sic;
-  rows.bytes = batch() * (rows.row * bytesOf(state) * direction);
+  rows.bytes = batch() * (row * bytesOf(state) * direction);
   return rows;
 }

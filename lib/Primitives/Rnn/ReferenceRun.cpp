@@ -175,8 +175,8 @@ RunResults Run::compute(const std::function<double(const RunPlace &, double)> &r
         int64_t row = static_cast<int64_t>(stack(layer, direction)) * s.batch + n;
         std::span<const double> h = rowOf(srcIter, row, s.sic), c = rowOf(srcIterC, row, s.dhc);
         Sequence sequence{layer, direction, n, {h.begin(), h.end()}, {c.begin(), c.end()}, replace};
-        if (s.sic == s.dic) // of a sequence without steps
-          store(results.dstIter, row, sequence.h);
+        // Of a sequence without steps: the state that it keeps, if that has as many channels.
+        store(results.dstIter, row, s.sic == s.dic ? sequence.h : std::vector<double>(dic, stateType.stored(0)));
         runSequence(sequence, results);
         store(results.dstIterC, row, sequence.c);
       }

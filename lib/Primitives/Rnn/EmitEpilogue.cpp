@@ -8,9 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/EmitEpilogue.h"
 
-#include "Primitives/Rnn/EmitWeights.h"
-
 #include "Primitives/Emission/Convert.h"
+#include "Primitives/Rnn/EmitWeights.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -58,8 +57,8 @@ Ref Epilogue::add(Value memref, ArrayRef<AffineExpr> address) {
   return static_cast<Ref>(inputs.size()) - 1;
 }
 
-/// What shifted bytes add to the sums of a gate, by channel: -shift (sum of the weights). Sums and this are integers, and what is left of
-/// them is exact, however little it is.
+/// What shifted bytes add to the sums of a gate, by channel: -shift (sum of the weights). Where the shift is an integer, so are both,
+/// and what is left of them is exact, however little it is.
 Value Epilogue::shiftOf(const Gate &which) {
   OpBuilder &outer = step.builder;
   SmallVector<Value> operands;

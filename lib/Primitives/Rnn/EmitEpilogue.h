@@ -32,8 +32,7 @@ public:
   Ref channel(mlir::Value memref, std::optional<int64_t> row) { return row ? add(memref, {constant(*row), o}) : add(memref, {o}); }
   /// [N]
   Ref sequence(mlir::Value memref) { return add(memref, {n}); }
-  /// The step's arguments of that name; none if it has no such.
-  Ref elementOf(llvm::StringRef name) { return step.has(name) ? element(step[name]) : -1; }
+  /// The step's argument of that name; none if it has no such.
   Ref sequenceOf(llvm::StringRef name) { return step.has(name) ? sequence(step[name]) : -1; }
   /// Gate `gate` of products with x and h (or one of them), and its bias.
   struct Gate {

@@ -29,10 +29,6 @@ struct Rows {
   int64_t row = 0, channel = 1, offset = 0; ///< strides and offset in elements, of every such matrix of the buffer
   int64_t openRow = -1;                     ///< where the stride is told at execution: its entry in the list of sizes
   mlir::AffineExpr bytes;
-
-  bool hasLayoutOf(const Rows &other) const {
-    return type == other.type && row == other.row && channel == other.channel && offset == other.offset && openRow == other.openRow;
-  }
 };
 
 class States {

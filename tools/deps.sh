@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Installs what Quern needs to build and test, from Debian 12's own packages. As root or with sudo it installs; otherwise it prints the
 # one line to run and fails. Doing nothing is the common case: `dpkg-query` is asked first.
+#
+#   tools/deps.sh                 what building and testing need
+#   tools/deps.sh --spirv-check   and what tools/spirv-check gives SPIR-V to: Intel's compiler and driver, oclgrind (200 MB)
 set -euo pipefail
 
 packages=(
@@ -12,6 +15,7 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   python3 python3-venv
 )
+[ "${1-}" != --spirv-check ] || packages+=(spirv-tools intel-opencl-icd libze1 oclgrind llvm-spirv-14 binutils)
 
 missing=()
 for package in "${packages[@]}"; do

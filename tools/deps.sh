@@ -13,6 +13,7 @@ packages=(
   clang-22 lld-22 libclang-rt-22-dev llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   libtbb-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev
   libgtest-dev libgmock-dev libbenchmark-dev
+  libze-dev libze1 opencl-c-headers spirv-tools
   python3 python3-venv
 )
 [ "${1-}" != --spirv-check ] || packages+=(spirv-tools intel-opencl-icd libze1 oclgrind llvm-spirv-14 binutils)

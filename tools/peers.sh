@@ -5,8 +5,9 @@
 # Installs the libraries that Quern is compared with into build/peers, each into a Python environment of its own.
 #
 #   tools/peers.sh            both genuine oneDNN builds: onednn-3.2 (OpenMP) and onednn-3.13 (SYCL)
-#   tools/peers.sh NAME…      these only; besides the two: onnxruntime, jax, torch (5 GB: its package brings CUDA), iree
-#   tools/peers.sh --all      all six
+#   tools/peers.sh NAME…      these only; besides the two: onnxruntime, jax, torch (5 GB: its package brings CUDA), iree, and intel-opencl
+#                             (700 MB), the OpenCL runtime under the Level Zero driver of the tests
+#   tools/peers.sh --all      all seven
 #
 # One that is there already is left alone. None is needed to build or to use Quern.
 set -euo pipefail
@@ -37,7 +38,7 @@ installOpenMp() {
 
 case "${1-}" in
   "") set -- onednn-3.2 onednn-3.13 ;;
-  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax torch iree ;;
+  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax torch iree intel-opencl ;;
 esac
 for peer in "$@"; do
   case "$peer" in
@@ -50,8 +51,9 @@ for peer in "$@"; do
     jax) install jax jax==0.10.2 numpy ;;
     torch) install torch torch==2.15.0 numpy ;;
     iree) install iree iree-base-compiler==3.13.0 iree-base-runtime==3.13.0 numpy ;;
+    intel-opencl) install intel-opencl intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0 ;;
     *)
-      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch and iree are known" >&2
+      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch, iree and intel-opencl are known" >&2
       exit 2
       ;;
   esac

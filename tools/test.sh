@@ -105,6 +105,8 @@ differential() { # PEER SETS OPTION…: the same problems against a genuine oneD
 }
 
 step one "install what is missing" tools/deps.sh
+# Level Zero is tested through a driver over this runtime; its tests are skipped without it.
+step one "install Intel's OpenCL runtime" tools/peers.sh intel-opencl
 step one "build release" build release all
 step tests "unit tests" unit release
 # lit compiles programs written for oneDNN where its headers are.

@@ -55,6 +55,9 @@ LAYERS = [
     ("test-compiler",
      ["test/unit/Emission/*", "test/unit/Recipes/*", "test/unit/Transforms/*", "test/unit/Targets/*", "test/unit/Compiler/*"],
      FREE + ["reference", "emit", "recipes", "transforms", "targets", "compiler", "bridge", "embedder", "public", "mlir"]),
+    ("test-driver", ["test/support/ze-over-opencl/*"], ["ze"]),
+    ("test-levelzero", ["test/unit/LevelZero/*"],
+     FREE + ["reference", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "test", "ze"]),
     ("test", ["test/*"],
      FREE + ["reference", "layout", "bridge", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "tool-quern",
              "tool-bench", "peers"]),
@@ -79,7 +82,7 @@ def externalOf(name):
         return "mlir"
     if name.startswith(("tbb/", "oneapi/tbb")):
         return "tbb"
-    if os.path.basename(name).startswith(("ze_api", "ze_ddi", "zes_api", "zet_api")):
+    if os.path.basename(name).startswith(("ze_api", "ze_ddi", "zes_api", "zes_ddi", "zet_api", "zet_ddi")):
         return "ze"
     return None
 

@@ -1,0 +1,33 @@
+//===- TestDriver.cpp - The Level Zero driver of the tests ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "support/TestDriver.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace quern::test {
+namespace {
+
+/// A function of the driver, which the loader has opened.
+template <typename Function> Function *driverFunction(const char *name) {
+  static void *driver = dlopen(std::getenv("ZE_ENABLE_ALT_DRIVERS"), RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function *>(dlsym(driver, name));
+}
+
+} // namespace
+
+bool useTestDriver() {
+  setenv("ZE_ENABLE_ALT_DRIVERS", QUERN_TEST_DRIVER, 0);
+  setenv("ZE_OPENCL_LIBRARY", QUERN_TEST_OPENCL, 0);
+  return access(std::getenv("ZE_OPENCL_LIBRARY"), R_OK) == 0;
+}
+
+void failDriverCall(int64_t n, int32_t result) { driverFunction<void(int64_t, int32_t)>("zeOverOpenClFail")(n, result); }
+int64_t driverCalls() { return driverFunction<int64_t()>("zeOverOpenClCalls")(); }
+int64_t driverObjects() { return driverFunction<int64_t()>("zeOverOpenClLive")(); }
+
+} // namespace quern::test

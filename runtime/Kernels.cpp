@@ -129,8 +129,9 @@ Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedP
   Result<Target> compiledFor = Target::parse(artifact->target);
   if (!compiledFor || makeKey(problem.desc, *compiledFor).bytes != artifact->keyBytes)
     return invalidArguments("the cache blob is of another problem or build: ", artifact->descriptor, " by ", artifact->buildId);
-  if (compiledFor->isa > target.isa)
-    return invalidArguments("the cache blob is for ", nameOfIsa(compiledFor->isa), "; the engine has ", nameOfIsa(target.isa));
+  const bool runs = target.isCpu() ? compiledFor->isCpu() && compiledFor->isa <= target.isa : *compiledFor == target;
+  if (!runs)
+    return invalidArguments("the cache blob is for ", compiledFor->name(), "; the engine has ", target.name());
   Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob);
   if (!loaded && loaded.error().status == Status::RuntimeError)
     return invalidArguments("the cache blob cannot be used: ", loaded.error().message);
@@ -160,8 +161,8 @@ quern_cache_statistics_t Kernels::statistics() {
   const MemoryCache::Statistics memory = memoryCache.statistics();
   const std::shared_ptr<DiskCache> current = disk();
   const DiskCacheCounters &files = current->counters();
-  return {memory.hits, memory.misses,  memory.evictions,    files.hits,      files.misses,   files.rejected,
-          files.stores, files.storeFailures, files.evictions, compilations, memory.entries, memory.bytes};
+  return {memory.hits,  memory.misses,       memory.evictions, files.hits,   files.misses,   files.rejected,
+          files.stores, files.storeFailures, files.evictions,  compilations, memory.entries, memory.bytes};
 }
 
 } // namespace quern

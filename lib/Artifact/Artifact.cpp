@@ -14,15 +14,17 @@
 #include "Support/Digest.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace quern {
 namespace {
 
 constexpr std::string_view magic = "QUERNART";
-constexpr uint32_t formatVersion = 4;
+constexpr uint32_t formatVersion = 5;
 constexpr size_t headerBytes = 8 + sizeof(uint32_t) + 2 * sizeof(uint64_t);
 /// No kernel comes near these; they bound what a hostile file makes the reader do.
 constexpr uint32_t maxEntries = 256, maxArguments = 4096;
+constexpr int32_t maxWorkItems = 65536, maxSubGroupSize = 128;
 
 bool isPrintable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
@@ -42,6 +44,12 @@ void writePayload(const Artifact &artifact, ByteWriter &out) {
   out.put<uint32_t>(static_cast<uint32_t>(artifact.entries.size()));
   for (const std::string &entry : artifact.entries)
     out.putString(entry);
+  if (artifact.codeKind == CodeKind::SpirV)
+    for (const EntryGroup &group : artifact.groups) {
+      out.put(group.workItems);
+      out.put(group.subGroupSize);
+      out.put(group.memoryBytes);
+    }
   writeProgram(artifact, out);
   out.put<uint32_t>(static_cast<uint32_t>(artifact.arguments.size()));
   for (const ArtifactArgument &argument : artifact.arguments) {
@@ -68,6 +76,23 @@ Result<void> readEntries(ByteReader &in, Artifact &artifact) {
     if (std::find(artifact.entries.begin(), artifact.entries.end(), name) != artifact.entries.end())
       return runtimeError("artifact entry '", name, "' occurs twice");
     artifact.entries.emplace_back(name);
+  }
+  return {};
+}
+
+/// One for each entry of SPIR-V code.
+Result<void> readGroups(ByteReader &in, Artifact &artifact) {
+  for (size_t i = 0; artifact.codeKind == CodeKind::SpirV && i < artifact.entries.size() && in.ok(); ++i) {
+    EntryGroup group;
+    group.workItems = in.get<int32_t>();
+    group.subGroupSize = in.get<int32_t>();
+    group.memoryBytes = in.get<int64_t>();
+    const bool hasSubGroups = group.subGroupSize >= 0 && group.subGroupSize <= maxSubGroupSize &&
+                              (group.subGroupSize == 0 || std::has_single_bit(static_cast<uint32_t>(group.subGroupSize)));
+    if (in.ok() && (group.workItems < 1 || group.workItems > maxWorkItems || !hasSubGroups || group.memoryBytes < 0))
+      return runtimeError("artifact entry ", i, " runs in groups of ", group.workItems, " work-items, sub-groups of ", group.subGroupSize,
+                          " and ", group.memoryBytes, " bytes");
+    artifact.groups.push_back(group);
   }
   return {};
 }
@@ -102,7 +127,7 @@ Result<void> readTexts(ByteReader &in, Artifact &artifact) {
 }
 
 Result<void> readPayload(ByteReader &in, Artifact &artifact) {
-  for (auto read : {readTexts, readEntries, readProgram, readArguments, checkProgram})
+  for (auto read : {readTexts, readEntries, readGroups, readProgram, readArguments, checkProgram})
     if (Result<void> ok = read(in, artifact); !ok || !in.ok())
       return ok;
   artifact.scratchBytesPerThread = in.get<int64_t>();

@@ -22,6 +22,14 @@ namespace quern {
 
 enum class CodeKind : uint32_t { ElfObject = 1, SpirV = 2 };
 
+/// How a device runs an entry. Groups lie along x alone; a group is one iteration of a step, so that its number is the iteration's.
+struct EntryGroup {
+  int32_t workItems = 1;    ///< in a group, fixed in the code
+  int32_t subGroupSize = 0; ///< that the code requires; 0: any
+  int64_t memoryBytes = 0;  ///< that the work-items of a group share, static in the code
+  bool operator==(const EntryGroup &) const = default;
+};
+
 /// One tensor argument of the kernel, in the order in which it appears in `quern_kernel_args::buffers`.
 struct ArtifactArgument {
   int32_t index = 0; ///< QUERN_ARG_*
@@ -37,6 +45,7 @@ struct Artifact {
   std::string keyBytes;             ///< KernelKey::bytes: a hit compares them
   std::string plan;                 ///< one line on how it was scheduled, for `quern explain`
   std::vector<std::string> entries; ///< symbol of each entry in `code`
+  std::vector<EntryGroup> groups;   ///< of SPIR-V one for each entry, otherwise none
   std::vector<LaunchStep> steps;
   std::vector<LaunchLoop> loops;         ///< in the order in which they begin
   std::vector<Polynomial> regions;       ///< bytes of memory that steps share by name, of sizes

@@ -1,4 +1,4 @@
-//===- Target.cpp - Detection and text form of targets --------------------===//
+//===- Target.cpp - Detection of the host ---------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -10,7 +10,6 @@
 #include "Desc/Target.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cpuid.h>
 #include <cstdlib>
 #include <mutex>
@@ -51,14 +50,6 @@ constexpr IsaName isaNames[] = {
     {"default", CpuIsa::Avx512Amx},
     {"all", CpuIsa::Avx512Amx},
 };
-
-std::optional<CpuIsa> isaFromName(std::string_view name) {
-  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  for (const IsaName &entry : isaNames)
-    if (std::equal(name.begin(), name.end(), entry.name.begin(), entry.name.end(), [&](char a, char b) { return lower(a) == b; }))
-      return entry.isa;
-  return std::nullopt;
-}
 
 struct CpuidWords {
   uint32_t a = 0, b = 0, c = 0, d = 0;
@@ -159,18 +150,6 @@ Target makeHost() {
   return target;
 }
 
-Result<void> parseCacheSize(Target &target, std::string_view text, std::string_view item) {
-  size_t equals = item.find('=');
-  std::string_view name = item.substr(0, equals), value = equals == item.npos ? std::string_view() : item.substr(equals + 1);
-  int32_t *size = name == "l1" ? &target.l1Kib : name == "l2" ? &target.l2Kib : name == "l3" ? &target.l3Kib : nullptr;
-  if (!size)
-    return invalidArguments("target '", text, "': '", name, "' is not one of l1, l2 and l3");
-  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *size);
-  if (error != std::errc() || end != value.data() + value.size() || *size < 1)
-    return invalidArguments("target '", text, "': ", name, " is '", value, "'; it is a number of KiB from 1 to ", INT32_MAX);
-  return {};
-}
-
 } // namespace
 
 std::string_view nameOfIsa(CpuIsa isa) {
@@ -178,6 +157,14 @@ std::string_view nameOfIsa(CpuIsa isa) {
     if (entry.isa == isa)
       return entry.name;
   return "undef";
+}
+
+std::optional<CpuIsa> isaFromName(std::string_view name) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  for (const IsaName &entry : isaNames)
+    if (std::equal(name.begin(), name.end(), entry.name.begin(), entry.name.end(), [&](char a, char b) { return lower(a) == b; }))
+      return entry.isa;
+  return std::nullopt;
 }
 
 CpuIsa detectedIsa() {
@@ -199,48 +186,6 @@ Result<void> setMaxCpuIsa(CpuIsa isa) {
     return invalidArguments("the instruction set cannot be capped to ", nameOfIsa(isa), ": it is in use already");
   cap.set = isa;
   return {};
-}
-
-Result<Target> Target::parse(std::string_view text) {
-  std::string_view shown = text.substr(0, 100); // in messages
-  size_t colon = text.find(':');
-  std::string_view name = text.substr(0, colon);
-  if (name == "native")
-    return colon == text.npos ? Result<Target>(host()) : invalidArguments("target '", shown, "': native takes no cache sizes");
-  std::optional<CpuIsa> isa = isaFromName(name);
-  if (!isa || name.empty())
-    return invalidArguments("target '", shown,
-                            "' is unknown; known are native, sse42, avx2, avx512_core, avx512_core_vnni, avx512_core_bf16, ",
-                            "avx512_core_fp16 and avx512_core_amx");
-  Target target;
-  target.isa = *isa;
-  for (size_t at = colon; at != text.npos;) {
-    size_t comma = text.find(',', at + 1);
-    std::string_view item = text.substr(at + 1, comma == text.npos ? comma : comma - at - 1);
-    if (Result<void> ok = parseCacheSize(target, shown, item.substr(0, 40)); !ok)
-      return ok.takeError();
-    at = comma;
-  }
-  return target;
-}
-
-std::string Target::text() const {
-  constexpr int32_t Target::*sizes[] = {&Target::l1Kib, &Target::l2Kib, &Target::l3Kib};
-  std::string out(nameOfIsa(isa));
-  char separator = ':';
-  const Target standard;
-  for (int level = 0; level < 3; ++level) {
-    if (this->*sizes[level] == standard.*sizes[level])
-      continue;
-    out += separator;
-    out += 'l';
-    out += static_cast<char>('1' + level);
-    out += '=';
-    char digits[16];
-    out.append(digits, std::to_chars(digits, digits + sizeof(digits), this->*sizes[level]).ptr);
-    separator = ',';
-  }
-  return out;
 }
 
 } // namespace quern

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A target is a value with a text form ("avx512_core_bf16", "avx2:l2=1024,l3=32768"): the instruction set and the cache sizes that
-// strategies read. Two machines with equal targets run each other's kernels. Detection asks CPUID and the operating system; LLVM is not
-// needed for it.
+// A target is a value with a text form: of a CPU ("avx512_core_bf16", "avx2:l2=1024,l3=32768") the instruction set and the cache sizes that
+// strategies read, of a device ("spirv64:sg=16+32,group=1024,slm=65536,f16") the limits that its kernels keep. Two machines with equal
+// targets run each other's kernels. Detection asks CPUID and the operating system; LLVM is not needed for it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TARGET_H
@@ -14,6 +14,7 @@
 #include "Support/Error.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,24 +31,49 @@ enum class CpuIsa : int32_t {
   Avx512Amx = 6,  ///< and AMX tile, int8 and bf16
 };
 
+enum class TargetKind : int32_t {
+  Cpu,
+  Spirv, ///< a device that takes OpenCL's SPIR-V with 64-bit addresses
+};
+
+/// What a kernel on a device may ask for.
+struct DeviceTraits {
+  uint32_t subGroupSizes = 16 | 32;    ///< each a power of two up to 128, added up
+  int32_t maxGroupSize = 1024;         ///< work-items in a group
+  int32_t groupMemoryBytes = 65536;    ///< that the work-items of a group share
+  bool hasF16 = false, hasF64 = false; ///< arithmetic in the type; f16 data needs none
+
+  bool hasSubGroups(int32_t size) const { return size > 0 && (subGroupSizes & static_cast<uint32_t>(size)) == static_cast<uint32_t>(size); }
+  bool operator==(const DeviceTraits &) const = default;
+};
+
+/// The first four members are a CPU's, `device` is a device's; each keeps its defaults where it says nothing.
 struct Target {
   CpuIsa isa = CpuIsa::Sse42;
-  int32_t l1Kib = 32;      ///< data cache of a core
-  int32_t l2Kib = 1024;    ///< of a core
-  int32_t l3Kib = 32768;   ///< shared
+  int32_t l1Kib = 32;    ///< data cache of a core
+  int32_t l2Kib = 1024;  ///< of a core
+  int32_t l3Kib = 32768; ///< shared
+  TargetKind kind = TargetKind::Cpu;
+  DeviceTraits device{};
 
   /// This machine, capped by QUERN_MAX_CPU_ISA and setMaxCpuIsa(). Cheap after the first call; thread-safe.
   static const Target &host();
-  /// "native", an ISA name, or an ISA name with ":l1=..,l2=..,l3=.." in KiB. `native` is host().
+  /// "native", an ISA name, or an ISA name with ":l1=..,l2=..,l3=.." in KiB. `native` is host(). Of a device: "spirv64", alone or with
+  /// sub-group sizes, the greatest group, group memory in bytes and features: ":sg=8+16,group=512,slm=65536,f16,f64".
   static Result<Target> parse(std::string_view text);
   /// Complete: parse(text()) == *this.
   std::string text() const;
-  /// Lanes of a vector of 32-bit elements: 4, 8 or 16.
+  bool isCpu() const { return kind == TargetKind::Cpu; }
+  /// Without sizes: the ISA's name, or "spirv64".
+  std::string_view name() const;
+  /// Lanes of a CPU's vector of 32-bit elements: 4, 8 or 16.
   int lanes32() const { return isa >= CpuIsa::Avx512 ? 16 : isa >= CpuIsa::Avx2 ? 8 : 4; }
   bool operator==(const Target &) const = default;
 };
 
 std::string_view nameOfIsa(CpuIsa isa);
+/// In any case; nothing for an unknown name.
+std::optional<CpuIsa> isaFromName(std::string_view name);
 /// What the CPU and operating system have, before any cap.
 CpuIsa detectedIsa();
 /// Caps host() for the rest of the process. Fails (`invalid_arguments`) once host() has been used, as oneDNN's does; thread-safe.

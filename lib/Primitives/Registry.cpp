@@ -52,6 +52,14 @@ Error illFormed(const PrimitiveDesc &desc, Error error) {
   return error;
 }
 
+/// Names the first tensor of a type that the device has no arithmetic for. Narrow floats are integers to it.
+Result<void> checkTypes(const VerifiedProblem &problem, const Target &target) {
+  for (const ArgumentInfo &argument : problem.arguments)
+    if (!target.isCpu() && !target.device.hasF64 && argument.desc.dataType == DataType::F64)
+      return unimplemented(argument.name, " is of f64, which ", target.text(), " lacks");
+  return {};
+}
+
 } // namespace
 
 Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
@@ -62,8 +70,13 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
   if (Result<void> valid = desc.attr.validate(); !valid)
     return illFormed(desc, valid.takeError());
   for (const RegisteredPrimitive &primitive : primitives)
-    if (primitive.kind == desc.kind())
-      return primitive.verify(desc, target, forwardHint);
+    if (primitive.kind == desc.kind()) {
+      Result<VerifiedProblem> problem = primitive.verify(desc, target, forwardHint);
+      if (problem)
+        if (Result<void> ok = checkTypes(*problem, target); !ok)
+          return ok.takeError();
+      return problem;
+    }
   std::string implemented;
   for (const RegisteredPrimitive &primitive : primitives)
     implemented += concat(implemented.empty() ? "" : ", ", nameOf(primitive.kind));

@@ -125,6 +125,12 @@ Json describe(const Artifact &artifact) {
                              {"buffers", std::move(buffers)},
                              {"beside_previous", step.besidePrevious}});
   }
+  json["groups"] = Json::array();
+  for (size_t i = 0; i < artifact.groups.size(); ++i)
+    json["groups"].push_back({{"entry", artifact.entries[i]},
+                              {"work_items", artifact.groups[i].workItems},
+                              {"sub_group_size", artifact.groups[i].subGroupSize},
+                              {"memory_bytes", artifact.groups[i].memoryBytes}});
   json["loops"] = Json::array();
   for (const LaunchLoop &loop : artifact.loops)
     json["loops"].push_back({{"trips", loop.trips.text()}, {"first_step", loop.first}, {"end_step", loop.end}});

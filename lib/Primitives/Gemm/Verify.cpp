@@ -162,7 +162,7 @@ Result<VerifiedProblem> verifyGemm(const PrimitiveDesc &desc, const Target &targ
     return ok.takeError();
   listArguments(problem);
   problem.checkSizes = checkGivenDims;
-  problem.implementation.append("jit:rows:").append(nameOfIsa(target.isa));
+  problem.implementation.append("jit:rows:").append(target.name());
   problem.isNoop = gemm.dst.hasZeroDim() || gemm.src.hasZeroDim();
   return problem;
 }

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // See Layouts.h. The width of a panel follows from the tile that a kernel keeps in registers: two column vectors with AVX2, four otherwise,
-// of which the gates of a kernel take their share.
+// of which the gates of a kernel take their share. A device gets the panels of 16 lanes, as wide as a sub-group.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Layouts.h"
@@ -19,7 +19,7 @@ namespace {
 
 /// How many input channels an instruction takes at once.
 int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
-  bool hasDotOfPairs = target.isa >= CpuIsa::Avx512Bf16;
+  bool hasDotOfPairs = target.isCpu() && target.isa >= CpuIsa::Avx512Bf16;
   switch (weights) {
   case DataType::S8:
     return 4; // without VNNI they are widened, and multiplied in pairs
@@ -64,7 +64,7 @@ struct Choice {
 } // namespace
 
 Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode fpmath, const Target &target) {
-  int64_t lanes = target.lanes32(), columns = target.isa == CpuIsa::Avx2 ? 2 : 4;
+  int64_t lanes = target.isCpu() ? target.lanes32() : 16, columns = target.isCpu() && target.isa == CpuIsa::Avx2 ? 2 : 4;
   int64_t vectors = std::max<int64_t>(columns / gates, 1);
   int64_t needed = std::max<int64_t>((channels + lanes - 1) / lanes, 1);
   while (vectors > needed) // a narrow layer is not padded to a wide panel

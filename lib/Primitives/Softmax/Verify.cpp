@@ -208,7 +208,7 @@ Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &t
   if (Result<void> ok = softmax::checkAttributes(softmax, problem.desc.attr); !ok)
     return ok.takeError();
   listArguments(problem);
-  problem.implementation.append("jit:rows:").append(nameOfIsa(target.isa));
+  problem.implementation.append("jit:rows:").append(target.name());
   problem.isNoop = softmax.dst.hasZeroDim();
   return problem;
 }

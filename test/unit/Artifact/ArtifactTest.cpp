@@ -57,6 +57,14 @@ Artifact sample() {
   return artifact;
 }
 
+Artifact deviceSample() {
+  Artifact artifact = sample();
+  artifact.codeKind = CodeKind::SpirV;
+  artifact.target = "spirv64:sg=16,group=512,slm=65536";
+  artifact.groups = {{256, 16, 4096}, {64, 0, 0}};
+  return artifact;
+}
+
 void expectSame(const Artifact &a, const Artifact &b) {
   EXPECT_EQ(a.serialize(), b.serialize());
   EXPECT_EQ(a.codeKind, b.codeKind);
@@ -124,12 +132,26 @@ TEST(Artifact, LeadsBack) {
   EXPECT_EQ(parsed->arguments[1].isOutput, 1u);
 }
 
-TEST(Artifact, EveryTruncationIsRefused) {
-  std::string bytes = sample().serialize();
-  for (size_t size = 0; size < bytes.size(); ++size) {
-    ASSERT_FALSE(Artifact::parse(std::string_view(bytes).substr(0, size))) << size;
-    ASSERT_FALSE(Artifact::parse(resealed(bytes.substr(0, size)))) << size;
+TEST(Artifact, GroupsOfADeviceLeadBack) {
+  Artifact artifact = deviceSample();
+  Result<Artifact> parsed = Artifact::parse(artifact.serialize());
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  expectSame(*parsed, artifact);
+  EXPECT_EQ(parsed->groups, artifact.groups);
+  for (EntryGroup bad : {EntryGroup{0, 0, 0}, EntryGroup{70000, 0, 0}, EntryGroup{64, 24, 0}, EntryGroup{64, 256, 0},
+                         EntryGroup{64, -16, 0}, EntryGroup{64, 16, -1}}) {
+    artifact.groups[1] = bad;
+    expectRefused(artifact.serialize(), concat("artifact entry 1 runs in groups of ", bad.workItems, " work-items"));
   }
+}
+
+TEST(Artifact, EveryTruncationIsRefused) {
+  for (const std::string &bytes : {sample().serialize(), deviceSample().serialize()})
+    for (size_t size = 0; size < bytes.size(); ++size) {
+      ASSERT_FALSE(Artifact::parse(std::string_view(bytes).substr(0, size))) << size;
+      ASSERT_FALSE(Artifact::parse(resealed(bytes.substr(0, size)))) << size;
+    }
+  const std::string bytes = sample().serialize();
   expectRefused(bytes + "x", "checksum");
   expectRefused(resealed(bytes + "x"), "1 bytes after its end");
 }
@@ -247,7 +269,7 @@ TEST(Artifact, ForeignFilesAreRefused) {
   expectRefused("hello, world, this is a text file of some length", "not an artifact");
   std::string bytes = sample().serialize();
   bytes[8] = 77;
-  expectRefused(bytes, "format 77; this library reads format 4");
+  expectRefused(bytes, "format 77; this library reads format 5");
 }
 
 TEST(Artifact, RandomForgeriesAreRefusedOrAreWhatTheySay) {

@@ -54,6 +54,23 @@ TEST(Target, TextLeadsBack) {
   EXPECT_EQ(*Target::parse("native"), Target::host());
 }
 
+TEST(Target, TextOfADeviceLeadsBack) {
+  for (std::string_view text :
+       {"spirv64:sg=16+32,group=1024,slm=65536", "spirv64:sg=8+16+32,group=512,slm=131072,f16,f64", "spirv64:sg=1+128,group=1,slm=1,f64"}) {
+    Result<Target> target = Target::parse(text);
+    ASSERT_TRUE(target) << target.error().message;
+    EXPECT_FALSE(target->isCpu());
+    EXPECT_EQ(target->text(), text);
+    EXPECT_EQ(target->name(), "spirv64");
+    EXPECT_EQ(*Target::parse(target->text()), *target);
+    EXPECT_NE(*target, Target());
+  }
+  EXPECT_EQ(Target::parse("spirv64")->text(), "spirv64:sg=16+32,group=1024,slm=65536");
+  EXPECT_EQ(Target::parse("spirv64:f16")->device.hasF16, true);
+  EXPECT_TRUE(Target::parse("spirv64:sg=8+16")->device.hasSubGroups(8));
+  EXPECT_FALSE(Target::parse("spirv64:sg=8+16")->device.hasSubGroups(32));
+}
+
 TEST(Target, AcceptsTheNamesOfOneDnnInAnyCase) {
   EXPECT_EQ(Target::parse("SSE41")->isa, CpuIsa::Sse42);
   EXPECT_EQ(Target::parse("avx")->isa, CpuIsa::Sse42);
@@ -75,6 +92,16 @@ TEST(Target, RefusesTheRestWithTheValue) {
       {"avx2:l2", "l2 is ''"},
       {"native:l2=5", "native takes no cache sizes"},
       {"avx2:l2=5k", "l2 is '5k'"},
+      {"avx2:sg=16", "'sg' is not one of l1"},
+      {"spirv32", "target 'spirv32' is unknown"},
+      {"spirv64:", "'' is not one of sg"},
+      {"spirv64:l2=5", "'l2' is not one of sg"},
+      {"spirv64:sg=12", "sg is '12'"},
+      {"spirv64:sg=16+", "sg is '16+'"},
+      {"spirv64:sg=256", "sg is '256'"},
+      {"spirv64:group=0", "group is '0'"},
+      {"spirv64:slm=-1", "slm is '-1'"},
+      {"spirv64:f16=1", "'f16' is not one of sg"},
   };
   for (auto [text, fragment] : cases) {
     Result<Target> target = Target::parse(text);
@@ -121,7 +148,8 @@ TEST(Key, EveryFieldOfTheTargetCounts) {
   PrimitiveDesc desc;
   const Target base;
   for (Target other :
-       {Target{CpuIsa::Avx2}, Target{CpuIsa::Sse42, 33}, Target{CpuIsa::Sse42, 32, 1025}, Target{CpuIsa::Sse42, 32, 1024, 1}}) {
+       {Target{CpuIsa::Avx2}, Target{CpuIsa::Sse42, 33}, Target{CpuIsa::Sse42, 32, 1025}, Target{CpuIsa::Sse42, 32, 1024, 1},
+        *Target::parse("spirv64"), *Target::parse("spirv64:sg=8"), *Target::parse("spirv64:f64"), *Target::parse("spirv64:group=256")}) {
     EXPECT_NE(makeKey(desc, base).bytes, makeKey(desc, other).bytes);
     EXPECT_NE(makeKey(desc, base).digest, makeKey(desc, other).digest);
   }

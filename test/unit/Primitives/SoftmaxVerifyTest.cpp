@@ -242,3 +242,19 @@ TEST(Verify, TensorsAndAttributesAreCheckedBeforeAnything) {
   desc.attr.scales[1].mask = -1;
   expectRefused(desc, Status::InvalidArguments, "(softmax C1)", "attribute");
 }
+
+TEST(DeviceVerify, WhatADeviceLacksIsRefusedByName) {
+  const Target plain = *Target::parse("spirv64"), wide = *Target::parse("spirv64:f64");
+  for (std::string_view line : {"softmax fwd_i src=f64:8x9:ab dst=f32:8x9:ab axis=1", "reorder src=f32:8x9:ab dst=f64:8x9:ba",
+                                "eltwise fwd_i alg=relu src=f32:8:a dst=f32:8:a attr.post_ops=binary(alg=add,src1=f64:8:a)"}) {
+    Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
+    ASSERT_TRUE(desc) << desc.error().message;
+    Result<VerifiedProblem> refused = verify(*desc, plain);
+    ASSERT_FALSE(refused) << line;
+    EXPECT_EQ(refused.error().status, Status::Unimplemented);
+    EXPECT_NE(refused.error().message.find("is of f64, which spirv64:sg=16+32"), std::string::npos) << refused.error().message;
+    Result<VerifiedProblem> taken = verify(*desc, wide);
+    ASSERT_TRUE(taken) << taken.error().message;
+    EXPECT_TRUE(taken->implementation.ends_with(":spirv64")) << taken->implementation;
+  }
+}

@@ -338,6 +338,8 @@ Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &targ
                             static_cast<int>(QUERN_COMPILER_ARTIFACT));
   if (form == QUERN_COMPILER_SPIRV)
     return unimplemented("target '", target.text(), "' is a CPU: it has no SPIR-V form");
+  if (!target.isCpu() && form != QUERN_COMPILER_EMIT)
+    return unimplemented("target '", target.text(), "' is a device: problems for it are emitted, but not yet scheduled");
   Result<VerifiedProblem> problem = verifyForCode(desc, target);
   if (!problem)
     return problem.takeError();

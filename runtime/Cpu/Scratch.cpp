@@ -15,7 +15,7 @@
 namespace quern {
 namespace {
 
-constexpr size_t keptBytes = 8u << 20;
+constexpr size_t keptBytes = 8u << 20, keptShared = 64u << 20;
 
 struct Buffer {
   void *memory = nullptr;
@@ -78,7 +78,7 @@ void SharedScratch::take(size_t wanted) {
 }
 
 void SharedScratch::giveBack() {
-  if (bytes > shared.bytes && bytes <= keptBytes) {
+  if (bytes > shared.bytes && bytes <= keptShared) {
     std::swap(memory, shared.memory);
     shared.bytes = bytes;
   }

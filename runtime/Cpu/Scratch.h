@@ -23,7 +23,7 @@ void *threadScratch(size_t bytes);
 /// Frees what is larger than is kept.
 void trimThreadScratch();
 
-/// Memory for the threads of one execution in common, kept by this thread for its next one up to 8 MiB. An execution that starts within
+/// Memory for the threads of one execution in common, kept by this thread for its next one up to 64 MiB. An execution that starts within
 /// another on this thread (an embedder's pool may do that while it waits) gets memory of its own.
 class SharedScratch {
 public:

@@ -5,7 +5,8 @@
 //
 // A step of one layer and direction is one function, or two where the second reads all channels of what the first makes (gru, projection);
 // every call of it has other buffers. For each layer in turn: the states at the start, then a loop over time in which the two directions
-// run beside each other, then dst_iter. What dst_layer does not get from the last layer's steps is copied at the end.
+// run beside each other (or one loop after the other where caches do not keep the weights of both), then dst_iter. What dst_layer does not
+// get from the last layer's steps is copied at the end.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"
@@ -38,10 +39,11 @@ Rows RnnEmitter::remainingAt(AffineExpr t) {
 /// Products of what a layer reads with its weights, of `rows` sequences from time t on.
 Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
   const int64_t width = std::max<int64_t>(layer.view().width(), 2), row = s.gates * width, element = bytesOf(DataType::F32);
+  const int64_t index = areApart ? 0 : direction;
   if (direction == 0)
-    program.addRegion("inputs", program.number(s.directions * s.steps * s.batch * row * element));
+    program.addRegion("inputs", program.number((areApart ? 1 : s.directions) * s.steps * s.batch * row * element));
   Type type = isQuantized(rnn) ? Type(builder.getI32Type()) : builder.getF32Type();
-  AffineExpr bytes = (t + direction * s.steps) * (s.batch * row * element);
+  AffineExpr bytes = (t + index * s.steps) * (s.batch * row * element);
   return {"inputs",
           MemRefType::get({rows, s.gates, s.dhc}, type, StridedLayoutAttr::get(builder.getContext(), 0, {row, width, 1})),
           {"inputs", bytes}};
@@ -174,11 +176,11 @@ void RnnEmitter::callGruOutput(const At &at, bool beside) {
       "rnn_output", bindings, [&](StepEmitter &step) { emitGruOutput(step, context); }, beside);
 }
 
-void RnnEmitter::emitStep(int64_t layer, AffineExpr i, bool isFirst) {
+void RnnEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isFirst) {
   AffineExpr steps = states.stepsDone();
   auto inEachDirection = [&](auto call) {
-    for (int64_t direction = 0; direction < s.directions; ++direction)
-      call({layer, direction, isReversed(direction) ? steps - 1 - i : i, isFirst}, direction > 0);
+    for (int64_t direction : directions)
+      call({layer, direction, isReversed(direction) ? steps - 1 - i : i, isFirst}, direction != directions.front());
   };
   const bool hasResetFirst = isGru(rnn) && !isLinearBeforeReset(rnn);
   inEachDirection([&](const At &at, bool beside) { hasResetFirst ? callGruGates(at, beside) : callCell(at, beside); });
@@ -189,10 +191,10 @@ void RnnEmitter::emitStep(int64_t layer, AffineExpr i, bool isFirst) {
 }
 
 /// The products of all of time.
-void RnnEmitter::emitInputs(int64_t layer) {
+void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
   if (!isMerged)
     return;
-  for (int64_t direction = 0; direction < s.directions; ++direction) {
+  for (int64_t direction : directions) {
     At at{layer, direction, program.number(0), false};
     Binding x = inputOf(at), inputs = inputsAt(direction, at.t, s.steps * s.batch);
     auto rows = x.type.getStridesAndOffset();
@@ -208,18 +210,19 @@ void RnnEmitter::emitInputs(int64_t layer) {
     this->layer.bindAlone("w", layer, direction, program, bindings);
     bindings.push_back(inputs);
     program.call(
-        "rnn_inputs", bindings, [&](StepEmitter &step) { rnn::emitInputs(step, context); }, direction > 0);
+        "rnn_inputs", bindings, [&](StepEmitter &step) { rnn::emitInputs(step, context); }, direction != directions.front());
   }
 }
 
-void RnnEmitter::emitSteps(int64_t layer) {
+void RnnEmitter::emitSteps(int64_t layer, ArrayRef<int64_t> directions) {
+  emitInputs(layer, directions);
   const bool isApart = states.startsApart(layer);
   if (isApart)
-    emitStep(layer, program.number(0), /*isFirst=*/true);
+    emitStep(layer, directions, program.number(0), /*isFirst=*/true);
   if (s.steps == 1)
     return;
   AffineExpr index = program.beginLoop(isApart ? states.stepsDone() - 1 : states.stepsDone());
-  emitStep(layer, isApart ? index + 1 : index, /*isFirst=*/false);
+  emitStep(layer, directions, isApart ? index + 1 : index, /*isFirst=*/false);
   program.endLoop();
 }
 
@@ -234,8 +237,9 @@ void RnnEmitter::emit() {
     emitRemaining();
   for (int64_t layer = 0; layer < s.layers; ++layer) {
     emitStart(layer);
-    emitInputs(layer);
-    emitSteps(layer);
+    const int64_t directions[] = {0, 1};
+    for (int64_t first = 0, beside = areApart ? 1 : s.directions; first < s.directions; first += beside)
+      emitSteps(layer, ArrayRef(directions).slice(first, beside));
     emitFinish(layer);
     emitStacked(layer);
   }

@@ -23,7 +23,8 @@ public:
         iter("weights_iter", rnn.weightsIter, problem, module.getContext()),
         projection("weights_projection", rnn.weightsProjection, problem, module.getContext()), bias("bias", rnn.bias),
         peephole("weights_peephole", rnn.weightsPeephole), context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()},
-        isMerged(areInputsMerged(rnn)), program(module, States::openBatch(problem)), states(problem, context, program) {}
+        isMerged(areInputsMerged(rnn)), areApart(s.directions == 2 && areWeightsFar(rnn)), program(module, States::openBatch(problem)),
+        states(problem, context, program) {}
   void emit();
 
 private:
@@ -43,10 +44,11 @@ private:
   void emitHeader();
   void emitRemaining();
   void emitStart(int64_t layer);
-  void emitInputs(int64_t layer);
-  void emitSteps(int64_t layer);
-  /// One step of time in every direction; `i` counts from the first.
-  void emitStep(int64_t layer, mlir::AffineExpr i, bool isFirst);
+  void emitInputs(int64_t layer, llvm::ArrayRef<int64_t> directions);
+  /// All steps of time in these directions.
+  void emitSteps(int64_t layer, llvm::ArrayRef<int64_t> directions);
+  /// One step of time in each direction; `i` counts from the first.
+  void emitStep(int64_t layer, llvm::ArrayRef<int64_t> directions, mlir::AffineExpr i, bool isFirst);
   void emitFinish(int64_t layer);
   void emitStacked(int64_t layer);
   void emitResult();
@@ -80,6 +82,7 @@ private:
   const Vectors bias, peephole;
   const CellContext context;
   const bool isMerged; ///< products of x are made for all of time at once
+  const bool areApart; ///< the second direction begins when the first has ended: each has the caches to itself
   emission::Program program;
   States states;
 };

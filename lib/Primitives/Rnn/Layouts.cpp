@@ -90,8 +90,18 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fp
   return weights.dataType == DataType::F32 && !isRounded && areColumnsContiguous && areReadOnce;
 }
 
+bool areWeightsFar(const RnnDesc &rnn) {
+  constexpr int64_t nearBytes = int64_t(12) << 20; // what a cache that programs share keeps from step to step
+  CheckedInt elements = 0;
+  for (const TensorDesc *weights : {&rnn.weightsLayer, &rnn.weightsIter})
+    elements += CheckedInt(weights->dims[2]) * weights->dims[3] * weights->dims[4];
+  const CheckedInt bytes = elements * bytesOf(rnn.weightsLayer.dataType);
+  return bytes.overflowed() || bytes.value() > nearBytes;
+}
+
 bool areInputsMerged(const RnnDesc &rnn) {
-  constexpr int64_t fewRows = 4, leastSteps = 4;
+  constexpr int64_t leastSteps = 4;
+  const int64_t fewRows = areWeightsFar(rnn) ? 32 : 4;
   const TensorDesc &src = rnn.srcLayer;
   if (src.hasRuntimeDims() || !rnn.seqLengths.isZero()) // no work for steps that no sequence has
     return false;

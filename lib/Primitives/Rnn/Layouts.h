@@ -39,6 +39,9 @@ inline constexpr int32_t weightsSumMask = 27, projectionSumMask = 11;
 /// Whether cells read these weights as they are: they are packed, or what packing costs in each execution would not come back.
 bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath);
 
+/// Whether what a step of one layer and direction reads of weights is gone from the caches when the next step reads it again.
+bool areWeightsFar(const RnnDesc &rnn);
+
 /// Whether the products of a layer's inputs are made for all of time at once: rows that are too few to share weights well then do.
 bool areInputsMerged(const RnnDesc &rnn);
 

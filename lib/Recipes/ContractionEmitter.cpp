@@ -90,7 +90,7 @@ Value Emitter::columnMask(Value first, int64_t perColumn) {
 }
 
 Emitter::Lanes Emitter::lanesOf(int64_t vector) {
-  Lanes lanes{linear(vector * plan.lanes, {{tile.first, 1}}), {}, plan.lanes};
+  Lanes lanes{tile.first, vector * plan.lanes, {}, plan.lanes};
   if (tile.isMasked)
     lanes.mask = tile.masks[vector];
   else
@@ -260,7 +260,6 @@ Value Emitter::splat(TypedAttr scalar, int64_t lanes) {
 
 /// The constant comes last, where addresses side by side share what is in front of it.
 Value Emitter::linear(int64_t offset, ArrayRef<Term> terms) {
-  auto nsw = arith::IntegerOverflowFlags::nsw;
   Value sum; // strides are numbers or open
   for (auto [value, stride] : terms) {
     std::optional<int64_t> known = getConstantIntValue(value);
@@ -269,10 +268,10 @@ Value Emitter::linear(int64_t offset, ArrayRef<Term> terms) {
       offset += *known * stride;
     if (isNumber || !stride)
       continue;
-    Value scaled = stride == 1 ? value : create<arith::MulIOp>(value, index(stride), nsw).getResult();
-    sum = sum ? create<arith::AddIOp>(sum, scaled, nsw).getResult() : scaled;
+    Value scaled = stride == 1 ? value : shared<arith::MulIOp>(value, index(stride));
+    sum = sum ? shared<arith::AddIOp>(sum, scaled) : scaled;
   }
   if (!sum)
     return index(offset);
-  return offset ? create<arith::AddIOp>(sum, index(offset), nsw).getResult() : sum;
+  return offset ? shared<arith::AddIOp>(sum, index(offset)) : sum;
 }

@@ -13,6 +13,7 @@
 #include "Recipes/ContractionPlan.h"
 #include "Recipes/Kernel.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -39,8 +40,9 @@ private:
   };
   /// The columns of one vector: all of its lanes, those of a mask, or the first few.
   struct Lanes {
-    Value first; ///< column of lane 0
-    Value mask;  ///< null: no mask
+    Value first;    ///< a column
+    int64_t offset; ///< of lane 0 from there: a constant, so that vectors side by side share an address
+    Value mask;     ///< null: no mask
     int64_t count;
   };
   /// The tile that is being written.
@@ -117,6 +119,14 @@ private:
   Value splat(mlir::TypedAttr scalar, int64_t lanes);
   Value zeros(mlir::VectorType type) { return constant(mlir::cast<mlir::TypedAttr>(b.getZeroAttr(type))); }
   Value linear(int64_t offset, llvm::ArrayRef<Term> terms);
+  /// A sum or product of indices, made once for all blocks that see it: every further operation costs each stage to come.
+  template <typename Op> Value shared(Value x, Value y) {
+    auto key = [&](mlir::Block *block) { return std::tuple(mlir::TypeID::get<Op>(), block, x, y); };
+    for (mlir::Block *block = b.getInsertionBlock(); block; block = block->getParent()->getParentOp()->getBlock())
+      if (auto found = indices.find(key(block)); found != indices.end())
+        return found->second;
+    return indices[key(b.getInsertionBlock())] = create<Op>(x, y, mlir::arith::IntegerOverflowFlags::nsw);
+  }
 
   template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
   mlir::VectorType vec(Type element, int64_t perLane = 1) { return mlir::VectorType::get({plan.lanes * perLane}, element); }
@@ -139,7 +149,8 @@ private:
   Value chunkRow; ///< the row at which scratch begins
   Tile tile;
   llvm::DenseMap<mlir::Attribute, Value> constants;
-  llvm::DenseMap<Value, Value> splats; ///< of captured scalars
+  llvm::DenseMap<std::tuple<mlir::TypeID, mlir::Block *, Value, Value>, Value> indices; ///< what shared() made
+  llvm::DenseMap<Value, Value> splats;                                                  ///< of captured scalars
 };
 
 } // namespace quern::contractions

@@ -26,12 +26,12 @@ void Emitter::emitScratchRows(Value begin, Value end) {
   if (tile.isMasked) { // masks come from the column, so that one loop serves all vectors
     return forCount(0, plan.columnVectors, [&](Value vector) {
       Value first = linear(0, {{tile.first, 1}, {vector, plan.lanes}});
-      emitScratchVector(vector, {first, columnMask(first, 1), plan.lanes}, begin, end);
+      emitScratchVector(vector, {first, 0, columnMask(first, 1), plan.lanes}, begin, end);
     });
   }
   int64_t whole = tile.count / plan.lanes;
   forCount(0, whole, [&](Value vector) {
-    emitScratchVector(vector, {linear(0, {{tile.first, 1}, {vector, plan.lanes}}), {}, plan.lanes}, begin, end);
+    emitScratchVector(vector, {linear(0, {{tile.first, 1}, {vector, plan.lanes}}), 0, {}, plan.lanes}, begin, end);
   });
   if (tile.count % plan.lanes)
     emitScratchVector(index(whole), lanesOf(whole), begin, end);
@@ -115,7 +115,9 @@ Value Emitter::captured(Value scalar) {
 }
 
 Value Emitter::address(const TileAccess &access, const Row &row, const Lanes &lanes) {
-  return linear(access.offset, {{row.value, access.row}, {index(row.offset), access.row}, {lanes.first, access.column}});
+  Value column = index(lanes.offset);
+  return linear(access.offset,
+                {{row.value, access.row}, {index(row.offset), access.row}, {lanes.first, access.column}, {column, access.column}});
 }
 
 Value Emitter::load(const TileAccess &access, const Row &row, const Lanes &lanes) {

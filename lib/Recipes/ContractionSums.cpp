@@ -170,7 +170,7 @@ Value Emitter::loadRhs(const Product &product, Value buffer, Value at, int64_t v
     return loadApart(product, buffer, at, lanes);
   if (!plan.readsPastEnd(product))
     return loadVector(buffer, at, wide, Value(), wide);
-  Value mask = lanes.mask && product.packed > 1 ? columnMask(lanes.first, product.packed) : lanes.mask;
+  Value mask = lanes.mask && product.packed > 1 ? columnMask(linear(lanes.offset, {{lanes.first, 1}}), product.packed) : lanes.mask;
   return loadVector(buffer, at, wide, mask, lanes.count * product.packed);
 }
 
@@ -180,7 +180,7 @@ Value Emitter::loadApart(const Product &product, Value buffer, Value at, const L
   for (int64_t lane = 0; lane < plan.lanes; ++lane) {
     Value step = index(std::min(lane, lanes.count - 1));
     if (lanes.mask && plan.readsPastEnd(product)) {
-      Value last = create<arith::SubIOp>(index(product.readable - 1), lanes.first);
+      Value last = create<arith::SubIOp>(index(product.readable - 1 - lanes.offset), lanes.first);
       step = create<arith::MinSIOp>(step, last);
     }
     elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {step, product.apart}})));

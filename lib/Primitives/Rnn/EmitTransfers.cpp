@@ -98,7 +98,7 @@ void RnnEmitter::emitStart(int64_t layer) {
     if (!rnn.srcIterC.isZero())
       from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
     emitCopy(
-        "rnn_start_cells", from, cellsStart(layer, direction),
+        "rnn_start", from, cellsStart(layer, direction),
         [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
           return from.empty() ? arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)).getResult()
                               : widened(b, loc, in[0], from[0].type, b.getF32Type());

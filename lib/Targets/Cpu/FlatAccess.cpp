@@ -1,4 +1,4 @@
-//===- FlatAccess.cpp - Vectors to and from flat buffers ------------------===//
+//===- FlatAccess.cpp - Loads and stores of flat buffers ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -8,6 +8,7 @@
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -15,11 +16,15 @@ using namespace mlir;
 
 namespace {
 
-/// The pointer of a descriptor; of a kernel's argument, the argument itself.
+/// The pointer of a descriptor, read once in a block; of a kernel's argument, the argument itself.
 Value pointerOf(ConversionPatternRewriter &rewriter, Location loc, Value descriptor) {
   auto cast = descriptor.getDefiningOp<UnrealizedConversionCastOp>();
   if (cast && cast.getNumOperands() == 1 && isa<LLVM::LLVMPointerType>(cast.getOperand(0).getType()))
     return cast.getOperand(0);
+  for (Operation *user : descriptor.getUsers())
+    if (auto read = dyn_cast<LLVM::ExtractValueOp>(user); read && read->getBlock() == rewriter.getInsertionBlock() &&
+                                                          isa<LLVM::LLVMPointerType>(read.getType()) && read.getPosition().back() == 1)
+      return read;
   return MemRefDescriptor(descriptor).alignedPtr(rewriter, loc);
 }
 
@@ -116,9 +121,22 @@ template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
   }
 };
 
+struct LowerFlatLoad : ConvertOpToLLVMPattern<memref::LoadOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    MemRefType type = op.getMemRefType();
+    if (type.getRank() != 1 || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() || op.getNontemporal())
+      return failure();
+    Value address = flatAddress(rewriter, op.getLoc(), type, adaptor.getMemref(), op.getIndices().front());
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, typeConverter->convertType(type.getElementType()), address);
+    return success();
+  }
+};
+
 } // namespace
 
 void quern::populateFlatAccessPatterns(const LLVMTypeConverter &types, RewritePatternSet &patterns) {
   patterns.add<LowerFlatAccess<vector::LoadOp>, LowerFlatAccess<vector::StoreOp>, LowerFlatAccess<vector::MaskedLoadOp>,
-               LowerFlatAccess<vector::MaskedStoreOp>>(types, /*benefit=*/10);
+               LowerFlatAccess<vector::MaskedStoreOp>, LowerFlatLoad>(types, /*benefit=*/10);
 }

@@ -229,6 +229,30 @@ void fenceStreamedStores(LLVM::LLVMFuncOp function) {
   });
 }
 
+/// A choice between descriptors becomes one between their pointers, the only field that an access reads.
+void choosePointers(LLVM::LLVMFuncOp function) {
+  SmallVector<LLVM::SelectOp> choices;
+  function.walk([&](LLVM::SelectOp choice) {
+    if (isa<LLVM::LLVMStructType>(choice.getType()))
+      choices.push_back(choice);
+  });
+  for (LLVM::SelectOp choice : llvm::reverse(choices)) { // one of choices before what it chooses from
+    OpBuilder builder(choice);
+    Location loc = choice.getLoc();
+    constexpr int64_t alignedPointer = 1;
+    auto pointerOf = [&](Value descriptor) { return LLVM::ExtractValueOp::create(builder, loc, descriptor, alignedPointer); };
+    Value pointer =
+        LLVM::SelectOp::create(builder, loc, choice.getCondition(), pointerOf(choice.getTrueValue()), pointerOf(choice.getFalseValue()));
+    for (Operation *user : llvm::make_early_inc_range(choice->getUsers()))
+      if (auto read = dyn_cast<LLVM::ExtractValueOp>(user); read && read.getPosition() == ArrayRef(alignedPointer)) {
+        read.getResult().replaceAllUsesWith(pointer);
+        read.erase();
+      }
+    if (choice->use_empty())
+      choice.erase();
+  }
+}
+
 /// Reads of a memref descriptor's fields become the fields: nothing builds descriptors but the prologue, and every access would otherwise
 /// take its own apart again.
 void forwardDescriptorFields(LLVM::LLVMFuncOp function) {
@@ -256,6 +280,26 @@ void forwardDescriptorFields(LLVM::LLVMFuncOp function) {
   for (LLVM::InsertValueOp insert : llvm::reverse(inserts))
     if (insert->use_empty())
       insert.erase();
+}
+
+/// Blocks with one way in take values as they are, and those that follow another without a choice become part of it. Loops leave many.
+void joinBlocks(LLVM::LLVMFuncOp function) {
+  for (Block &block : llvm::make_early_inc_range(llvm::drop_begin(function.getBody()))) {
+    Block *before = block.getSinglePredecessor();
+    auto branch = before ? dyn_cast<BranchOpInterface>(before->getTerminator()) : BranchOpInterface();
+    if (!branch || before == &block)
+      continue;
+    SuccessorOperands values = branch.getSuccessorOperands(llvm::find(before->getSuccessors(), &block).getIndex());
+    for (auto [i, argument] : llvm::enumerate(block.getArguments()))
+      argument.replaceAllUsesWith(values[i]);
+    values.erase(0, block.getNumArguments());
+    block.eraseArguments(0, block.getNumArguments());
+    if (!isa<LLVM::BrOp>(branch))
+      continue;
+    branch->erase();
+    before->getOperations().splice(before->end(), block.getOperations());
+    block.erase();
+  }
 }
 
 /// Sums that served as indices alone, before LowerFlatAccess took their constants.
@@ -327,7 +371,9 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
   for (const KernelSignature &signature : signatures) {
     auto function = cast<LLVM::LLVMFuncOp>(module.lookupSymbol(signature.name));
     wrapInKernelAbi(function, signature);
+    choosePointers(function);
     forwardDescriptorFields(function);
+    joinBlocks(function);
     eraseUnusedSums(function);
     fenceStreamedStores(function);
   }

@@ -127,8 +127,9 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
                   isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();
   if (strategy.hasPairDots && arePairs && product.mayReassociate && product.mayContract)
     return Dot::Pairs;
-  bool areFloats = product.packed == 2 && lhs.element().isF32() && rhs.element().isF32() && lhs.conversions.empty() &&
-                   rhs.conversions.empty() && product.sumType().isF32();
+  bool isFloat = lhs.element().isF32() && lhs.conversions.empty(), isShort = lhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs);
+  bool areFloats = product.packed == 2 && (isFloat || isShort) && rhs.element().isF32() && rhs.conversions.empty() &&
+                   product.sumType().isF32();
   if (strategy.hasPairDots && areFloats && product.mayRound && product.mayReassociate && product.mayContract)
     return Dot::Rounded;
   return strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
@@ -195,7 +196,7 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
       Value shift = splat(b, loc, lanes, 32, APInt::getSplat(32, APInt::getSignMask(8)));
       return {unsignedBytes(b, loc, arith::XOrIOp::create(b, loc, word, shift), lanes)};
     }
-    if (dot == Dot::Rounded)
+    if (dot == Dot::Rounded && product.lhs.element().isF32())
       return {roundToBf16(b, product, packed)};
     return {dot == Dot::Quads ? convert(b, product.lhs, packed) : packed};
   }

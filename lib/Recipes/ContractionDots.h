@@ -20,7 +20,7 @@ enum class Dot {
   MulAdd,  ///< each element: converted, multiplied, added
   Fma,     ///< each element: converted, multiplied and added at once
   Pairs,   ///< two bf16 into an f32
-  Rounded, ///< two f32, rounded to bf16, into an f32
+  Rounded, ///< two f32, rounded to bf16, into an f32; or bf16 of lhs
   Quads,   ///< four unsigned and four signed bytes into an i32
   Shifted, ///< four and four signed bytes: those of lhs plus 128, unsigned; what that adds to a sum is the same for all rows
   Halves,  ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32

@@ -52,9 +52,14 @@ Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
 /// What the layer reads: src_layer, or the states below, of both directions where they are stacked.
 Binding RnnEmitter::inputOf(const At &at) {
   Rows rows;
-  if (at.layer == 0)
+  const bool isStacked = s.directions == 2 && (rnn.flags & RnnStackConcatenated);
+  if (context.areRowsRounded())
+    rows = at.layer == 0 ? states.inputFactorsAt(at.t)
+           : isStacked   ? states.factorsAt(at.layer - 1, at.t)
+                         : states.factorAt(at.layer - 1, at.direction, at.t);
+  else if (at.layer == 0)
     rows = states.tensor("src_layer", rnn.srcLayer, at.t);
-  else if (s.directions == 2 && (rnn.flags & RnnStackConcatenated))
+  else if (isStacked)
     rows = states.isTraining ? states.stackedAt(at.t) : states.statesAt(at.layer - 1, at.t);
   else
     rows = states.stateAt(at.layer - 1, at.direction, at.t);
@@ -88,9 +93,19 @@ void RnnEmitter::addKept(Bindings &bindings, const At &at) {
     bindings.push_back(states.bind("hidden_sums", states.section(WorkspacePart::HiddenSums, s.dhc, stack(at.layer, at.direction), at.t)));
 }
 
-Rows RnnEmitter::unprojectedAt(const At &at) {
-  return states.isTraining ? states.section(WorkspacePart::Unprojected, s.dhc, stack(at.layer, at.direction), at.t)
-                           : states.scratch("unprojected", context.state(), s.dhc, at.direction);
+/// What a cell makes for its projection.
+void RnnEmitter::addUnprojected(Bindings &bindings, const At &at) {
+  if (states.isTraining)
+    bindings.push_back(states.bind("unprojected", states.section(WorkspacePart::Unprojected, s.dhc, stack(at.layer, at.direction), at.t)));
+  StringRef name = context.areRowsRounded() ? "unprojected_rounded" : "unprojected";
+  if (context.areRowsRounded() || !states.isTraining)
+    bindings.push_back(states.bind(name, states.scratch(name, context.factor(), s.dhc, at.direction)));
+}
+
+void RnnEmitter::addNext(Bindings &bindings, const At &at) {
+  bindings.push_back(states.bind("h_next", states.stateAt(at.layer, at.direction, at.t)));
+  if (context.areRowsRounded())
+    bindings.push_back(states.bind("h_next_rounded", states.factorAt(at.layer, at.direction, at.t)));
 }
 
 /// The products' operands, then what the epilogue reads.
@@ -103,7 +118,10 @@ RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at) {
     bindings.push_back(inputOf(at));
     layer.bind("w", at.layer, at.direction, program, bindings);
   }
-  bindings.push_back(stateBefore(at));
+  if (context.areRowsRounded())
+    bindings.push_back(states.bind("h_rounded", states.factorAt(at.layer, at.direction, before(at))));
+  if (!context.areRowsRounded() || states.hasLengths || isGru(rnn))
+    bindings.push_back(stateBefore(at));
   iter.bind("u", at.layer, at.direction, program, bindings);
   bindScales(context, /*isProjection=*/false, program, bindings);
   bias.bind("bias", at.layer, at.direction, program, bindings);
@@ -131,23 +149,24 @@ void RnnEmitter::callCell(const At &at, bool beside) {
   }
   addPerSequence(bindings, at);
   if (isProjected())
-    bindings.push_back(states.bind("unprojected", unprojectedAt(at)));
+    addUnprojected(bindings, at);
   else
-    bindings.push_back(states.bind("h_next", states.stateAt(at.layer, at.direction, at.t)));
+    addNext(bindings, at);
   addKept(bindings, at);
   program.call(
       "rnn_cell", bindings, [&](StepEmitter &step) { emitCell(step, context); }, beside);
 }
 
 void RnnEmitter::callProjection(const At &at, bool beside) {
-  Bindings bindings = {states.bind("unprojected", unprojectedAt(at))};
+  Bindings bindings;
+  addUnprojected(bindings, at);
   projection.bind("r", at.layer, at.direction, program, bindings);
   bindScales(context, /*isProjection=*/true, program, bindings);
   if (states.hasLengths) {
     bindings.push_back(stateBefore(at));
     addVector(bindings, "remaining", remainingAt(at.t));
   }
-  bindings.push_back(states.bind("h_next", states.stateAt(at.layer, at.direction, at.t)));
+  addNext(bindings, at);
   program.call(
       "rnn_projection", bindings, [&](StepEmitter &step) { emitProjection(step, context); }, beside);
 }
@@ -156,7 +175,7 @@ void RnnEmitter::callProjection(const At &at, bool beside) {
 RnnEmitter::Bindings RnnEmitter::gruBindings(const At &at) {
   Bindings bindings = gateBindings(at);
   bindings.push_back(states.bind("update", states.scratch("update", DataType::F32, s.dhc, at.direction)));
-  bindings.push_back(states.bind("reset", states.scratch("reset", context.state(), s.dhc, at.direction)));
+  bindings.push_back(states.bind("reset", states.scratch("reset", context.factor(), s.dhc, at.direction)));
   return bindings;
 }
 
@@ -170,7 +189,7 @@ void RnnEmitter::callGruGates(const At &at, bool beside) {
 void RnnEmitter::callGruOutput(const At &at, bool beside) {
   Bindings bindings = gruBindings(at);
   addPerSequence(bindings, at);
-  bindings.push_back(states.bind("h_next", states.stateAt(at.layer, at.direction, at.t)));
+  addNext(bindings, at);
   addKept(bindings, at);
   program.call(
       "rnn_output", bindings, [&](StepEmitter &step) { emitGruOutput(step, context); }, beside);
@@ -198,7 +217,7 @@ void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
     At at{layer, direction, program.number(0), false};
     Binding x = inputOf(at), inputs = inputsAt(direction, at.t, s.steps * s.batch);
     auto rows = x.type.getStridesAndOffset();
-    const int64_t row = s.batch == 1 && layer == 0 ? rnn.srcLayer.strides[0] : rows.first[0];
+    const int64_t row = s.batch == 1 && layer == 0 && !context.areRowsRounded() ? rnn.srcLayer.strides[0] : rows.first[0];
     x.type = MemRefType::get({s.steps * s.batch, s.slc}, x.type.getElementType(),
                              StridedLayoutAttr::get(builder.getContext(), rows.second, {row, rows.first[1]}));
     const int64_t width = std::max<int64_t>(this->layer.view().width(), 2);
@@ -235,6 +254,7 @@ void RnnEmitter::emit() {
   emitScales(context, program);
   if (states.hasLengths)
     emitRemaining();
+  emitRoundedInput();
   for (int64_t layer = 0; layer < s.layers; ++layer) {
     emitStart(layer);
     const int64_t directions[] = {0, 1};

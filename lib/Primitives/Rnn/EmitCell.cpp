@@ -19,8 +19,8 @@ namespace {
 
 class CellEmitter {
 public:
-  CellEmitter(StepEmitter &step, const CellContext &context)
-      : step(step), context(context), epilogue(step, context, context.shape.dhc), layer(context.layer), iter(context.iter),
+  CellEmitter(StepEmitter &step, const CellContext &context, int64_t channels)
+      : step(step), context(context), epilogue(step, context, channels), layer(context.layer), iter(context.iter),
         hasInputs(step.has("inputs")) {}
 
   void vanilla();
@@ -28,20 +28,23 @@ public:
   void linearBeforeReset();
   void gruGates();
   void gruOutput();
+  void projection();
 
 private:
-  void addX(const Sums &sums) { addProduct(step, sums, step["x"], context.state(), step["w"], layer, context.attr.fpmathMode); }
-  void addH(const Sums &sums, StringRef h) { addProduct(step, sums, step[h], context.state(), step["u"], iter, context.attr.fpmathMode); }
+  void addX(const Sums &sums) { addProduct(step, sums, step["x"], context.factor(), step["w"], layer, context.attr.fpmathMode); }
+  void addH(const Sums &sums, Value h) { addProduct(step, sums, h, context.factor(), step["u"], iter, context.attr.fpmathMode); }
+  /// The state that is multiplied.
+  Value rowsOfH() { return step[step.has("h_rounded") ? "h_rounded" : "h"]; }
   /// Of the first or only op: the products with x and h of these gates.
   Sums sumsOfBoth(int64_t firstGate, int64_t gates) {
     Sums sums = newSums(firstGate, gates);
     if (!hasInputs)
       addX(sums);
-    addH(sums, "h");
+    addH(sums, rowsOfH());
     return sums;
   }
   Sums newSums(int64_t firstGate, int64_t gates) {
-    return makeSums(step, step["h"], std::max(layer.width(), iter.width()), isQuantized(context.rnn), firstGate, gates);
+    return makeSums(step, rowsOfH(), std::max(layer.width(), iter.width()), isQuantized(context.rnn), firstGate, gates);
   }
   GateInput gate(const Sums &sums, int64_t gate) { return epilogue.gate({&sums, layer, gate, gate}); }
   /// What a sequence that has ended keeps.
@@ -52,12 +55,20 @@ private:
     if (step.has("gates"))
       kept.push_back(gate);
   }
+  /// Rows that later steps read, as they are kept and rounded; whichever of both the step writes.
+  void outputRows(StringRef name);
+  void appendRows(StringRef name, Value kept, SmallVectorImpl<Value> &results);
   Value activation(Value x);
   /// u h + (1 - u) o, with u as attention leaves it.
   Value blend(Value u, Value o, Ref h, Ref attention);
   SmallVector<Value> withKept(SmallVector<Value> results) {
     results.append(kept);
     return results;
+  }
+  SmallVector<Value> withKept(StringRef name, Value rows) {
+    SmallVector<Value> results;
+    appendRows(name, rows, results);
+    return withKept(results);
   }
 
   StepEmitter &step;
@@ -71,6 +82,19 @@ private:
 void CellEmitter::keepGate(int64_t gate) {
   if (step.has("gates"))
     epilogue.output(step["gates"], gate);
+}
+
+void CellEmitter::outputRows(StringRef name) {
+  for (const std::string &own : {name.str(), (name + "_rounded").str()})
+    if (step.has(own))
+      epilogue.output(step[own]);
+}
+
+void CellEmitter::appendRows(StringRef name, Value kept, SmallVectorImpl<Value> &results) {
+  if (step.has(name))
+    results.push_back(kept);
+  if (step.has((name + "_rounded").str()))
+    results.push_back(epilogue.factor(kept));
 }
 
 Value CellEmitter::activation(Value x) {
@@ -96,18 +120,18 @@ void CellEmitter::vanilla() {
   Sums sums = sumsOfBoth(0, 1);
   GateInput input = gate(sums, 0);
   Ref remaining = e.sequenceOf("remaining"), before = stateBefore(remaining);
-  e.output(step["h_next"]);
+  outputRows("h_next");
   keepGate(0);
   e.emit([&] {
     Value next = activation(e.number(input));
     keep(next);
-    return withKept({e.nextState(remaining, next, before)});
+    return withKept("h_next", e.nextState(remaining, next, before));
   });
 }
 
 void CellEmitter::lstm() {
   Epilogue &e = epilogue;
-  const bool isProjected = step.has("unprojected"), hasPeephole = step.has("peephole");
+  const bool isProjected = !step.has("h_next"), hasPeephole = step.has("peephole");
   Sums sums = sumsOfBoth(0, 4);
   GateInput inputs[4];
   for (int64_t g = 0; g < 4; ++g)
@@ -117,7 +141,8 @@ void CellEmitter::lstm() {
     peepholes[g] = e.channel(step["peephole"], g);
   Ref remaining = e.sequenceOf("remaining"), state = isProjected ? -1 : stateBefore(remaining);
   e.output(step["c_next"]);
-  e.output(step[isProjected ? "unprojected" : "h_next"]);
+  const StringRef rows = isProjected ? "unprojected" : "h_next";
+  outputRows(rows);
   for (int64_t g = 0; g < 4; ++g)
     keepGate(g);
   e.emit([&] {
@@ -130,7 +155,9 @@ void CellEmitter::lstm() {
     Value hidden = arith::MulFOp::create(e.builder(), step.loc, o, e.tanh(next));
     for (Value gate : {i, f, candidate, o})
       keep(gate);
-    return withKept({e.whereAlive(remaining, next, before), isProjected ? e.stored(hidden) : e.nextState(remaining, hidden, state)});
+    SmallVector<Value> results = {e.whereAlive(remaining, next, before)};
+    appendRows(rows, isProjected ? e.stored(hidden) : e.nextState(remaining, hidden, state), results);
+    return withKept(results);
   });
 }
 
@@ -139,11 +166,11 @@ void CellEmitter::linearBeforeReset() {
   Sums both = sumsOfBoth(0, 2), ofH = newSums(2, 1), ofX;
   if (!hasInputs)
     addX(ofX = newSums(2, 1));
-  addH(ofH, "h");
+  addH(ofH, rowsOfH());
   GateInput update = gate(both, 0), reset = gate(both, 1);
   GateInput output = e.gate({hasInputs ? nullptr : &ofX, layer, 2, 2, true, false}), hidden = e.gate({&ofH, iter, 2, 3, false, true});
   Ref h = e.element(step["h"]), attention = e.sequenceOf("attention"), remaining = e.sequenceOf("remaining");
-  e.output(step["h_next"]);
+  outputRows("h_next");
   for (int64_t g = 0; g < 3; ++g)
     keepGate(g);
   if (step.has("hidden_sums"))
@@ -154,7 +181,7 @@ void CellEmitter::linearBeforeReset() {
     for (Value gate : {u, r, o})
       keep(gate);
     keep(sum);
-    return withKept({e.nextState(remaining, blend(u, o, h, attention), h)});
+    return withKept("h_next", e.nextState(remaining, blend(u, o, h, attention), h));
   });
 }
 
@@ -171,7 +198,7 @@ void CellEmitter::gruGates() {
     Value u = e.sigmoid(e.number(update)), r = e.sigmoid(e.number(reset));
     keep(u);
     keep(r);
-    return withKept({u, e.stored(e.mul(r, e.state(h)))});
+    return withKept({u, e.factor(e.stored(e.mul(r, e.state(h))))});
   });
 }
 
@@ -180,23 +207,35 @@ void CellEmitter::gruOutput() {
   Sums sums = newSums(2, 1);
   if (!hasInputs)
     addX(sums);
-  addH(sums, "reset");
+  addH(sums, step["reset"]);
   GateInput output = gate(sums, 2);
   Ref h = e.element(step["h"]), update = e.element(step["update"]);
   Ref attention = e.sequenceOf("attention"), remaining = e.sequenceOf("remaining");
-  e.output(step["h_next"]);
+  outputRows("h_next");
   keepGate(2);
   e.emit([&] {
     Value o = e.tanh(e.number(output));
     keep(o);
-    return withKept({e.nextState(remaining, blend(e.read(update), o, h, attention), h)});
+    return withKept("h_next", e.nextState(remaining, blend(e.read(update), o, h, attention), h));
   });
+}
+
+void CellEmitter::projection() {
+  Epilogue &e = epilogue;
+  const WeightsView &view = context.projection;
+  Value rows = step[step.has("unprojected_rounded") ? "unprojected_rounded" : "unprojected"];
+  Sums sums = makeSums(step, rows, view.width(), isQuantized(context.rnn), 0, 1);
+  addProduct(step, sums, rows, context.factor(), step["r"], view, context.attr.fpmathMode);
+  GateInput input = e.gate({&sums, view, 0, 0, true, true, /*isProjection=*/true});
+  Ref remaining = e.sequenceOf("remaining"), before = stateBefore(remaining);
+  outputRows("h_next");
+  e.emit([&] { return withKept("h_next", e.nextState(remaining, e.number(input), before)); });
 }
 
 } // namespace
 
 void rnn::emitCell(StepEmitter &step, const CellContext &context) {
-  CellEmitter cell(step, context);
+  CellEmitter cell(step, context, context.shape.dhc);
   if (isLstm(context.rnn))
     cell.lstm();
   else if (isLinearBeforeReset(context.rnn))
@@ -205,22 +244,12 @@ void rnn::emitCell(StepEmitter &step, const CellContext &context) {
     cell.vanilla();
 }
 
-void rnn::emitGruGates(StepEmitter &step, const CellContext &context) { CellEmitter(step, context).gruGates(); }
-void rnn::emitGruOutput(StepEmitter &step, const CellContext &context) { CellEmitter(step, context).gruOutput(); }
+void rnn::emitGruGates(StepEmitter &step, const CellContext &context) { CellEmitter(step, context, context.shape.dhc).gruGates(); }
+void rnn::emitGruOutput(StepEmitter &step, const CellContext &context) { CellEmitter(step, context, context.shape.dhc).gruOutput(); }
 
-void rnn::emitProjection(StepEmitter &step, const CellContext &context) {
-  Epilogue e(step, context, context.shape.dic);
-  const WeightsView &view = context.projection;
-  Sums sums = makeSums(step, step["unprojected"], view.width(), isQuantized(context.rnn), 0, 1);
-  addProduct(step, sums, step["unprojected"], context.state(), step["r"], view, context.attr.fpmathMode);
-  GateInput input = e.gate({&sums, view, 0, 0, true, true, /*isProjection=*/true});
-  Ref remaining = e.sequenceOf("remaining");
-  Ref before = remaining >= 0 && context.shape.sic == context.shape.dic ? e.element(step["h"]) : -1;
-  e.output(step["h_next"]);
-  e.emit([&]() -> SmallVector<Value> { return {e.nextState(remaining, e.number(input), before)}; });
-}
+void rnn::emitProjection(StepEmitter &step, const CellContext &context) { CellEmitter(step, context, context.shape.dic).projection(); }
 
 void rnn::emitInputs(StepEmitter &step, const CellContext &context) {
   Sums sums = clearSums(step, step["inputs"], 0, context.shape.gates);
-  addProduct(step, sums, step["x"], context.state(), step["w"], context.layer, context.attr.fpmathMode);
+  addProduct(step, sums, step["x"], context.factor(), step["w"], context.layer, context.attr.fpmathMode);
 }

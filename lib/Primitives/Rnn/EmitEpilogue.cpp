@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/EmitEpilogue.h"
 
-#include "Primitives/Emission/Convert.h"
 #include "Primitives/Rnn/EmitWeights.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

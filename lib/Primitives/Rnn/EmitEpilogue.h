@@ -9,6 +9,7 @@
 #ifndef QUERN_PRIMITIVES_RNN_EMITEPILOGUE_H
 #define QUERN_PRIMITIVES_RNN_EMITEPILOGUE_H
 
+#include "Primitives/Emission/Convert.h"
 #include "Primitives/Rnn/EmitCell.h"
 
 namespace quern::rnn {
@@ -56,6 +57,10 @@ public:
   mlir::Value number(Ref ref); ///< of a float, in f32
   mlir::Value state(Ref ref) { return emitNumber(*b, loc, context, read(ref)); }
   mlir::Value stored(mlir::Value x) { return emitStored(*b, loc, context, x); }
+  /// A state as it is stored, as products read it.
+  mlir::Value factor(mlir::Value stored) {
+    return stored.getType().isF32() ? emission::narrowed(*b, loc, stored, context.factor()) : stored;
+  }
   mlir::Value number(const GateInput &input);
   mlir::Value f32(double value);
   mlir::Value add(mlir::Value x, mlir::Value y);

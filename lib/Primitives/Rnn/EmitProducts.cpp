@@ -63,8 +63,8 @@ struct Slice {
 
 class ProductEmitter {
 public:
-  ProductEmitter(StepEmitter &step, const Sums &sums, Value x, DataType state, Value weights, const WeightsView &view, FpmathMode fpmath)
-      : step(step), b(step.builder), sums(sums), x(x), state(state), weights(weights), view(view), fpmath(fpmath) {}
+  ProductEmitter(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights, const WeightsView &view, FpmathMode fpmath)
+      : step(step), b(step.builder), sums(sums), x(x), rows(rows), weights(weights), view(view), fpmath(fpmath) {}
 
   void emit() {
     int64_t whole = view.inputs / view.kPack, left = view.inputs % view.kPack;
@@ -87,7 +87,7 @@ private:
   OpBuilder &b;
   const Sums &sums;
   Value x;
-  DataType state;
+  DataType rows;
   Value weights;
   const WeightsView &view;
   FpmathMode fpmath;
@@ -108,7 +108,7 @@ Value ProductEmitter::widenedFactor(OpBuilder &inner, Location at, Value factor,
 }
 
 void ProductEmitter::emitBody(OpBuilder &inner, Location at, ValueRange in) {
-  Value a = widenedFactor(inner, at, in[0], state), w = widenedFactor(inner, at, in[1], view.element);
+  Value a = widenedFactor(inner, at, in[0], rows), w = widenedFactor(inner, at, in[1], view.element);
   Value sum;
   if (isa<IntegerType>(a.getType())) {
     sum = arith::AddIOp::create(inner, at, in[2], arith::MulIOp::create(inner, at, a, w));
@@ -147,7 +147,7 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   AffineMap maps[] = {mapOf({n, input}), mapOf(address), mapOf(sum)};
   auto op = linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{columnsOf(step, sums, view.width())}, maps, kinds,
                                       [&](OpBuilder &inner, Location at, ValueRange in) { emitBody(inner, at, in); });
-  if (state == DataType::F32 && (fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any))
+  if (view.element == DataType::F32 && (fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any))
     op->setAttr("quern.fpmath", b.getStringAttr(fpmath == FpmathMode::Any ? "any" : "bf16"));
 }
 
@@ -193,9 +193,9 @@ Sums rnn::makeSums(StepEmitter &step, Value rows, int64_t width, bool isInteger,
   return clearSums(step, memref::AllocOp::create(b, step.loc, MemRefType::get(shape, type), open), firstGate, gates);
 }
 
-void rnn::addProduct(StepEmitter &step, const Sums &sums, Value x, DataType state, Value weights, const WeightsView &view,
+void rnn::addProduct(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights, const WeightsView &view,
                      FpmathMode fpmath) {
-  ProductEmitter(step, sums, x, state, weights, view, fpmath).emit();
+  ProductEmitter(step, sums, x, rows, weights, view, fpmath).emit();
 }
 
 void rnn::emitColumnSums(StepEmitter &step, const WeightsView &view) {

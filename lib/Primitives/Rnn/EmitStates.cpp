@@ -17,7 +17,7 @@ using namespace quern::rnn;
 
 States::States(const VerifiedProblem &problem, const CellContext &context, Program &program)
     : isTraining(context.rnn.prop == PropKind::ForwardTraining), hasLengths(!context.rnn.seqLengths.isZero()), problem(problem),
-      rnn(context.rnn), s(context.shape), program(program), state(context.state()) {
+      rnn(context.rnn), s(context.shape), program(program), state(context.state()), factor(context.factor()) {
   for (const ArgumentInfo &argument : problem.arguments)
     sizeCount += argument.desc.runtimeSizes();
   if (isTraining)
@@ -67,7 +67,7 @@ Binding States::bind(StringRef name, const Rows &rows) const {
   MLIRContext *context = rows.bytes.getContext();
   Builder builder(context);
   Type element = elementType(rows.type, builder);
-  int64_t n = s.batch, stride = rows.openRow >= 0 ? ShapedType::kDynamic : rows.row;
+  int64_t n = rows.count >= 0 ? rows.count : s.batch, stride = rows.openRow >= 0 ? ShapedType::kDynamic : rows.row;
   bool isDense = rows.offset == 0 && rows.channel == 1 && stride == rows.channels;
   MemRefType type =
       isDense ? MemRefType::get({n, rows.channels}, element)
@@ -105,11 +105,31 @@ Rows States::section(WorkspacePart part, int64_t channels, int64_t index, Affine
   return {"workspace", found.desc.dataType, channels, channels, 1, 0, -1, bytes};
 }
 
-Rows States::statesAt(int64_t layer, AffineExpr t) {
-  const int64_t row = s.directions * s.dic, rowBytes = row * bytesOf(state);
-  std::string name = "states" + std::to_string(layer % 2);
-  addRegion(name, (steps() + 2) * (batch() * rowBytes));
-  return {name, state, row, row, 1, 0, -1, (t + 1) * (batch() * rowBytes)};
+Rows States::stackOf(StringRef name, DataType type, int64_t layer, AffineExpr t) {
+  const int64_t row = s.directions * s.dic, rowBytes = row * bytesOf(type);
+  std::string own = name.str() + std::to_string(layer % 2);
+  addRegion(own, (steps() + 2) * (batch() * rowBytes));
+  return {own, type, row, row, 1, 0, -1, (t + 1) * (batch() * rowBytes)};
+}
+
+Rows States::statesAt(int64_t layer, AffineExpr t) { return stackOf("states", state, layer, t); }
+Rows States::factorsAt(int64_t layer, AffineExpr t) { return stackOf("factors", factor, layer, t); }
+
+Rows States::factorAt(int64_t layer, int64_t direction, AffineExpr t) {
+  Rows rows = factorsAt(layer, t);
+  rows.channels = s.dic;
+  rows.bytes = rows.bytes + direction * s.dic * bytesOf(factor);
+  return rows;
+}
+
+Rows States::startFactorOf(int64_t layer, int64_t direction) {
+  return factorAt(layer, direction, isReversed(direction) ? stepsDone() : number(-1));
+}
+
+Rows States::inputFactorsAt(AffineExpr t) {
+  const int64_t rowBytes = s.slc * bytesOf(factor);
+  addRegion("inputs_rounded", steps() * (batch() * rowBytes));
+  return {"inputs_rounded", factor, s.slc, s.slc, 1, 0, -1, t * (batch() * rowBytes)};
 }
 
 Rows States::stackedAt(AffineExpr t) {
@@ -145,14 +165,13 @@ bool States::startsInPlace(int64_t layer) const {
 }
 
 Rows States::startOf(int64_t layer, int64_t direction) {
-  const bool isReversed = direction == 1 || rnn.direction == RnnDirection::Right2Left;
   const int64_t index = layer * s.directions + direction;
   if (isTraining)
     return section(WorkspacePart::InitialStates, s.sic, index);
   if (startsInPlace(layer))
     return tensor("src_iter", rnn.srcIter, {number(layer), number(direction)});
   if (!startsApart(layer))
-    return stateAt(layer, direction, isReversed ? stepsDone() : number(-1));
+    return stateAt(layer, direction, isReversed(direction) ? stepsDone() : number(-1));
   Rows rows = stateAt(layer, direction, number(0));
   if (s.steps == 1 || rows.openRow >= 0)
     return scratch("start", state, s.sic, direction);

@@ -29,6 +29,7 @@ struct Rows {
   int64_t row = 0, channel = 1, offset = 0; ///< strides and offset in elements, of every such matrix of the buffer
   int64_t openRow = -1;                     ///< where the stride is told at execution: its entry in the list of sizes
   mlir::AffineExpr bytes;
+  int64_t count = -1; ///< of rows, where that is not N
 };
 
 class States {
@@ -46,11 +47,17 @@ public:
   Rows stateAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
   /// Both directions side by side; of a region only.
   Rows statesAt(int64_t layer, mlir::AffineExpr t);
+  /// The same in the type that products read, if that is another: always such a region, of every layer.
+  Rows factorsAt(int64_t layer, mlir::AffineExpr t);
+  Rows factorAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
+  /// And src_layer in that type.
+  Rows inputFactorsAt(mlir::AffineExpr t);
   /// A copy of such for the layer above, where the workspace keeps directions apart.
   Rows stackedAt(mlir::AffineExpr t);
   /// An element for each step and sequence.
   Rows scratchOfSteps(llvm::StringRef name, DataType type);
   Rows startOf(int64_t layer, int64_t direction);
+  Rows startFactorOf(int64_t layer, int64_t direction);
   /// src_iter itself is the state at the start.
   bool startsInPlace(int64_t layer) const;
   bool isResult(int64_t layer) const { return layer == s.layers - 1 && lastIsResult; }
@@ -75,13 +82,15 @@ public:
 private:
   static int64_t indexOf(const VerifiedProblem &problem, llvm::StringRef name, int dim, bool isStride);
   bool canBeResult() const;
+  bool isReversed(int64_t direction) const { return direction == 1 || rnn.direction == RnnDirection::Right2Left; }
+  Rows stackOf(llvm::StringRef name, DataType type, int64_t layer, mlir::AffineExpr t);
   void addRegion(llvm::StringRef name, mlir::AffineExpr bytes);
 
   const VerifiedProblem &problem;
   const RnnDesc &rnn;
   const Shape &s;
   emission::Program &program;
-  DataType state;
+  DataType state, factor; ///< of what is kept, and of what products read
   WorkspaceLayout workspace;
   int64_t sizeCount = 0;
   bool lastIsResult, countsSteps;

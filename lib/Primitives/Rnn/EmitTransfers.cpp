@@ -72,6 +72,24 @@ void RnnEmitter::emitRemaining() {
     program.addMaximum("seq_lengths", states.steps(), states.batch(), desc.strides[0]);
 }
 
+/// src_layer as products read it: at once where its rows lie evenly, otherwise step by step.
+void RnnEmitter::emitRoundedInput() {
+  if (!context.areRowsRounded())
+    return;
+  const TensorDesc &src = rnn.srcLayer;
+  const bool areEven = !src.hasRuntimeDims() && (s.batch == 1 || src.strides[0] == s.batch * src.strides[1]);
+  AffineExpr t = areEven ? program.number(0) : program.beginLoop(states.steps());
+  Rows from = states.tensor("src_layer", src, t), to = states.inputFactorsAt(t);
+  if (areEven) {
+    from.count = to.count = s.steps * s.batch;
+    from.row = s.batch == 1 ? src.strides[0] : from.row;
+  }
+  emitCopy(
+      "rnn_round", from, to, [&](OpBuilder &b, Location loc, ValueRange in) { return narrowed(b, loc, in[0], to.type); }, {}, false);
+  if (!areEven)
+    program.endLoop();
+}
+
 void RnnEmitter::emitStart(int64_t layer) {
   const bool isCell = isLstm(rnn);
   for (int64_t direction = 0; direction < s.directions; ++direction) {
@@ -88,6 +106,19 @@ void RnnEmitter::emitStart(int64_t layer) {
             if (from.empty())
               return emitStored(b, loc, context, arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
             return from[0].type == to.type ? in[0] : emitStored(b, loc, context, in[0]);
+          },
+          {}, beside);
+      beside = true;
+    }
+    if (context.areRowsRounded()) {
+      SmallVector<Rows, 1> from;
+      if (!rnn.srcIter.isZero())
+        from.push_back(states.tensor("src_iter", rnn.srcIter, at));
+      emitCopy(
+          "rnn_start_rounded", from, states.startFactorOf(layer, direction),
+          [&](OpBuilder &b, Location loc, ValueRange in) {
+            Value start = from.empty() ? arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)).getResult() : in[0];
+            return narrowed(b, loc, start, context.factor());
           },
           {}, beside);
       beside = true;
@@ -172,7 +203,7 @@ void RnnEmitter::emitResult() {
 
 /// Training with both directions stacked: the workspace keeps them apart, the layer above reads them side by side.
 void RnnEmitter::emitStacked(int64_t layer) {
-  if (!states.isTraining || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) || layer + 1 == s.layers)
+  if (!states.isTraining || context.areRowsRounded() || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) || layer + 1 == s.layers)
     return;
   AffineExpr t = s.steps == 1 ? program.number(0) : program.beginLoop(states.steps());
   for (int64_t direction = 0; direction < s.directions; ++direction) {

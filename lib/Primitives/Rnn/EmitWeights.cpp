@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/EmitWeights.h"
 
+#include "Primitives/Emission/Convert.h"
 #include "Primitives/Emission/Tensors.h"
 #include "Primitives/Rnn/Layouts.h"
 
@@ -23,7 +24,7 @@ namespace {
 
 constexpr int64_t floatBytes = 4;
 
-/// Copies a tensor of any layout to one of another, whose padding becomes zeros.
+/// Copies a tensor of any layout to one of another, whose padding becomes zeros; f32 may be rounded.
 void emitReorder(Program &program, StringRef kind, const Binding &from, const Binding &to, const TensorDesc &fromDesc,
                  const TensorDesc &toDesc) {
   program.call(kind, {from, to}, [&](StepEmitter &step) {
@@ -36,7 +37,10 @@ void emitReorder(Program &program, StringRef kind, const Binding &from, const Bi
     AffineMap maps[] = {mapOf(fromDesc, space, b.getContext()), mapOf(toDesc, space, b.getContext(), Reach::Padding)};
     SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
     linalg::GenericOp::create(b, step.loc, ValueRange{step["from"]}, ValueRange{step["to"]}, maps, kinds,
-                              [](OpBuilder &inner, Location at, ValueRange in) { linalg::YieldOp::create(inner, at, in[0]); });
+                              [&](OpBuilder &inner, Location at, ValueRange in) {
+                                bool isSame = fromDesc.dataType == toDesc.dataType;
+                                linalg::YieldOp::create(inner, at, isSame ? in[0] : narrowed(inner, at, in[0], toDesc.dataType));
+                              });
   });
 }
 
@@ -93,14 +97,25 @@ void Weights::emitSums(Program &program) const {
   }
 }
 
+/// A copy of the weights as cells read them. What is packed keeps its layout, and is copied as it lies in memory.
+void Weights::emitCopy(Program &program) const {
+  MLIRContext *context = seen.type.getContext();
+  TensorDesc from = given, to = used;
+  if (!given.isPlain()) {
+    const int64_t elements[] = {used.bytes() / bytesOf(used.dataType)};
+    from = *TensorDesc::dense(elements, given.dataType); // the verifier has checked the sizes
+    to = *TensorDesc::dense(elements, used.dataType);
+  }
+  emitReorder(program, "rnn_pack", {"from", memrefOf(from, context), {tensor, program.number(0)}},
+              {"to", memrefOf(to, context, Reach::Padding), {buffer, program.number(0)}}, from, to);
+}
+
 void Weights::emitSteps(Program &program) const {
   if (given.isZero())
     return;
   if (buffer != tensor) {
     program.addRegion(buffer, program.number(used.bytes()));
-    MLIRContext *context = seen.type.getContext();
-    emitReorder(program, "rnn_pack", {"from", memrefOf(given, context), {tensor, program.number(0)}},
-                {"to", memrefOf(used, context, Reach::Padding), {buffer, program.number(0)}}, given, used);
+    emitCopy(program);
   }
   if (hasSums && given.extras.flags == 0)
     emitSums(program);

@@ -5,7 +5,7 @@
 //
 // Weights, sums of their columns, scales, biases and peepholes, as the steps of each layer and direction read them. What a cell cannot read
 // as it is, once per execution a step brings into a region: weights that are not packed, unless rows of a single vector or a single step of
-// time are not worth it; vectors that are strided; scales, which are constants of the problem.
+// time are not worth it, or not rounded as the fpmath mode allows; vectors that are strided; scales, which are constants of the problem.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMITWEIGHTS_H
@@ -36,6 +36,7 @@ public:
 
 private:
   emission::Binding sumsAlone(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program) const;
+  void emitCopy(emission::Program &program) const;
   void emitSums(emission::Program &program) const;
   int64_t stacks() const { return given.dims[0] * given.dims[1]; }
 

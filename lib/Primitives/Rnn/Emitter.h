@@ -43,6 +43,7 @@ private:
 
   void emitHeader();
   void emitRemaining();
+  void emitRoundedInput();
   void emitStart(int64_t layer);
   void emitInputs(int64_t layer, llvm::ArrayRef<int64_t> directions);
   /// All steps of time in these directions.
@@ -62,6 +63,8 @@ private:
   Bindings gruBindings(const At &at);
   void addVector(Bindings &bindings, llvm::StringRef name, const Rows &vector);
   void addPerSequence(Bindings &bindings, const At &at);
+  void addUnprojected(Bindings &bindings, const At &at);
+  void addNext(Bindings &bindings, const At &at);
   void addKept(Bindings &bindings, const At &at);
   emission::Binding inputOf(const At &at);
   emission::Binding inputsAt(int64_t direction, mlir::AffineExpr t, int64_t rows);
@@ -69,7 +72,6 @@ private:
   Rows remainingAt(mlir::AffineExpr t);
   Rows cellsAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
   Rows cellsStart(int64_t layer, int64_t direction);
-  Rows unprojectedAt(const At &at);
 
   /// One elementwise op over rows. `body` gets the elements of `from`, then those of "remaining" at time `aliveAt`, if that is given.
   using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;

@@ -17,6 +17,8 @@
 namespace quern::rnn {
 namespace {
 
+bool mayRound(FpmathMode fpmath) { return fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any; }
+
 /// How many input channels an instruction takes at once.
 int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
   bool hasDotOfPairs = target.isCpu() && target.isa >= CpuIsa::Avx512Bf16;
@@ -25,8 +27,8 @@ int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
     return 4; // without VNNI they are widened, and multiplied in pairs
   case DataType::BF16:
     return hasDotOfPairs ? 2 : 1;
-  case DataType::F32: // rounded to bf16 in registers, pair by pair
-    return hasDotOfPairs && (fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any) ? 2 : 1;
+  case DataType::F32: // rounded to bf16
+    return hasDotOfPairs && mayRound(fpmath) ? 2 : 1;
   default:
     return 1;
   }
@@ -83,11 +85,21 @@ Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath
 bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath) {
   if (!weights.isPlain())
     return true;
-  const bool isRounded = fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any;
   const int output = weights.ndims - 1;
   const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1; // one column is no vector
   const bool areReadOnce = rnn.srcLayer.dims[0] == 1 || rnn.srcLayer.dims[1] == 1; // steps, or sequences that share a vector of weights
-  return weights.dataType == DataType::F32 && !isRounded && areColumnsContiguous && areReadOnce;
+  return weights.dataType == DataType::F32 && !mayRound(fpmath) && areColumnsContiguous && areReadOnce;
+}
+
+bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
+  return rnn.weightsLayer.dataType == DataType::F32 && kPackOf(DataType::F32, fpmath, target) > 1;
+}
+
+bool areWeightsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
+  constexpr int64_t manySteps = 16, manyRows = 256; // each of which saves some of the time that rounding takes
+  const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
+  const bool areMany = steps == runtimeDim || steps >= manySteps || (steps > 1 && (batch == runtimeDim || steps * batch >= manyRows));
+  return areMany && arePairsRounded(rnn, fpmath, target);
 }
 
 bool areWeightsFar(const RnnDesc &rnn) {

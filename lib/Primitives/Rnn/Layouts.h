@@ -39,6 +39,11 @@ inline constexpr int32_t weightsSumMask = 27, projectionSumMask = 11;
 /// Whether cells read these weights as they are: they are packed, or what packing costs in each execution would not come back.
 bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath);
 
+/// Whether products of f32 may be made of pairs that are rounded to bf16.
+bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target);
+/// Whether an execution then rounds the weights once; otherwise every step rounds what it reads.
+bool areWeightsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target);
+
 /// Whether what a step of one layer and direction reads of weights is gone from the caches when the next step reads it again.
 bool areWeightsFar(const RnnDesc &rnn);
 

@@ -97,20 +97,22 @@ Result<void> listArguments(VerifiedProblem &problem) {
   return {};
 }
 
-/// Weights that a step of each execution packs.
+/// Weights that a step of each execution packs or rounds.
 Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   const FpmathMode fpmath = problem.desc.attr.fpmathMode;
+  const bool isRounded = areWeightsRounded(rnn, fpmath, target);
   for (const NamedTensor &tensor : forwardTensors(rnn)) {
     const bool isProjection = tensor.argument == arg::weights3;
     if (tensor.desc.isZero() || (tensor.argument != arg::weights && tensor.argument != arg::weights1 && !isProjection) ||
-        areReadInPlace(rnn, tensor.desc, fpmath))
+        (areReadInPlace(rnn, tensor.desc, fpmath) && !isRounded))
       continue;
     Result<TensorDesc> packed =
         isProjection ? packedProjection(tensor.desc, fpmath, target) : packedWeights(rnn, tensor.desc, fpmath, target);
     if (!packed)
       return Error{packed.error().status, concat(tensor.name, ": ", packed.error().message)};
     packed->extras = {};
+    packed->dataType = isRounded ? DataType::BF16 : packed->dataType;
     problem.intermediates.push_back({tensor.argument, tensor.name, *packed, false});
   }
   return {};

@@ -120,7 +120,7 @@ RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at) {
   }
   if (context.areRowsRounded())
     bindings.push_back(states.bind("h_rounded", states.factorAt(at.layer, at.direction, before(at))));
-  if (!context.areRowsRounded() || states.hasLengths || isGru(rnn))
+  if (readsState())
     bindings.push_back(stateBefore(at));
   iter.bind("u", at.layer, at.direction, program, bindings);
   bindScales(context, /*isProjection=*/false, program, bindings);

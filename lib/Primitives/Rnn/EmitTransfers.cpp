@@ -95,7 +95,7 @@ void RnnEmitter::emitStart(int64_t layer) {
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
     bool beside = direction > 0;
-    if (!states.startsInPlace(layer)) {
+    if (!states.startsInPlace(layer) && (readsState() || states.isTraining)) {
       Rows to = states.startOf(layer, direction);
       SmallVector<Rows, 1> from;
       if (!rnn.srcIter.isZero())

@@ -39,6 +39,8 @@ private:
   int64_t stack(int64_t layer, int64_t direction) const { return layer * s.directions + direction; }
   mlir::AffineExpr before(const At &at) const { return isReversed(at.direction) ? at.t + 1 : at.t - 1; }
 
+  /// Cells read the state before the step itself, besides what products read in its place.
+  bool readsState() const { return !context.areRowsRounded() || states.hasLengths || isGru(rnn); }
   bool isProjected() const { return !rnn.weightsProjection.isZero(); }
 
   void emitHeader();

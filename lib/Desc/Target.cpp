@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An instruction set counts only if the operating system saves its registers (XGETBV; for AMX Linux must also be ready to give the tile
-// data). What is asked of the machine is asked once and kept.
+// An instruction set counts only if the operating system saves its registers (XGETBV; for AMX Linux must also let the process use the
+// tile data). What is asked of the machine is asked once and kept.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"
@@ -71,10 +71,10 @@ uint64_t savedState() {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
+/// Asks Linux to let this process use the data of tiles, which it then may in all threads. One that does not know the question refuses.
 bool kernelGivesTiles() {
-  constexpr long getSupported = 0x1021; // ARCH_GET_XCOMP_SUPP
-  uint64_t supported = 0;
-  return syscall(SYS_arch_prctl, getSupported, &supported) == 0 && (supported >> 18 & 1);
+  constexpr long requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
 }
 
 CpuIsa detectIsa() {

@@ -30,6 +30,9 @@ struct ContractionStrategy {
   bool hasFma = true;             ///< multiplies and adds in one instruction
   bool hasPairDots = false;       ///< adds products of pairs of bf16 in one instruction, and rounds to bf16 in one
   bool hasQuadDots = false;       ///< adds products of four bytes, unsigned with signed, in one instruction
+  bool hasMatrices = false;       ///< has registers of a matrix (Transforms/MatrixInstructions.h)
+  int64_t leastMatrixRows = 4;    ///< fewer rows leave most of a matrix empty and are faster by vectors
+  int64_t leastMatrixSteps = 16;  ///< so are fewer steps along K, of all products
   int64_t chunkRows = 64;         ///< rows of an iteration: bounds the scratch and gives several threads work
   int64_t inlineOps = 6;          ///< elementwise ops of up to so many operations stay in registers, more go over scratch
   int64_t nearStrideBytes = 4096; ///< a step along K this long meets the same sets of a cache: tiles of few rows then read longer runs
@@ -39,6 +42,7 @@ struct ContractionStrategy {
   int64_t leastTiles = 8;         ///< tiles are narrower where there would be fewer, each of more than nsOfTile
   double nsOfTile = 2000;
   double nsPerOperation = 0.17; ///< of one vector operation on one core
+  double nsPerMatrix = 6;       ///< of a product of two full ones
   double nsPerByte = 0.011;     ///< of a factor that comes from beyond the second level of the cache
 };
 

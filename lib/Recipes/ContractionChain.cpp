@@ -362,6 +362,16 @@ LogicalResult Reader::read() {
 
 } // namespace
 
+bool Accumulator::startsAtZero() const {
+  auto real = dyn_cast_or_null<FloatAttr>(fill);
+  auto whole = dyn_cast_or_null<IntegerAttr>(fill);
+  return !start && ((real && real.getValue().isPosZero()) || (whole && whole.getValue().isZero()));
+}
+
+bool Accumulator::startsAlike() const {
+  return start && llvm::all_of(start->ins, [](const TileAccess &in) { return in.row == 0; });
+}
+
 int64_t Chain::epilogueOps() const {
   int64_t ops = 0;
   for (const PointOp &point : epilogue)

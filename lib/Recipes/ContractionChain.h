@@ -50,6 +50,8 @@ struct Accumulator {
   mlir::TypedAttr fill;
   std::optional<PointOp> start;
   bool isStored = false; ///< the sums themselves are a result
+  bool startsAtZero() const;
+  bool startsAlike() const; ///< in all rows, from an elementwise op
 };
 
 /// A product of two factors, summed over K into some accumulators. `lhs` does not vary along columns, `rhs` not along rows.

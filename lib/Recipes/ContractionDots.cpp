@@ -38,18 +38,6 @@ Value splat(OpBuilder &b, Location loc, int64_t lanes, unsigned bits, const APIn
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, value));
 }
 
-/// The elements of a lane that are multiplied, the others zero.
-Value keepTaken(OpBuilder &b, const Product &product, Value packed, int64_t lanes) {
-  if (product.taken == product.packed)
-    return packed;
-  Location loc = product.loc();
-  unsigned bits = product.rhs.element().getIntOrFloatBitWidth();
-  Value words = vector::BitCastOp::create(b, loc, VectorType::get({lanes}, b.getIntegerType(bits * product.packed)), packed);
-  APInt mask = APInt::getLowBitsSet(bits * product.packed, bits * product.taken);
-  words = arith::AndIOp::create(b, loc, words, splat(b, loc, lanes, mask.getBitWidth(), mask));
-  return vector::BitCastOp::create(b, loc, packed.getType(), words);
-}
-
 /// One of the elements of every lane.
 Value elementOfLanes(OpBuilder &b, const Product &product, Value packed, int64_t lanes, int64_t which) {
   Location loc = product.loc();
@@ -108,6 +96,17 @@ Value contract(OpBuilder &b, const Product &product, Value lhs, Value rhs, Value
 
 } // namespace
 
+Value contractions::keepTaken(OpBuilder &b, const Product &product, Value packed, int64_t lanes) {
+  if (product.taken == product.packed)
+    return packed;
+  Location loc = product.loc();
+  unsigned bits = product.rhs.element().getIntOrFloatBitWidth();
+  Value words = vector::BitCastOp::create(b, loc, VectorType::get({lanes}, b.getIntegerType(bits * product.packed)), packed);
+  APInt mask = APInt::getLowBitsSet(bits * product.packed, bits * product.taken);
+  words = arith::AndIOp::create(b, loc, words, splat(b, loc, lanes, mask.getBitWidth(), mask));
+  return vector::BitCastOp::create(b, loc, packed.getType(), words);
+}
+
 Dot contractions::chooseDot(const Product &product, const ContractionStrategy &strategy) {
   const Product::Factor &lhs = product.lhs, &rhs = product.rhs;
   if (isa<IntegerType>(product.sumType())) {
@@ -135,6 +134,23 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
   return strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
 }
 
+std::optional<Dot> contractions::chooseMatrixDot(const Product &product, Dot byVectors) {
+  bool areBytes = byVectors == Dot::Quads || byVectors == Dot::Shifted || byVectors == Dot::Halves;
+  bool isStep = product.reduced.empty() || (product.reduced.size() == 1 && product.taken == product.packed);
+  if (!(areBytes || byVectors == Dot::Pairs) || !isStep || (!product.reduced.empty() && product.reduced[0].lhs != product.packed))
+    return std::nullopt;
+  return areBytes ? Dot::ByteMatrices : Dot::PairMatrices;
+}
+
+matrices::Elements contractions::elementsOf(const Product &product) {
+  using matrices::Elements;
+  if (product.lhs.element().isBF16())
+    return Elements::Bf16Pairs;
+  if (isExtended<arith::ExtSIOp>(product.lhs))
+    return isExtended<arith::ExtSIOp>(product.rhs) ? Elements::SignedSigned : Elements::SignedUnsigned;
+  return isExtended<arith::ExtSIOp>(product.rhs) ? Elements::UnsignedSigned : Elements::UnsignedUnsigned;
+}
+
 const char *contractions::nameOf(Dot dot) {
   switch (dot) {
   case Dot::MulAdd:
@@ -151,6 +167,10 @@ const char *contractions::nameOf(Dot dot) {
     return "dots of four bytes, shifted";
   case Dot::Halves:
     return "dots of bytes in 16 bits";
+  case Dot::PairMatrices:
+    return "matrices of bf16 pairs";
+  case Dot::ByteMatrices:
+    return "matrices of bytes";
   }
   return "";
 }

@@ -13,20 +13,28 @@
 
 #include "Recipes/Contraction.h"
 #include "Recipes/ContractionChain.h"
+#include "Transforms/MatrixInstructions.h"
 
 namespace quern::contractions {
 
 enum class Dot {
-  MulAdd,  ///< each element: converted, multiplied, added
-  Fma,     ///< each element: converted, multiplied and added at once
-  Pairs,   ///< two bf16 into an f32
-  Rounded, ///< two f32, rounded to bf16, into an f32; or bf16 of lhs
-  Quads,   ///< four unsigned and four signed bytes into an i32
-  Shifted, ///< four and four signed bytes: those of lhs plus 128, unsigned; what that adds to a sum is the same for all rows
-  Halves,  ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32
+  MulAdd,       ///< each element: converted, multiplied, added
+  Fma,          ///< each element: converted, multiplied and added at once
+  Pairs,        ///< two bf16 into an f32
+  Rounded,      ///< two f32, rounded to bf16, into an f32; or bf16 of lhs
+  Quads,        ///< four unsigned and four signed bytes into an i32
+  Shifted,      ///< four and four signed bytes: those of lhs plus 128, unsigned; what that adds to a sum is the same for all rows
+  Halves,       ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32
+  PairMatrices, ///< Pairs, 16 steps at once in registers of a matrix
+  ByteMatrices, ///< four bytes of any kind into an i32, likewise
 };
 
+/// By vectors.
 Dot chooseDot(const Product &product, const ContractionStrategy &strategy);
+/// By matrices, if they can: what is packed as pairs or fours in both factors, and lies side by side along K in lhs.
+std::optional<Dot> chooseMatrixDot(const Product &product, Dot byVectors);
+/// What the instruction of a matrix product wants to know.
+matrices::Elements elementsOf(const Product &product);
 const char *nameOf(Dot dot);
 inline bool isPackedDot(Dot dot) { return dot >= Dot::Pairs; }
 
@@ -35,6 +43,9 @@ int64_t registersOfRhs(const Product &product, Dot dot);
 
 /// A vector of rhs, loaded, as the dots of a step want it: what is packed as it is, or one converted vector for each packed element.
 llvm::SmallVector<mlir::Value, 4> prepareRhs(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value loaded, int64_t lanes);
+
+/// The elements of a lane of rhs that are multiplied, the others zero.
+mlir::Value keepTaken(mlir::OpBuilder &b, const Product &product, mlir::Value packed, int64_t lanes);
 
 /// The elements of lhs of a step, loaded, in the same form.
 llvm::SmallVector<mlir::Value, 4> prepareLhs(mlir::OpBuilder &b, const Product &product, Dot dot, llvm::ArrayRef<mlir::Value> loaded,

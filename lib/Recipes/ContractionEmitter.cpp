@@ -34,12 +34,14 @@ func::FuncOp Emitter::emit() {
     traits.factors = {*chain.openRows, plan.chunkRows};
   traits.nsPerIteration = plan.nsPerIteration();
   int64_t scratchElements = plan.scratchRows * plan.perRow * plan.lanes;
-  traits.scratchBytes = scratchElements * bytesOf(chain.sumType());
+  traits.scratchBytes = plan.scratchBytes;
   kernel = makeKernel(problem, problem, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, problem, chain.prologue, [&](int64_t value) { return create<arith::ConstantIndexOp>(value); });
   Value one = create<arith::ConstantIndexOp>(1);
   iterations = create<scf::ForOp>(kernel.begin(), kernel.end(), one);
+  if (plan.matrices)
+    matrices::release(b, loc);
   create<func::ReturnOp>();
   constants[b.getIndexAttr(1)] = one;
   if (scratchElements)
@@ -53,6 +55,8 @@ func::FuncOp Emitter::emit() {
       openChunks = create<arith::DivUIOp>(linear(plan.chunkRows - 1, {{openRows, 1}}), index(plan.chunkRows));
       return openChunks;
     });
+  if (plan.matrices)
+    startMatrices();
   b.setInsertionPointToStart(iterations.getBody());
   emitIteration(iterations.getInductionVar());
   kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
@@ -109,7 +113,9 @@ void Emitter::emitTile(Value at, Value chunk, bool isLast) {
     tile.rhsBases.push_back(tileAddress(product, at, tile.first));
   if (plan.shiftsApart)
     emitShift();
-  if (chain.openRows)
+  if (plan.matrices)
+    emitMatrixChunk(chunk);
+  else if (chain.openRows)
     emitOpenChunk(chunk);
   else if (plan.chunks == 1)
     emitRows();
@@ -194,22 +200,23 @@ void Emitter::emitBlock(Value row, int64_t rows) {
 Emitter::Values Emitter::startSums(Value row, int64_t rows) {
   Values sums(rows * plan.perRow);
   for (auto [n, accumulator] : llvm::enumerate(chain.accumulators)) {
-    auto isSameForAllRows = [](const TileAccess &in) { return in.row == 0; };
-    bool isShared = accumulator.start && llvm::all_of(accumulator.start->ins, isSameForAllRows);
+    bool isShared = accumulator.startsAlike();
     for (int64_t v = 0; v < plan.columnVectors; ++v)
       for (int64_t i = 0; i < rows; ++i) {
         Value &sum = sums[sumIndex(i, n, v)];
         if (isShared && i)
           sum = sums[sumIndex(0, n, v)];
-        else if (accumulator.start)
-          sum = evaluate(*accumulator.start, {row, i}, lanesOf(v), {})[0];
-        else if (accumulator.fill)
-          sum = splat(accumulator.fill, plan.lanes);
         else
-          sum = load(accumulator.at, {row, i}, lanesOf(v));
+          sum = startOf(accumulator, {row, i}, lanesOf(v));
       }
   }
   return sums;
+}
+
+Value Emitter::startOf(const Accumulator &accumulator, const Row &row, const Lanes &lanes) {
+  if (accumulator.start)
+    return evaluate(*accumulator.start, row, lanes, {})[0];
+  return accumulator.fill ? splat(accumulator.fill, plan.lanes) : load(accumulator.at, row, lanes);
 }
 
 void Emitter::subtractShift(ArrayRef<Value> shift, Values &sums) {

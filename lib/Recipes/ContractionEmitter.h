@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// ContractionEmitter.cpp writes the kernel, its iterations and row blocks, ContractionSums.cpp the loops over K, ContractionEpilogue.cpp
-// the elementwise ops and memory accesses at points of the tile.
+// ContractionEmitter.cpp writes the kernel, its iterations and row blocks, ContractionSums.cpp the loops over K, ContractionMatrices.cpp
+// both of these for registers of a matrix, ContractionEpilogue.cpp the elementwise ops and memory accesses at points of the tile.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RECIPES_CONTRACTIONEMITTER_H
@@ -50,9 +50,10 @@ private:
     Value first;       ///< column
     int64_t count = 0; ///< of the columns that exist; with masks, the tile's width
     bool isMasked = false;
-    Values masks;    ///< by vector of columns
-    Values rhsBases; ///< by product: the address of the tile's first column
-    Values shift;    ///< by sum of a row: what shifted dots add to it, if that is summed apart
+    Values masks;                            ///< by vector of columns
+    Values rhsBases;                         ///< by product: the address of the tile's first column
+    Values shift;                            ///< by sum of a row: what shifted dots add to it, if that is summed apart
+    llvm::SmallVector<Values, 4> rhsVectors; ///< for matrices: by product and vector of columns, its address
   };
   /// A row of the tile: a value and a number.
   struct Row {
@@ -79,6 +80,7 @@ private:
   void emitOpenChunk(Value chunk);
   void emitBlock(Value row, int64_t rows);
   Values startSums(Value row, int64_t rows);
+  Value startOf(const Accumulator &accumulator, const Row &row, const Lanes &lanes);
   void subtractShift(mlir::ArrayRef<Value> shift, Values &sums);
   Lanes lanesOf(int64_t vector);
   Value columnMask(Value first, int64_t perColumn);
@@ -96,6 +98,21 @@ private:
   Value loadRhs(const Product &product, Value buffer, Value at, int64_t vector);
   Value loadApart(const Product &product, Value buffer, Value at, const Lanes &lanes);
   Value tileAddress(unsigned product, Value tile, Value firstColumn);
+
+  // Registers of a matrix (ContractionMatrices.cpp).
+  struct MatrixBlock {
+    Values rows;           ///< the first of each matrix, from top to bottom
+    int64_t first, across; ///< sums of a row
+  };
+  void startMatrices();
+  void emitMatrixChunk(Value chunk);
+  void forBlocks(Value count, llvm::function_ref<void(Value from, int64_t down)> body);
+  void copyLeftSteps(const Plan::Step &step, Value end);
+  void emitMatrixBlock(const MatrixBlock &block);
+  void emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, Value k);
+  void loadLhsMatrices(unsigned product, const MatrixBlock &block, Value k);
+  Value smaller(Value x, Value y);
+  Value difference(Value x, Value y);
 
   // Elementwise ops (ContractionEpilogue.cpp).
   void emitScratchRows(Value begin, Value end);
@@ -146,7 +163,9 @@ private:
   Value scratch;               ///< sums of a chunk: [row][vector][accumulator][lane]
   Value openRows, openChunks;  ///< numbers that execution tells, or null
   llvm::DenseMap<int64_t, Value> openSizes;
-  Value chunkRow; ///< the row at which scratch begins
+  Value chunkRow;              ///< the row at which scratch begins
+  Value matrixHeight;          ///< rows of a matrix
+  Values lhsCopies, rhsCopies; ///< by product: steps that do not fill a matrix, filled up with zeros
   Tile tile;
   llvm::DenseMap<mlir::Attribute, Value> constants;
   llvm::DenseMap<std::tuple<mlir::TypeID, mlir::Block *, Value, Value>, Value> indices; ///< what shared() made

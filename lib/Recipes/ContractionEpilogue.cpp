@@ -48,11 +48,20 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
       for (auto [out, value] : llvm::zip_equal(point.outs, evaluate(point, {index(0)}, lanes, hoisted)))
         hoisted.push_back({out, value});
   }
+  Values starts(chain.accumulators.size()); // matrices have summed from zero; those that no row changes
+  for (auto [start, accumulator] : llvm::zip_equal(starts, chain.accumulators))
+    if (plan.matrices && accumulator.startsAlike())
+      start = startOf(accumulator, {index(0)}, lanes);
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
   forRange(begin, end, [&](Value row) {
     Value at = linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}, {vector, accumulators * plan.lanes}});
     auto sum = [&](unsigned accumulator) -> Value {
-      return create<vector::LoadOp>(vec(chain.sumType()), scratch, ValueRange{linear(accumulator * plan.lanes, {{at, 1}})});
+      Value own = create<vector::LoadOp>(vec(chain.sumType()), scratch, ValueRange{linear(accumulator * plan.lanes, {{at, 1}})});
+      if (!plan.matrices || chain.accumulators[accumulator].startsAtZero())
+        return own;
+      Value start = starts[accumulator] ? starts[accumulator] : startOf(chain.accumulators[accumulator], {row}, lanes);
+      bool isFloat = isa<FloatType>(chain.sumType());
+      return isFloat ? create<arith::AddFOp>(start, own).getResult() : create<arith::AddIOp>(start, own).getResult();
     };
     emitPoint({row}, lanes, sum, hoisted);
   });

@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Exceeding the registers is a cliff, so a block takes as many rows as fit beside one step's vectors and a broadcast element, and rows are
-// split evenly over blocks. Whether a tile fits a packing is tried with numbers: the vectors of all tiles must lie alike.
+// split evenly over blocks. Where the target has registers of a matrix, a block is 2 x 2 of them, or 1 x 4 of few rows, beside which those
+// of a step fit. Whether a tile fits a packing is tried with numbers: the vectors of all tiles must lie alike.
 //
 //===----------------------------------------------------------------------===//
 #include "Recipes/ContractionPlan.h"
@@ -38,6 +39,9 @@ private:
   int64_t leastRows() const;
   int64_t blocksOfRows() const;
   int64_t widest() const;
+  bool takesMatrices();
+  void splitMatrices();
+  void placeCopies();
   void splitRows();
   void splitOpenRows();
   void chooseTail();
@@ -89,6 +93,8 @@ int64_t Planner::mostRows() const {
 /// Vectors of one accumulator side by side. Blocks of few rows are wider: more sums are then in flight, and a step reads longer runs.
 int64_t Planner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
+  if (plan.matrices)
+    return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(chain.columns, plan.lanes));
   if (chain.rows * wanted < strategy.leastSums)
     wanted = strategy.leastSums / chain.rows;
   bool isStrided = llvm::any_of(chain.products, [&](const Product &product) {
@@ -133,7 +139,63 @@ void Planner::splitOpenRows() {
   plan.scratchRows = chain.epilogueOps() > strategy.inlineOps ? plan.chunkRows : 0;
 }
 
+/// Whether matrices can compute all products, and enough of each matrix is used. A panel that ends within one is read by masks, which they
+/// have not.
+bool Planner::takesMatrices() {
+  int64_t steps = 0;
+  SmallVector<Dot, 4> dots;
+  for (auto [product, byVectors] : llvm::zip_equal(chain.products, plan.dots)) {
+    std::optional<Dot> dot = chooseMatrixDot(product, byVectors);
+    if (!dot || product.apart || product.readable % plan.lanes)
+      return false;
+    dots.push_back(*dot);
+    steps += product.steps();
+  }
+  if (!strategy.hasMatrices || (!chain.openRows && chain.rows < strategy.leastMatrixRows) || steps < strategy.leastMatrixSteps)
+    return false;
+  plan.dots = dots;
+  return true;
+}
+
+/// Rows into matrices of one height, as many chunks as strategy.chunkRows says.
+void Planner::splitMatrices() {
+  Matrices &own = *plan.matrices;
+  plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / matrices::rows) * matrices::rows;
+  plan.scratchRows = plan.chunkRows;
+  own.down = 2;
+  if (!chain.openRows) {
+    int64_t count = ceilDiv(chain.rows, matrices::rows), ofChunk = plan.chunkRows / matrices::rows;
+    own.height = ceilDiv(chain.rows, count);
+    own.down = std::min<int64_t>(2, std::min(count, ofChunk));
+    plan.chunkRows = own.height * ceilDiv(count, ceilDiv(count, ofChunk));
+    plan.chunks = ceilDiv(chain.rows, plan.chunkRows);
+    plan.scratchRows = std::min(chain.rows, plan.chunkRows);
+  }
+  constexpr int64_t sums = 4;
+  own.across = ceilDiv(plan.perRow, ceilDiv(plan.perRow, sums / own.down));
+}
+
+/// Copies lie behind the sums, those of lhs once for the products that share it.
+void Planner::placeCopies() {
+  Matrices &own = *plan.matrices;
+  own.lhsCopies.assign(chain.products.size(), 0);
+  own.rhsCopies = own.lhsCopies;
+  for (const Plan::Step &step : plan.steps())
+    if (stepsLeft(chain.products[step[0]])) {
+      own.lhsCopies[step[0]] = plan.scratchBytes;
+      plan.scratchBytes += plan.scratchRows * matrices::rowBytes;
+      for (unsigned product : step) {
+        own.rhsCopies[product] = plan.scratchBytes;
+        plan.scratchBytes += chain.products[product].sums.size() * plan.columnVectors * matrices::rows * matrices::rowBytes;
+      }
+    }
+  own.configuration = plan.scratchBytes;
+  plan.scratchBytes += matrices::configurationBytes;
+}
+
 void Planner::splitRows() {
+  if (plan.matrices)
+    return splitMatrices();
   plan.shiftsApart = plan.isShifted() && (chain.openRows || chain.rows >= mostRows());
   if (chain.openRows)
     return splitOpenRows();
@@ -199,7 +261,7 @@ void Planner::groupProducts() {
 /// Tiles of at most so many vectors for each accumulator; rather narrower ones than such that leave registers for a single row.
 bool Planner::chooseTiles(int64_t most) {
   int64_t vectors = ceilDiv(chain.columns, plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
-  auto isBalanced = [&] { return plan.columnVectors == 1 || chain.rows == 1 || mostRows() > 1; };
+  auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || mostRows() > 1; };
   bool found = chooseTile(even) && isBalanced();
   for (int64_t next = most; next >= 1 && !found; --next)
     found = chooseTile(next) && isBalanced();
@@ -210,6 +272,8 @@ LogicalResult Planner::run() {
   plan.lanes = strategy.vectorBytes / bytesOf(chain.sumType());
   for (const Product &product : chain.products)
     plan.dots.push_back(chooseDot(product, strategy));
+  if (takesMatrices())
+    plan.matrices.emplace();
   if (!chooseTiles(widest())) {
     whyNot = "the packing of a factor does not fit vectors of " + std::to_string(plan.lanes) + " lanes";
     return failure();
@@ -222,16 +286,30 @@ LogicalResult Planner::run() {
     isNarrower = chooseTiles(before / 2) || !chooseTiles(before);
     splitRows();
   }
-  if (mostRows() == 1 && plan.perRow + 2 > strategy.registers) {
+  if (!plan.matrices && mostRows() == 1 && plan.perRow + 2 > strategy.registers) {
     whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit " + std::to_string(strategy.registers) + " registers";
     return failure();
   }
   chooseTail();
   groupProducts();
+  plan.scratchBytes = plan.scratchRows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
+  if (plan.matrices)
+    placeCopies();
   return success();
 }
 
 } // namespace
+
+int64_t contractions::stepsLeft(const Product &product) {
+  return product.taken < product.packed ? product.steps() : product.steps() % matrices::rows;
+}
+
+SmallVector<Plan::Step, 4> Plan::steps() const {
+  SmallVector<Step, 4> all;
+  for (ArrayRef<Step> turns : loops)
+    all.append(turns.begin(), turns.end());
+  return all;
+}
 
 double Plan::bytesOfTile() const {
   double bytes = 0;
@@ -243,14 +321,20 @@ double Plan::bytesOfTile() const {
 
 /// What its arithmetic takes, or what reading rhs once takes, if that is more.
 double Plan::nsPerIteration() const {
-  double steps = 0;
+  double steps = 0, matrixNs = 0;
+  double rows = chain.openRows ? static_cast<double>(chunkRows) : static_cast<double>(chain.rows) / static_cast<double>(chunks);
   for (auto [product, dot] : llvm::zip_equal(chain.products, dots)) {
+    if (matrices) {
+      matrixNs +=
+          static_cast<double>(ceilDiv(product.steps(), matrices::rows) * static_cast<int64_t>(product.sums.size()) * columnVectors) * rows /
+          matrices::rows * strategy.nsPerMatrix;
+      continue;
+    }
     double ofLane = dot == Dot::Halves ? 4 : isPackedDot(dot) ? 1 : static_cast<double>(product.taken);
     steps += static_cast<double>(product.steps()) * static_cast<double>(product.sums.size()) * ofLane;
   }
-  double rows = chain.openRows ? static_cast<double>(chunkRows) : static_cast<double>(chain.rows) / static_cast<double>(chunks);
   double operations = rows * static_cast<double>(columnVectors) * (steps + static_cast<double>(chain.epilogueOps()));
-  return std::max(operations * strategy.nsPerOperation, bytesOfTile() * strategy.nsPerByte);
+  return std::max(matrixNs + operations * strategy.nsPerOperation, bytesOfTile() * strategy.nsPerByte);
 }
 
 std::string Plan::text() const {
@@ -259,9 +343,14 @@ std::string Plan::text() const {
   auto several = [](size_t count) { return count > 1 ? "s" : ""; };
   os << "contraction: " << (chain.openRows ? "?" : std::to_string(chain.rows)) << 'x' << chain.columns << ", " << chain.products.size()
      << " product" << several(chain.products.size()) << " by " << nameOf(dots[0]) << " into " << chain.accumulators.size() << " accumulator"
-     << several(chain.accumulators.size()) << ", " << loops.size() << " loop" << several(loops.size()) << " over K; blocks of "
-     << blockRows + (tallBlocks ? 1 : 0) << 'x' << perRow << " vectors" << (tallBlocks ? " and of a row less" : "")
-     << (chain.openRows ? " and lower ones" : "") << ", " << tiles << " tiles of " << width() << " columns x ";
+     << several(chain.accumulators.size()) << ", " << loops.size() << " loop" << several(loops.size()) << " over K; blocks of ";
+  if (matrices)
+    os << matrices->down << 'x' << matrices->across << " matrices of "
+       << (matrices->height ? std::to_string(matrices->height) : "up to " + std::to_string(matrices::rows)) << " rows";
+  else
+    os << blockRows + (tallBlocks ? 1 : 0) << 'x' << perRow << " vectors" << (tallBlocks ? " and of a row less" : "")
+       << (chain.openRows ? " and lower ones" : "");
+  os << ", " << tiles << " tiles of " << width() << " columns x ";
   if (chain.openRows)
     os << "ceil(size " << *chain.openRows << " / " << chunkRows << ") chunks";
   else

@@ -21,6 +21,24 @@ enum class Tail {
   Apart,  ///< code of its own for the last tile, lane by lane where its columns end: for elements that no instruction masks
 };
 
+/// A block of sums in registers of a matrix. Matrices of one height cover the rows of a chunk; the last lies over rows of the one before it
+/// where the height does not divide them. What K leaves of 16 steps is multiplied from copies filled up with zeros.
+struct Matrices {
+  int64_t height = 0;           ///< rows; 0: as many as an open number of rows gives
+  int64_t down = 1, across = 1; ///< of a block
+  /// By product, bytes from the start of scratch to the copies; 0: nothing is left, or a product that shares lhs has them.
+  llvm::SmallVector<int64_t, 4> lhsCopies, rhsCopies;
+  int64_t configuration = 0; ///< likewise
+
+  /// Registers, those of one height first.
+  int64_t sums(int64_t below, int64_t beside) const { return beside * down + below; }
+  int64_t lhs(int64_t below) const { return down * across + below; }
+  int64_t firstRhs() const { return lhs(down); }
+};
+
+/// The steps along K that do not fill a matrix.
+int64_t stepsLeft(const Product &product);
+
 struct Plan {
   Plan(const Chain &chain, const ContractionStrategy &strategy) : chain(chain), strategy(strategy) {}
 
@@ -32,9 +50,11 @@ struct Plan {
   int64_t tiles = 1;
   int64_t blocks = 1, blockRows = 1, tallBlocks = 0; ///< the first tallBlocks have a row more
   int64_t blocksPerChunk = 1, chunks = 1;
-  int64_t chunkRows = 0;                 ///< of an open number of rows
+  int64_t chunkRows = 0;                 ///< of an open number of rows, or of matrices
+  std::optional<Matrices> matrices;      ///< sums are in registers of a matrix rather than of a vector
   llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn
-  int64_t scratchRows = 0;               ///< 0: the epilogue works in registers
+  int64_t scratchRows = 0;               ///< of sums; 0: the epilogue works in registers
+  int64_t scratchBytes = 0;              ///< of sums, and what matrices need beside them
   bool shiftsApart = false;              ///< what shifted dots add is summed once for all blocks of an iteration, not beside the only one
   Tail tail = Tail::None;
   llvm::SmallVector<Dot, 4> dots;            ///< by product
@@ -44,6 +64,7 @@ struct Plan {
   using Step = llvm::SmallVector<unsigned, 2>;
   llvm::SmallVector<llvm::SmallVector<Step, 2>, 2> loops;
 
+  llvm::SmallVector<Step, 4> steps() const; ///< of all loops
   bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
   int64_t width() const { return columnVectors * lanes; }
   bool readsPastEnd(const Product &product) const { return product.readable < tiles * width(); }

@@ -1,8 +1,10 @@
 // The same cell in bf16, pairs along K side by side. One wants to see the products of pairs as one operation each, which becomes one
-// instruction where there is one; elsewhere the elements of a pair are taken apart by shifts.
+// instruction where there is one, or a part of one where matrices are multiplied; elsewhere the elements of a pair are taken apart by shifts.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_bf16 | FileCheck %s --check-prefix=ASM
+// RUN: quern-opt %s --schedule --target=avx512_core_amx | FileCheck %s --check-prefix=MATRICES
+// RUN: quern-opt %s --codegen --target=avx512_core_amx | FileCheck %s --check-prefix=AMX
 // RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s --check-prefix=APART
 // RUN: quern-opt %s --check
 // RUN: quern-opt %s --check --target=avx2
@@ -14,6 +16,16 @@
 // ASM-NEXT: vdpbf16ps
 // ASM-NEXT: vdpbf16ps
 // ASM-NEXT: vdpbf16ps
+// MATRICES: 2 products by matrices of bf16 pairs into 4 accumulators, 1 loop over K; blocks of 1x4 matrices of 16 rows, 32 tiles
+// AMX: ldtilecfg
+// AMX-COUNT-4: tilezero
+// AMX-NOT: tilestored
+// AMX-COUNT-2: tdpbf16ps %tmm5, %tmm4
+// AMX: jl
+// AMX-COUNT-2: tdpbf16ps %tmm5, %tmm4
+// AMX: jl
+// AMX-COUNT-4: tilestored
+// AMX: tilerelease
 // APART: 2 products by fma into 4 accumulators
 // APART: arith.shrui
 // APART: math.fma

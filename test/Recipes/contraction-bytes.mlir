@@ -3,6 +3,8 @@
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_vnni | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_vnni | FileCheck %s --check-prefix=ASM
+// RUN: quern-opt %s --schedule --target=avx512_core_amx | FileCheck %s --check-prefix=MATRICES
+// RUN: quern-opt %s --codegen --target=avx512_core_amx | FileCheck %s --check-prefix=AMX
 // RUN: quern-opt %s --check
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
@@ -15,6 +17,16 @@
 // ASM-NEXT: vpdpbusd
 // ASM-NEXT: vpdpbusd
 // ASM-NEXT: vpdpbusd
+// MATRICES: 2 products by matrices of bytes into 4 accumulators, 1 loop over K; blocks of 1x4 matrices of 16 rows, 32 tiles
+// AMX: ldtilecfg
+// AMX-COUNT-4: tilezero
+// AMX-NOT: tilestored
+// AMX-COUNT-4: tdpbusd
+// AMX: jl
+// AMX-COUNT-4: tdpbusd
+// AMX: jl
+// AMX-COUNT-4: tilestored
+// AMX: tilerelease
 #x = affine_map<(n, p, g, v, k, j) -> (n, k * 4 + j)>
 #w = affine_map<(n, p, g, v, k, j) -> (p, k, g, v, j)>
 #acc = affine_map<(n, p, g, v, k, j) -> (n, g, p * 16 + v)>

@@ -1,8 +1,9 @@
 // Signed bytes by signed bytes. VNNI multiplies unsigned by signed ones: one wants to see 128 added to those of a row by flipping a bit, and
-// what that adds to the sums summed once for all rows of a tile, by the same dots with 128 in place of the row, and subtracted where sums start.
+// what that adds to the sums summed once for all rows of a tile, by the same dots with 128 in place of the row, and subtracted where sums start. AMX multiplies any with any: nothing is shifted.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_vnni | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_vnni | FileCheck %s --check-prefix=ASM
+// RUN: quern-opt %s --codegen --target=avx512_core_amx | FileCheck %s --check-prefix=AMX
 // RUN: quern-opt %s --check --target=avx512_core_bf16 --tolerance=0.02
 // RUN: quern-opt %s --check --target=avx512_core_vnni --tolerance=0.02
 // RUN: quern-opt %s --check --target=avx512_core --tolerance=0.02
@@ -21,6 +22,10 @@
 // ASM-NEXT: vpdpbusd
 // ASM-NEXT: vpdpbusd
 // ASM-NEXT: vpdpbusd
+// AMX-NOT: vpxord
+// AMX: tdpbssd
+// AMX-NOT: vpdpbusd
+// AMX: tilerelease
 #m0 = affine_map<(n, p, g, v, k, j) -> (n, k * 4 + j + 0)>
 #m1 = affine_map<(n, p, g, v, k, j) -> (p, k, g, v, j)>
 #m2 = affine_map<(n, p, g, v, k, j) -> (n, g, p * 16 + v)>

@@ -40,6 +40,7 @@ ContractionStrategy quern::contractionStrategyFor(const Target &target) {
   strategy.vectors = target.isa == CpuIsa::Avx2 ? 2 : 4;
   strategy.hasQuadDots = target.isa >= CpuIsa::Avx512Vnni;
   strategy.hasPairDots = target.isa >= CpuIsa::Avx512Bf16;
+  strategy.hasMatrices = target.isa >= CpuIsa::Avx512Amx;
   strategy.nearBytes = int64_t(target.l2Kib) << 9;
   return strategy;
 }

@@ -3,11 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same random IR twice: by the recipe, for every instruction set of this machine and with a random strategy, and by upstream's linalg
-// to scalar loops in f64. Gaps and guards stay untouched, in place or not, in whichever order the iteration space is cut. QUERN_TEST_SEED
-// and QUERN_TEST_COUNT choose the problems; a failure prints seed and IR.
+// The same random IR twice: by the recipe, for every instruction set of this machine and AMX, which is emulated where there is none, with a
+// random strategy, and by upstream's linalg to scalar loops in f64. Gaps and guards stay untouched, in place or not, in whichever order the
+// iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the problems; a failure prints seed and IR.
 //
 //===----------------------------------------------------------------------===//
+#include "AmxEmulator.h"
 #include "RandomContraction.h"
 #include "ScheduledKernel.h"
 
@@ -42,47 +43,112 @@ ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random
   return strategy;
 }
 
-TEST(RandomContractions, RecipeEqualsNaiveLoops) {
-  KernelCompiler compiler;
-  uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 60);
-  std::map<std::string, int> seen;
-  for (uint64_t seed = first; seed < first + count && !::testing::Test::HasFailure(); ++seed) {
-    RandomContraction problem = makeRandomContraction(seed);
-    SCOPED_TRACE("QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + problem.text);
-    Buffers start = makeBuffers(problem.arguments, seed), want = start;
+/// Problems, their buffers, what comes out by scalar loops, and how often each way of scheduling was met.
+class Contractions : public ::testing::Test {
+protected:
+  void draw(uint64_t own) {
+    seed = own;
+    problem = makeRandomContraction(seed);
+    start = makeBuffers(problem.arguments, seed);
+    want.clear();
+  }
+  std::string about() const { return "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + problem.text; }
+  void computeNaively() {
     Target target;
     target.isa = std::min(detectedIsa(), CpuIsa::Avx512);
     ScheduledKernel naive = compiler.compileNaively(problem.text, target, /*widen=*/true);
     ASSERT_TRUE(naive.code);
+    want = start;
     run(naive, problem.arguments, want, false);
-    std::mt19937_64 random(seed);
-    for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16}) {
-      if (isa > detectedIsa())
+  }
+  /// With the rows as a number and as an open size. Plans without the words are not run.
+  void check(const Target &target, const ContractionStrategy &strategy, const char *words = "") {
+    auto recipe = [&](mlir::func::FuncOp function, std::string &whyNot) {
+      return mlir::success(succeeded(scheduleContraction(function, strategy, &whyNot)));
+    };
+    for (const std::string &text : {problem.text, problem.openText}) {
+      if (text.empty())
         continue;
-      target.isa = isa;
-      ContractionStrategy strategy = randomStrategy(target, random);
-      auto recipe = [&](mlir::func::FuncOp function, std::string &whyNot) {
-        return mlir::success(succeeded(scheduleContraction(function, strategy, &whyNot)));
-      };
-      for (const std::string &text : {problem.text, problem.openText}) {
-        if (text.empty())
-          continue;
-        ScheduledKernel kernel = compiler.compile(text, target, recipe);
-        ASSERT_TRUE(kernel.code);
-        kernel.sizes.assign(problem.arguments.size(), problem.rows);
-        SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
-        for (bool aliased : {false, true})
-          checkKernel(kernel, problem.arguments, problem.tolerance, start, want, aliased);
-        for (const char *feature : {"by fma", "by mul and add", "by dots of bf16 pairs", "by dots of four bytes",
-                                    "by dots of bytes in 16 bits", "rounded to bf16", "over scratch", "in registers", "masked tail",
-                                    "tail apart", "a row less", "2 products", "2 loops", "lower ones"})
-          seen[feature] += kernel.plan.find(feature) != std::string::npos;
-      }
+      ScheduledKernel kernel = compiler.compile(text, target, recipe);
+      ASSERT_TRUE(kernel.code);
+      if (kernel.plan.find(words) == std::string::npos)
+        continue;
+      if (want.empty())
+        computeNaively();
+      kernel.sizes.assign(problem.arguments.size(), problem.rows);
+      SCOPED_TRACE(std::string(nameOfIsa(target.isa)) + ": " + kernel.plan);
+      for (bool aliased : {false, true})
+        checkKernel(kernel, problem.arguments, problem.tolerance, start, want, aliased);
+      for (auto &[feature, times] : seen)
+        times += kernel.plan.find(feature) != std::string::npos;
     }
   }
-  bool hasAll = detectedIsa() >= CpuIsa::Avx512Bf16;
-  for (const auto &[feature, times] : seen) // a full run meets every way of scheduling
-    EXPECT_TRUE(times > 0 || count < 60 || !hasAll) << "no contraction met: " << feature;
+  void expectAllSeen() const {
+    for (const auto &[feature, times] : seen)
+      EXPECT_GT(times, 0) << "no contraction met: " << feature;
+  }
+
+  KernelCompiler compiler;
+  std::map<std::string, int> seen; ///< by words of a plan; filled by the test
+  uint64_t seed = 0;
+  RandomContraction problem;
+  Buffers start, want;
+};
+
+TEST_F(Contractions, RecipeEqualsNaiveLoops) {
+  uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 60);
+  for (const char *feature :
+       {"by fma", "by mul and add", "by dots of bf16 pairs", "by dots of four bytes", "by dots of bytes in 16 bits", "rounded to bf16",
+        "over scratch", "in registers", "masked tail", "tail apart", "a row less", "2 products", "2 loops", "lower ones"})
+    seen[feature] = 0;
+  for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
+    draw(own);
+    SCOPED_TRACE(about());
+    std::mt19937_64 random(seed);
+    for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16}) {
+      Target target;
+      target.isa = isa;
+      if (isa <= detectedIsa())
+        check(target, randomStrategy(target, random));
+    }
+  }
+  if (count >= 60 && detectedIsa() >= CpuIsa::Avx512Bf16) // a full run meets every way of scheduling
+    expectAllSeen();
+}
+
+/// Instructions of AMX are emulated where the machine has none; the others it must have.
+TEST_F(Contractions, MatricesEqualNaiveLoops) {
+  if (detectedIsa() < CpuIsa::Avx512Bf16)
+    GTEST_SKIP() << "the rest of such a kernel needs AVX-512 BF16";
+  bool isEmulated = detectedIsa() < CpuIsa::Avx512Amx;
+  if (isEmulated)
+    emulateAmx();
+  uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 240);
+  for (const char *feature : {"of bf16 pairs", "of bytes", "1x", "2x", "x1 matrices", "x2 matrices", "x4 matrices", "up to 16 rows",
+                              "masked tail", "2 products", "2 loops"})
+    seen[feature] = 0;
+  for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
+    draw(own);
+    auto hasHalf = [](const ChainArgument &argument) { return argument.element == Element::F16; };
+    bool mayTake = problem.text.find("arith.muli") != problem.text.npos || problem.text.find("bf16 to f32") != problem.text.npos;
+    if (!mayTake || (isEmulated && std::any_of(problem.arguments.begin(), problem.arguments.end(), hasHalf)))
+      continue; // AVX-512 FP16, which comes before AMX, has conversions of its own
+    SCOPED_TRACE(about());
+    std::mt19937_64 random(seed);
+    Target target;
+    target.isa = CpuIsa::Avx512Amx;
+    ContractionStrategy strategy = randomStrategy(target, random);
+    strategy.narrowestMask = 8; // words one by one are AVX-512 FP16's, too
+    strategy.leastMatrixRows = static_cast<int64_t>(1 + random() % 4);
+    strategy.leastMatrixSteps = static_cast<int64_t>(1 + random() % 16);
+    check(target, strategy, "by matrices");
+    EXPECT_TRUE(isAmxReleased());
+  }
+  if (count >= 240)
+    expectAllSeen();
+  if (isEmulated && count >= 240) {
+    EXPECT_GT(emulatedAmxInstructions(), 1000u);
+  }
 }
 
 } // namespace

@@ -43,6 +43,11 @@ Start startOf(const std::string &name, const Settings &settings) {
     start.environment["LD_LIBRARY_PATH"] = home + "/lib";
     // The SYCL runtime finds its CPU device through the OpenCL loader, which is told where the driver is.
     start.environment["OCL_ICD_FILENAMES"] = home + "/lib/libintelocl.so";
+  } else if (name == "intel-opencl") {
+    self.insert(self.end(), {"--serve=opencl", "--library=" + home + "/lib/libintelocl.so"});
+    start.command = self;
+    start.environment["LD_LIBRARY_PATH"] = home + "/lib"; // of its TBB, which is newer than the one that Quern brings
+    start.environment["CL_CONFIG_CPU_TBB_NUM_WORKERS"] = threads;
   } else {
     start.command = {home + "/bin/python", settings.driversFolder + "/" + name + "_driver.py", threads};
     // They allocate their results anew in each call. Memory that is given back and mapped again would be cleared each time.

@@ -50,7 +50,7 @@ struct Settings {
 };
 
 /// What tools/peers.sh can install.
-inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", "onnxruntime", "jax", "torch", "iree"};
+inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", "onnxruntime", "jax", "torch", "iree", "intel-opencl"};
 /// Names of the two contestants that are always there.
 inline constexpr const char *quernName = "quern", *copyName = "copy";
 

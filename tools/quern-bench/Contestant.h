@@ -44,6 +44,8 @@ public:
 std::unique_ptr<Contestant> createQuern(int threads);
 /// Genuine oneDNN of any 3.x, by the C interface of the library at `libraryPath`.
 std::unique_ptr<Contestant> createOneDnn(const std::string &libraryPath);
+/// Plain OpenCL C (OpenClSource.h) on the runtime at `libraryPath`.
+std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath);
 /// Copies as many bytes as the problem reads and writes.
 std::unique_ptr<Contestant> createCopy(int threads);
 

@@ -53,7 +53,7 @@ void declare(CLI::App &app, Options &options) {
   app.add_flag("--overheads", options.overheads, "Instead measure compiling, the caches, calls and process start");
   app.add_flag("--calls", options.calls, "Instead measure single calls: Quern's interface, the drop-in's, and oneDNN's");
   app.add_option("--serve", options.serveAs, "Be one contestant (internal)")->group("");
-  app.add_option("--library", options.library, "Path of libdnnl.so.3 (internal)")->group("");
+  app.add_option("--library", options.library, "Path of libdnnl.so.3 or of OpenCL (internal)")->group("");
 }
 
 int serveContestant(const Options &options) {
@@ -70,6 +70,8 @@ int serveContestant(const Options &options) {
     return serve(*createCalls(options.library));
   if (options.serveAs == "onednn")
     return serve(*createOneDnn(options.library));
+  if (options.serveAs == "opencl")
+    return serve(*createOpenCl(options.library));
   throw std::runtime_error("unknown contestant " + options.serveAs);
 }
 

@@ -4,8 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // For programs that work in MLIR themselves: run any stage on a module of their own context, look at the result, go on from there. Link
-// Quern::compiler. Targets are texts as QUERN_MAX_CPU_ISA takes them ("avx2", "avx512_core_bf16", "native"). Every function reports to the
-// context's diagnostic handlers and is as thread-safe as the context that it is given: one thread at a time.
+// Quern::compiler. Targets are texts as QUERN_MAX_CPU_ISA takes them ("avx2", "avx512_core_bf16", "native") or of devices
+// ("spirv64:sg=16,f16"). Every function reports to the context's diagnostic handlers and is as thread-safe as the context that it is given:
+// one thread at a time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_COMPILER_API_H
@@ -43,7 +44,8 @@ QUERN_COMPILER_EXPORT mlir::LogicalResult lower(mlir::ModuleOp module, llvm::Str
 
 enum class CodeForm { LlvmIr, Assembly, Object };
 
-/// `codegen`: a lowered module as text or as a position-independent ELF object without undefined symbols.
+/// `codegen`: a lowered module as text or as a position-independent ELF object without undefined symbols; for a device a SPIR-V module in
+/// its place, and its text for assembly.
 QUERN_COMPILER_EXPORT mlir::FailureOr<std::string> codegen(mlir::ModuleOp module, llvm::StringRef target, CodeForm form);
 
 /// `load`: code in this process, unmapped when the object is destroyed.

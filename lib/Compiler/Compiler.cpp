@@ -73,7 +73,8 @@ public:
   Result<void> emit();
   Result<void> schedule();
   Result<void> lower();
-  Result<std::string> codegen(CpuCodeForm form);
+  /// LLVM IR, assembly, or else what the target runs: an object or a SPIR-V module.
+  Result<std::string> codegen(quern_compiler_form form);
   Result<std::string> artifact();
   /// Everything of the artifact that says how to launch its code: entries, steps, arguments, scratch.
   Result<void> addLaunch(Artifact &artifact);
@@ -83,6 +84,7 @@ public:
   }
   /// In the order in which they run, after `schedule` or `lower`.
   SmallVector<Operation *, 4> kernels();
+  bool isForCpu() const { return target.isCpu(); }
   /// The kernels' plans, in order.
   std::string plan();
 
@@ -95,6 +97,8 @@ private:
     return {status, concat(toString(stage), ": ", why, " in '", problem.desc.text(), "' for ", target.text())};
   }
   std::optional<uint32_t> argumentNamed(StringRef name) const;
+  /// Runtime sizes of an execution, those that it derives included.
+  int64_t sizeCount() const;
   Result<void> addStep(Artifact &artifact, const KernelCall &call, ArrayRef<Launch::Region> regions);
   Result<std::vector<StepBuffer>> buffersOf(const KernelCall &call, ArrayRef<Launch::Region> regions);
   Result<void> verifyModule(Stage stage) {
@@ -121,6 +125,8 @@ Result<void> Compilation::emit() {
 
 Result<void> Compilation::schedule() {
   Timer timer(times.scheduleNs);
+  if (int64_t sizes = sizeCount(); sizes && !target.isCpu())
+    (*module)->setAttr(kernel_attr::sizeCount, Builder(&lease->context).getIndexAttr(sizes));
   std::string whyNot;
   if (mlir::failed(scheduleModule(*module, target, whyNot)))
     return failed(Stage::Schedule, Status::Unimplemented, whyNot);
@@ -129,14 +135,25 @@ Result<void> Compilation::schedule() {
 
 Result<void> Compilation::lower() {
   Timer timer(times.lowerNs);
-  if (mlir::failed(lease->lowering.run(*module, target, verifyIr)))
+  if (mlir::failed(target.isCpu() ? lease->lowering.run(*module, target, verifyIr)
+                                  : lease->deviceLowering().run(*module, target, verifyIr)))
     return failed(Stage::Lower, Status::Internal, capture.firstLine());
   return {};
 }
 
-Result<std::string> Compilation::codegen(CpuCodeForm form) {
+Result<std::string> Compilation::codegen(quern_compiler_form form) {
   Timer timer(times.codegenNs);
-  Result<std::string> code = lease->codegen.run(*module, target, form, verifyIr);
+  const bool isIr = form == QUERN_COMPILER_LLVM, isText = form == QUERN_COMPILER_ASM;
+  Result<std::string> code = target.isCpu() ? lease->codegen.run(*module, target,
+                                                                 isIr     ? CpuCodeForm::LlvmIr
+                                                                 : isText ? CpuCodeForm::Assembly
+                                                                          : CpuCodeForm::Object,
+                                                                 verifyIr)
+                                            : lease->deviceCodegen.run(*module, target,
+                                                                       isIr     ? SpirvCodeForm::LlvmIr
+                                                                       : isText ? SpirvCodeForm::Text
+                                                                                : SpirvCodeForm::Module,
+                                                                       verifyIr);
   if (!code)
     return Error{code.error().status, concat(code.error().message, " in '", problem.desc.text(), "' for ", target.text())};
   return code;
@@ -185,6 +202,14 @@ std::optional<uint32_t> Compilation::argumentNamed(StringRef name) const {
   return found == problem.arguments.end() ? std::nullopt : std::optional(static_cast<uint32_t>(found - problem.arguments.begin()));
 }
 
+int64_t Compilation::sizeCount() const {
+  auto maxima = (*module)->getAttrOfType<ArrayAttr>(kernel_attr::maxima);
+  int64_t count = maxima ? static_cast<int64_t>(maxima.size()) : 0;
+  for (const ArgumentInfo &argument : problem.arguments)
+    count += argument.desc.runtimeSizes();
+  return count;
+}
+
 /// The buffers of a call by position among the problem's arguments and then the regions; none if they are all arguments.
 Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call, ArrayRef<Launch::Region> regions) {
   std::vector<StepBuffer> buffers;
@@ -212,8 +237,13 @@ Result<void> Compilation::addStep(Artifact &artifact, const KernelCall &call, Ar
   std::string symbol = SymbolTable::getSymbolName(call.kernel).str();
   auto entry = llvm::find(artifact.entries, symbol);
   uint32_t position = static_cast<uint32_t>(entry - artifact.entries.begin());
-  if (entry == artifact.entries.end())
+  if (entry == artifact.entries.end()) {
     artifact.entries.push_back(symbol);
+    if (!target.isCpu())
+      artifact.groups.push_back({static_cast<int32_t>(numberOf(call.kernel, kernel_attr::groupSize)),
+                                 static_cast<int32_t>(numberOf(call.kernel, kernel_attr::subGroupSize)),
+                                 numberOf(call.kernel, kernel_attr::groupBytes)});
+  }
   Result<std::vector<StepBuffer>> buffers = buffersOf(call, regions);
   if (!buffers)
     return buffers.takeError();
@@ -248,11 +278,11 @@ Result<void> Compilation::addLaunch(Artifact &artifact) {
 }
 
 Result<std::string> Compilation::artifact() {
-  Result<std::string> object = codegen(CpuCodeForm::Object);
-  if (!object)
-    return object.takeError();
+  Result<std::string> code = codegen(QUERN_COMPILER_ARTIFACT);
+  if (!code)
+    return code.takeError();
   Artifact artifact;
-  artifact.codeKind = CodeKind::ElfObject;
+  artifact.codeKind = target.isCpu() ? CodeKind::ElfObject : CodeKind::SpirV;
   artifact.descriptor = problem.desc.text();
   artifact.target = target.text();
   artifact.buildId = compilerBuildId();
@@ -260,7 +290,7 @@ Result<std::string> Compilation::artifact() {
   artifact.plan = plan();
   if (Result<void> added = addLaunch(artifact); !added)
     return added.takeError();
-  artifact.code = std::move(*object);
+  artifact.code = std::move(*code);
   return artifact.serialize();
 }
 
@@ -308,14 +338,14 @@ Result<std::string> runStages(Compilation &run, quern_compiler_form form) {
   case QUERN_COMPILER_ARTIFACT:
     return run.artifact();
   case QUERN_COMPILER_OBJECT:
-    return run.codegen(CpuCodeForm::Object);
+  case QUERN_COMPILER_SPIRV:
+    return run.codegen(form);
   default:
     break;
   }
-  bool assembly = form == QUERN_COMPILER_ASM;
-  Result<std::string> text = run.codegen(assembly ? CpuCodeForm::Assembly : CpuCodeForm::LlvmIr);
+  Result<std::string> text = run.codegen(form);
   if (text)
-    text->insert(0, run.heading(assembly ? "# " : "; "));
+    text->insert(0, run.heading(form == QUERN_COMPILER_ASM && run.isForCpu() ? "# " : "; "));
   return text;
 }
 
@@ -336,10 +366,10 @@ Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &targ
   if (form < QUERN_COMPILER_EMIT || form > QUERN_COMPILER_ARTIFACT)
     return invalidArguments("code form ", form, " is unknown; the forms are ", static_cast<int>(QUERN_COMPILER_EMIT), " to ",
                             static_cast<int>(QUERN_COMPILER_ARTIFACT));
-  if (form == QUERN_COMPILER_SPIRV)
+  if (target.isCpu() && form == QUERN_COMPILER_SPIRV)
     return unimplemented("target '", target.text(), "' is a CPU: it has no SPIR-V form");
-  if (!target.isCpu() && form != QUERN_COMPILER_EMIT)
-    return unimplemented("target '", target.text(), "' is a device: problems for it are emitted, but not yet scheduled");
+  if (!target.isCpu() && form == QUERN_COMPILER_OBJECT)
+    return unimplemented("target '", target.text(), "' is a device: it has no object, but a SPIR-V module");
   Result<VerifiedProblem> problem = verifyForCode(desc, target);
   if (!problem)
     return problem.takeError();

@@ -79,13 +79,22 @@ LogicalResult lower(ModuleOp module, StringRef target) {
   if (failed(parsed))
     return failure();
   loadStageDialects(*module.getContext());
-  return CpuLowering(*module.getContext()).run(module, *parsed, /*verifyIr=*/true);
+  return lowerModule(module, *parsed);
 }
 
 FailureOr<std::string> codegen(ModuleOp module, StringRef target, CodeForm form) {
   FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
   if (failed(parsed))
     return failure();
+  if (!parsed->isCpu()) {
+    SpirvCodeForm deviceForm = form == CodeForm::LlvmIr     ? SpirvCodeForm::LlvmIr
+                               : form == CodeForm::Assembly ? SpirvCodeForm::Text
+                                                            : SpirvCodeForm::Module;
+    Result<std::string> code = SpirvCodegen().run(module, *parsed, deviceForm, /*verifyIr=*/true);
+    if (!code)
+      return module.emitError() << code.error().message;
+    return std::move(*code);
+  }
   CpuCodeForm cpuForm = form == CodeForm::LlvmIr     ? CpuCodeForm::LlvmIr
                         : form == CodeForm::Assembly ? CpuCodeForm::Assembly
                                                      : CpuCodeForm::Object;
@@ -108,7 +117,7 @@ FailureOr<LoadedKernel> load(ModuleOp module, StringRef target, ArrayRef<StringR
   FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
   if (failed(parsed))
     return failure();
-  if (parsed->isa > detectedIsa())
+  if (!parsed->isCpu() || parsed->isa > detectedIsa())
     return module.emitError() << "load: this machine is " << StringRef(nameOfIsa(detectedIsa())) << " and cannot run " << target;
   FailureOr<std::string> object = codegen(module, target, CodeForm::Object);
   if (failed(object))

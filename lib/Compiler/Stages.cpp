@@ -13,6 +13,7 @@
 #include "Recipes/Map.h"
 #include "Recipes/Rows.h"
 #include "Targets/Cpu/Strategy.h"
+#include "Targets/Spirv/Strategy.h"
 #include "Transforms/PackedElements.h"
 #include "Transforms/SharedBuffers.h"
 
@@ -50,6 +51,23 @@ MLIRContext &withDialectsLoaded(MLIRContext &context) {
   return context;
 }
 
+FailureOr<SmallVector<func::FuncOp>> scheduleForCpu(func::FuncOp problem, const Target &target, std::string &whyNot) {
+  std::string notMap, notContraction, notRows;
+  auto kernels = scheduleMap(problem, mapStrategyFor(target), &notMap);
+  if (failed(kernels)) // before rows, to which a sum of products is a reduction like any other
+    kernels = scheduleContraction(problem, contractionStrategyFor(target), &notContraction);
+  if (failed(kernels))
+    kernels = scheduleRows(problem, rowsStrategyFor(target), &notRows);
+  if (failed(kernels)) {
+    ContractionStrategy strategy = contractionStrategyFor(target);
+    strategy.isLastResort = true;
+    kernels = scheduleContraction(problem, strategy, &notContraction);
+  }
+  if (failed(kernels))
+    whyNot = "map: " + notMap + "; contraction: " + notContraction + "; rows: " + notRows;
+  return kernels;
+}
+
 } // namespace
 
 LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string &whyNot) {
@@ -60,20 +78,10 @@ LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string 
   for (auto problem : llvm::to_vector(module.getOps<func::FuncOp>())) {
     if (problem->hasAttr(kernel_attr::space))
       continue;
-    std::string notMap, notContraction, notRows;
-    auto kernels = scheduleMap(problem, mapStrategyFor(target), &notMap);
-    if (failed(kernels)) // before rows, to which a sum of products is a reduction like any other
-      kernels = scheduleContraction(problem, contractionStrategyFor(target), &notContraction);
-    if (failed(kernels))
-      kernels = scheduleRows(problem, rowsStrategyFor(target), &notRows);
+    std::string reasons;
+    auto kernels = target.isCpu() ? scheduleForCpu(problem, target, reasons) : scheduleForDevice(problem, target.device, reasons);
     if (failed(kernels)) {
-      ContractionStrategy strategy = contractionStrategyFor(target);
-      strategy.isLastResort = true;
-      kernels = scheduleContraction(problem, strategy, &notContraction);
-    }
-    if (failed(kernels)) {
-      whyNot = "no recipe schedules @" + problem.getName().str() + ": map: " + notMap + "; contraction: " + notContraction +
-               "; rows: " + notRows;
+      whyNot = "no recipe schedules @" + problem.getName().str() + ": " + reasons;
       return failure();
     }
     if (problem->hasAttr(kernel_attr::calls) && kernels->size() > 1) {
@@ -91,6 +99,18 @@ LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string 
     problem.erase();
   }
   return success();
+}
+
+LogicalResult lowerModule(ModuleOp module, const Target &target) {
+  if (target.isCpu())
+    return CpuLowering(*module.getContext()).run(module, target, /*verifyIr=*/true);
+  return SpirvLowering(*module.getContext()).run(module, target, /*verifyIr=*/true);
+}
+
+SpirvLowering &CompileContext::deviceLowering() {
+  if (!ownDeviceLowering)
+    ownDeviceLowering = std::make_unique<SpirvLowering>(context);
+  return *ownDeviceLowering;
 }
 
 CompileContext::CompileContext() : context(stageRegistry(), noThreads()), lowering(withDialectsLoaded(context)) {}

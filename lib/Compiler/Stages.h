@@ -13,6 +13,8 @@
 #include "Desc/Target.h"
 #include "Targets/Cpu/Codegen.h"
 #include "Targets/Cpu/Pipeline.h"
+#include "Targets/Spirv/Codegen.h"
+#include "Targets/Spirv/Pipeline.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -27,6 +29,9 @@ namespace quern {
 /// diagnosed.
 mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Target &target, std::string &whyNot);
 
+/// `lower` on kernels for `target`: to the LLVM dialect. Diagnoses what cannot be lowered.
+mlir::LogicalResult lowerModule(mlir::ModuleOp module, const Target &target);
+
 /// The context of one compilation at a time, kept warm between compilations: making one costs as much as compiling a small kernel.
 class CompileContext {
 public:
@@ -35,7 +40,13 @@ public:
   mlir::MLIRContext context;
   CpuLowering lowering;
   CpuCodegen codegen;
+  SpirvCodegen deviceCodegen;
   int uses = 0;
+  /// Made when a device is first compiled for.
+  SpirvLowering &deviceLowering();
+
+private:
+  std::unique_ptr<SpirvLowering> ownDeviceLowering;
 };
 
 /// A warm context for the caller alone, given back on destruction. Thread-safe: as many threads compile as ask.

@@ -35,13 +35,19 @@ Kernel quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTra
   for (Type type : problem.getArgumentTypes())
     types.push_back(flatTypeOf(cast<MemRefType>(type)));
   types.append((traits.sharedBytes ? 1 : 0) + (traits.scratchBytes ? 1 : 0), MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
-  if (rows::ArgumentSizes(problem).count())
+  const bool hasSizes = rows::ArgumentSizes(problem).count() > 0;
+  if (hasSizes)
     types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getIndexType()));
-  types.append(2, b.getIndexType());
+  if (!traits.groupSize)
+    types.append(2, b.getIndexType());
   b.setInsertionPointAfter(after);
   Kernel kernel{func::FuncOp::create(b, problem.getLoc(), traits.name, b.getFunctionType(types, {})), {}, {}, {}, {}};
   func::FuncOp function = kernel.function;
   function->setAttr("quern.space", b.getIndexAttr(traits.space));
+  if (traits.groupSize)
+    function->setAttr("quern.group_size", b.getIndexAttr(traits.groupSize));
+  if (traits.subGroupSize)
+    function->setAttr("quern.sub_group_size", b.getIndexAttr(traits.subGroupSize));
   if (!traits.factors.empty())
     function->setAttr("quern.factors", b.getDenseI64ArrayAttr(traits.factors));
   function->setAttr("quern.plan", b.getStringAttr(traits.plan));
@@ -62,7 +68,7 @@ Kernel quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTra
   };
   kernel.shared = take("shared", traits.sharedBytes);
   kernel.scratch = take("scratch", traits.scratchBytes);
-  if (next + 2 < types.size()) {
+  if (hasSizes) {
     kernel.sizes = function.getArgument(next);
     function.setArgAttr(next, "quern.sizes", b.getUnitAttr());
   }

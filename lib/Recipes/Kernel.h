@@ -24,12 +24,16 @@ struct KernelTraits {
   llvm::SmallVector<int64_t, 4> factors; ///< quern.factors
   double nsPerIteration = 1;
   int64_t sharedBytes = 0, scratchBytes = 0; ///< 0: the kernel takes none
+  /// Work-items of a group, and the size of sub-groups that the kernel counts on, or 0. A kernel with groups is a device's: `space` counts
+  /// groups, and the kernel asks for its own (gpu.block_id) instead of taking begin and end.
+  int64_t groupSize = 0, subGroupSize = 0;
 };
 
 struct Kernel {
   mlir::func::FuncOp function;
   mlir::IRMapping arguments;          ///< of the problem -> of the kernel
   mlir::Value shared, scratch, sizes; ///< null where the kernel takes none
+  /// Not of a kernel with groups.
   mlir::Value begin() { return function.getArgument(function.getNumArguments() - 2); }
   mlir::Value end() { return function.getArgument(function.getNumArguments() - 1); }
 };

@@ -96,9 +96,11 @@ LogicalResult expandOne(Operation *op, const MathOptions &options, ConstantPool 
 }
 
 /// Operations of the math dialect that are instructions, or a few, at the given level.
-bool isInstruction(Operation *op, VectorIsa level) {
+bool isInstruction(Operation *op, const MathOptions &options) {
   if (isa<math::FmaOp>(op))
-    return level >= VectorIsa::Avx2;
+    return options.isa == VectorIsa::Device || options.isa >= VectorIsa::Avx2;
+  if (isa<math::PowFOp>(op) && !options.hasF64)
+    return getElementTypeOrSelf(op->getResult(0)).isF32();
   return isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::SqrtOp, math::RoundEvenOp, math::FloorOp, math::CeilOp, math::TruncOp>(op);
 }
 
@@ -112,7 +114,7 @@ LogicalResult expandMath(func::FuncOp function, const MathOptions &options) {
   });
   ConstantPool pool(function);
   for (Operation *op : operations)
-    if (!isInstruction(op, options.isa) && failed(expandOne(op, options, pool)))
+    if (!isInstruction(op, options) && failed(expandOne(op, options, pool)))
       return failure();
   return success();
 }
@@ -135,14 +137,15 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<func::FuncOp>>
   void runOnOperation() override {
     auto level = vectorIsaFromName(isa);
     if (!level || (exp != "polynomial" && exp != "table")) {
-      getOperation().emitError("quern-expand-math: isa='") << isa << "' exp='" << exp << "': sse42, avx2 or avx512; polynomial or table";
+      getOperation().emitError("quern-expand-math: isa='")
+          << isa << "' exp='" << exp << "': device, sse42, avx2 or avx512; polynomial or table";
       return signalPassFailure();
     }
     if (failed(expandMath(getOperation(), {*level, exp == "table" ? ExpMethod::Table : ExpMethod::Polynomial})))
       signalPassFailure();
   }
 
-  Option<std::string> isa{*this, "isa", llvm::cl::desc("sse42, avx2 or avx512"), llvm::cl::init("avx512")};
+  Option<std::string> isa{*this, "isa", llvm::cl::desc("device, sse42, avx2 or avx512"), llvm::cl::init("avx512")};
   Option<std::string> exp{*this, "exp", llvm::cl::desc("polynomial or table (f32 on avx512)"), llvm::cl::init("polynomial")};
 };
 } // namespace

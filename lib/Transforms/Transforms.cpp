@@ -17,6 +17,8 @@ namespace quern {
 
 llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
   switch (isa) {
+  case VectorIsa::Device:
+    return "device";
   case VectorIsa::Sse42:
     return "sse42";
   case VectorIsa::Avx2:
@@ -32,7 +34,8 @@ llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
 }
 
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name) {
-  for (VectorIsa isa : {VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Vnni, VectorIsa::Avx512Bf16})
+  for (VectorIsa isa :
+       {VectorIsa::Device, VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Vnni, VectorIsa::Avx512Bf16})
     if (name == nameOfVectorIsa(isa))
       return isa;
   return std::nullopt;

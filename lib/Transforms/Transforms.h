@@ -18,8 +18,9 @@
 
 namespace quern {
 
-/// What vector code may use. A level includes the ones before it.
+/// What vector code may use. From Sse42 on a level includes the ones before it.
 enum class VectorIsa {
+  Device,     ///< scalars and vectors alike by arithmetic and FMA alone, no instruction of x86-64
   Sse42,      ///< no fused multiply-add, no half conversions
   Avx2,       ///< FMA and F16C
   Avx512,     ///< F, BW, CD, DQ, VL: scalef, getexp, getmant, two-register permutes, masks
@@ -27,7 +28,7 @@ enum class VectorIsa {
   Avx512Bf16, ///< and conversion to bf16, products of pairs of it
 };
 
-llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "sse42", "avx2", "avx512", "avx512_vnni", "avx512_bf16"
+llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "device", "sse42", "avx2", "avx512", "avx512_vnni", "avx512_bf16"
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
 
 enum class ExpMethod {
@@ -38,6 +39,7 @@ enum class ExpMethod {
 struct MathOptions {
   VectorIsa isa = VectorIsa::Avx512;
   ExpMethod exp = ExpMethod::Polynomial;
+  bool hasF64 = true; ///< without it powf of f32, whose expansion computes in f64, is left as it is
 };
 
 /// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of rank 1, any length) by

@@ -49,7 +49,10 @@ void addCompileCommand(CLI::App &app, int &exitCode) {
   for (const auto &[name, form] : forms)
     names.push_back(name);
   command->add_option("LINE", options->line, "A problem in text form")->required();
-  command->add_option("--target", options->target, "An instruction set, as `quern devices` lists them, or native")->capture_default_str();
+  command
+      ->add_option("--target", options->target,
+                   "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
+      ->capture_default_str();
   command->add_option("--emit", options->form, "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv or artifact")
       ->check(CLI::IsMember(names))
       ->capture_default_str();

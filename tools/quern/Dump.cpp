@@ -26,12 +26,18 @@ struct StageOutput {
   quern_code_form_t form;
   const char *file;
   bool isText; ///< what is not text goes to files only
+  bool isForCpu = true, isForDevice = true;
 };
 
 constexpr StageOutput stageOutputs[] = {
-    {"emit", quern_form_emit, "1-emit.mlir", true},    {"schedule", quern_form_schedule, "2-schedule.mlir", true},
-    {"lower", quern_form_lower, "3-lower.mlir", true}, {"codegen", quern_form_llvm, "4-codegen.ll", true},
-    {"codegen", quern_form_asm, "4-codegen.s", true},  {"codegen", quern_form_object, "4-codegen.o", false},
+    {"emit", quern_form_emit, "1-emit.mlir", true},
+    {"schedule", quern_form_schedule, "2-schedule.mlir", true},
+    {"lower", quern_form_lower, "3-lower.mlir", true},
+    {"codegen", quern_form_llvm, "4-codegen.ll", true},
+    {"codegen", quern_form_asm, "4-codegen.s", true, true, false},
+    {"codegen", quern_form_object, "4-codegen.o", false, true, false},
+    {"codegen", quern_form_asm, "4-codegen.spvasm", true, false, true},
+    {"codegen", quern_form_spirv, "4-codegen.spv", false, false, true},
 };
 
 Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, const Problem &problem, const std::string &target) {
@@ -51,7 +57,9 @@ Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, cons
 }
 
 /// On standard output codegen alone means assembly; LLVM IR is shown with --stage=all and written with -o.
-bool isWanted(const StageOutput &output, const DumpOptions &options) {
+bool isWanted(const StageOutput &output, const DumpOptions &options, const Target &target) {
+  if (!(target.isCpu() ? output.isForCpu : output.isForDevice))
+    return false;
   if (options.stage != "all" && options.stage != output.stage)
     return false;
   bool toDirectory = !options.directory.empty();
@@ -74,7 +82,7 @@ int dump(const DumpOptions &options) {
       return reportError(written.error());
   }
   for (const StageOutput &output : stageOutputs)
-    if (isWanted(output, options))
+    if (isWanted(output, options, problem->target))
       if (Result<void> done = dumpOne(output, options, *problem, problem->target.text()); !done)
         return reportError(done.error());
   return exitOk;
@@ -89,7 +97,10 @@ void addDumpCommand(CLI::App &app, int &exitCode) {
   command->add_option("--stage", options->stage, "emit (linalg), schedule (vector and scf), lower (LLVM dialect), codegen, or all")
       ->check(CLI::IsMember({"emit", "schedule", "lower", "codegen", "all"}))
       ->capture_default_str();
-  command->add_option("--target", options->target, "An instruction set, as `quern devices` lists them, or native")->capture_default_str();
+  command
+      ->add_option("--target", options->target,
+                   "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
+      ->capture_default_str();
   command->add_option("-o", options->directory, "Write files into a directory, made if need be");
   command->callback([options, &exitCode] { exitCode = dump(*options); });
 }

@@ -9,7 +9,7 @@
 #include "Targets/Cpu/Codegen.h"
 
 #include "Targets/Cpu/CodegenPasses.h"
-#include "Targets/Cpu/Pipeline.h"
+#include "Targets/KernelLowering.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -69,26 +69,6 @@ struct CollectErrors : llvm::DiagnosticHandler {
     return true;
   }
   std::string &text;
-};
-
-/// Takes the kernels' own attributes away while it lives: they mean something to Quern alone, and translation must not see them.
-class HideQuernAttributes {
-public:
-  explicit HideQuernAttributes(mlir::ModuleOp module) {
-    for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>())
-      for (mlir::NamedAttribute attribute : llvm::to_vector(function->getDiscardableAttrs()))
-        if (attribute.getName().strref().starts_with("quern.")) {
-          hidden.emplace_back(function, attribute);
-          function->removeDiscardableAttr(attribute.getName());
-        }
-  }
-  ~HideQuernAttributes() {
-    for (auto &[function, attribute] : hidden)
-      function->setDiscardableAttr(attribute.getName(), attribute.getValue());
-  }
-
-private:
-  std::vector<std::pair<mlir::Operation *, mlir::NamedAttribute>> hidden;
 };
 
 /// Makes vectors of float constants values of the entry block. Selection works on one block at a time and takes a constant vector apart

@@ -24,21 +24,15 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
 using namespace mlir;
 
@@ -55,13 +49,6 @@ VectorIsa vectorIsaFor(const Target &target) {
 MathOptions mathOptionsFor(const Target &target) {
   VectorIsa isa = vectorIsaFor(target);
   return {isa, isa >= VectorIsa::Avx512 ? ExpMethod::Table : ExpMethod::Polynomial};
-}
-
-void registerAllStageDialects(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
-  registerBuiltinDialectTranslation(registry);
-  registerLLVMDialectTranslation(registry);
 }
 
 namespace {
@@ -162,34 +149,11 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
       signature.blockFields.push_back(field->index);
       continue;
     }
-    Attribute name = function.getArgAttr(i, kernel_attr::arg);
-    signature.arguments.push_back(
-        builder.getDictionaryAttr({builder.getNamedAttr("name", name ? name : builder.getStringAttr(("arg" + Twine(i)).str())),
-                                   builder.getNamedAttr("type", TypeAttr::get(type))}));
+    signature.arguments.push_back(describeArgument(function, i));
   }
-  for (StringRef name : {kernel_attr::space, kernel_attr::factors, kernel_attr::plan, kernel_attr::scratchBytes, kernel_attr::sharedBytes,
-                         kernel_attr::nsPerIteration, kernel_attr::calls, kernel_attr::beside, kernel_attr::problem})
-    if (Attribute value = function->getAttr(name))
-      signature.attributes.emplace_back(builder.getStringAttr(name), value);
+  signature.attributes = keptAttributes(function);
   signature.attributes.emplace_back(builder.getStringAttr(kernel_attr::arguments), builder.getArrayAttr(signature.arguments));
   return signature;
-}
-
-/// The conversion to bare pointers wants static extents, which nothing reads: a flat buffer of unknown extent gets one. Annotations that
-/// the LLVM dialect does not carry are dropped.
-void prepareKernel(func::FuncOp function) {
-  constexpr int64_t anyExtent = int64_t(1) << 40;
-  for (BlockArgument argument : function.getArguments()) {
-    if (auto type = dyn_cast<MemRefType>(argument.getType()); type && type.getRank() == 1 && type.isDynamicDim(0))
-      argument.setType(MemRefType::get({anyExtent}, type.getElementType()));
-    function.setArgAttrs(argument.getArgNumber(), ArrayRef<NamedAttribute>());
-  }
-  function.walk([](arith::SelectOp choice) { // of two arguments
-    if (isa<MemRefType>(choice.getType()))
-      choice.getResult().setType(choice.getTrueValue().getType());
-  });
-  function.setFunctionType(
-      FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(), function.getResultTypes()));
 }
 
 /// (pointers…, begin, end) becomes (args, begin, end); the pointers are loaded from include/quern/kernel_abi.h's structure.
@@ -253,35 +217,6 @@ void choosePointers(LLVM::LLVMFuncOp function) {
   }
 }
 
-/// Reads of a memref descriptor's fields become the fields: nothing builds descriptors but the prologue, and every access would otherwise
-/// take its own apart again.
-void forwardDescriptorFields(LLVM::LLVMFuncOp function) {
-  SmallVector<LLVM::InsertValueOp> inserts;
-  function.walk([&](Operation *op) {
-    if (auto insert = dyn_cast<LLVM::InsertValueOp>(op))
-      inserts.push_back(insert);
-    auto extract = dyn_cast<LLVM::ExtractValueOp>(op);
-    if (!extract)
-      return;
-    ArrayRef<int64_t> wanted = extract.getPosition();
-    for (auto insert = extract.getContainer().getDefiningOp<LLVM::InsertValueOp>(); insert;
-         insert = insert.getContainer().getDefiningOp<LLVM::InsertValueOp>()) {
-      ArrayRef<int64_t> written = insert.getPosition();
-      if (written == wanted) {
-        extract.getResult().replaceAllUsesWith(insert.getValue());
-        extract.erase();
-        return;
-      }
-      size_t shared = std::min(written.size(), wanted.size());
-      if (written.take_front(shared) == wanted.take_front(shared))
-        return; // written as part of something larger, or in parts
-    }
-  });
-  for (LLVM::InsertValueOp insert : llvm::reverse(inserts))
-    if (insert->use_empty())
-      insert.erase();
-}
-
 /// Blocks with one way in take values as they are, and those that follow another without a choice become part of it. Loops leave many.
 void joinBlocks(LLVM::LLVMFuncOp function) {
   for (Block &block : llvm::make_early_inc_range(llvm::drop_begin(function.getBody()))) {
@@ -300,14 +235,6 @@ void joinBlocks(LLVM::LLVMFuncOp function) {
     before->getOperations().splice(before->end(), block.getOperations());
     block.erase();
   }
-}
-
-/// Sums that served as indices alone, before LowerFlatAccess took their constants.
-void eraseUnusedSums(LLVM::LLVMFuncOp function) {
-  function.walk<WalkOrder::PostOrder, mlir::ReverseIterator>([](LLVM::AddOp sum) {
-    if (sum->use_empty())
-      sum.erase();
-  });
 }
 
 } // namespace
@@ -361,7 +288,7 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
   if (failed(expandForTarget(module, target)))
     return failure();
   for (auto function : module.getOps<func::FuncOp>())
-    prepareKernel(function);
+    prepareForBarePointers(function);
   if (verifyIr && failed(verify(module)))
     return failure();
   ConversionConfig config;

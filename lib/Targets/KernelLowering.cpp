@@ -1,0 +1,110 @@
+//===- KernelLowering.cpp - What the targets' lowerings share --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Targets/KernelLowering.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+
+using namespace mlir;
+using namespace quern;
+
+void quern::registerAllStageDialects(DialectRegistry &registry) {
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect,
+              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+Attribute quern::describeArgument(func::FuncOp function, unsigned argument) {
+  Builder builder(function.getContext());
+  Attribute name = function.getArgAttr(argument, kernel_attr::arg);
+  return builder.getDictionaryAttr({builder.getNamedAttr("name", name ? name : builder.getStringAttr(("arg" + Twine(argument)).str())),
+                                    builder.getNamedAttr("type", TypeAttr::get(function.getArgument(argument).getType()))});
+}
+
+SmallVector<NamedAttribute> quern::keptAttributes(func::FuncOp function) {
+  SmallVector<NamedAttribute> kept;
+  for (StringRef name : {kernel_attr::space, kernel_attr::factors, kernel_attr::plan, kernel_attr::scratchBytes, kernel_attr::sharedBytes,
+                         kernel_attr::nsPerIteration, kernel_attr::calls, kernel_attr::beside, kernel_attr::problem, kernel_attr::groupSize,
+                         kernel_attr::subGroupSize})
+    if (Attribute value = function->getAttr(name))
+      kept.emplace_back(StringAttr::get(function.getContext(), name), value);
+  return kept;
+}
+
+void quern::prepareForBarePointers(func::FuncOp function) {
+  constexpr int64_t anyExtent = int64_t(1) << 40;
+  for (BlockArgument argument : function.getArguments()) {
+    if (auto type = dyn_cast<MemRefType>(argument.getType()); type && type.getRank() == 1 && type.isDynamicDim(0))
+      argument.setType(MemRefType::get({anyExtent}, type.getElementType(), AffineMap(), type.getMemorySpace()));
+    function.setArgAttrs(argument.getArgNumber(), ArrayRef<NamedAttribute>());
+  }
+  function.walk([](arith::SelectOp choice) { // of two arguments
+    if (isa<MemRefType>(choice.getType()))
+      choice.getResult().setType(choice.getTrueValue().getType());
+  });
+  function.setFunctionType(
+      FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(), function.getResultTypes()));
+}
+
+void quern::forwardDescriptorFields(LLVM::LLVMFuncOp function) {
+  SmallVector<LLVM::InsertValueOp> inserts;
+  function.walk([&](Operation *op) {
+    if (auto insert = dyn_cast<LLVM::InsertValueOp>(op))
+      inserts.push_back(insert);
+    auto extract = dyn_cast<LLVM::ExtractValueOp>(op);
+    if (!extract)
+      return;
+    ArrayRef<int64_t> wanted = extract.getPosition();
+    for (auto insert = extract.getContainer().getDefiningOp<LLVM::InsertValueOp>(); insert;
+         insert = insert.getContainer().getDefiningOp<LLVM::InsertValueOp>()) {
+      ArrayRef<int64_t> written = insert.getPosition();
+      if (written == wanted) {
+        extract.getResult().replaceAllUsesWith(insert.getValue());
+        extract.erase();
+        return;
+      }
+      size_t shared = std::min(written.size(), wanted.size());
+      if (written.take_front(shared) == wanted.take_front(shared))
+        return; // written as part of something larger, or in parts
+    }
+  });
+  for (LLVM::InsertValueOp insert : llvm::reverse(inserts))
+    if (insert->use_empty())
+      insert.erase();
+}
+
+void quern::eraseUnusedSums(LLVM::LLVMFuncOp function) {
+  function.walk<WalkOrder::PostOrder, mlir::ReverseIterator>([](LLVM::AddOp sum) {
+    if (sum->use_empty())
+      sum.erase();
+  });
+}
+
+HideQuernAttributes::HideQuernAttributes(ModuleOp module) {
+  for (Operation &op : module.getBody()->getOperations())
+    for (NamedAttribute attribute : llvm::to_vector(op.getDiscardableAttrs()))
+      if (attribute.getName().strref().starts_with("quern.")) {
+        hidden.emplace_back(&op, attribute);
+        op.removeDiscardableAttr(attribute.getName());
+      }
+}
+
+HideQuernAttributes::~HideQuernAttributes() {
+  for (auto &[op, attribute] : hidden)
+    op->setDiscardableAttr(attribute.getName(), attribute.getValue());
+}

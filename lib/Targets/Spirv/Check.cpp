@@ -1,0 +1,178 @@
+//===- Check.cpp - What may be given to the SPIR-V back end -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Lists, not rules: what is on none is refused. An instruction that is missing here is added with a kernel that runs it.
+//
+//===----------------------------------------------------------------------===//
+#include "Targets/Spirv/Check.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace quern {
+namespace {
+
+constexpr unsigned instructionsTaken[] = {Instruction::Ret,
+                                          Instruction::Br,
+                                          Instruction::Switch,
+                                          Instruction::Unreachable,
+                                          Instruction::FNeg,
+                                          Instruction::Add,
+                                          Instruction::FAdd,
+                                          Instruction::Sub,
+                                          Instruction::FSub,
+                                          Instruction::Mul,
+                                          Instruction::FMul,
+                                          Instruction::UDiv,
+                                          Instruction::SDiv,
+                                          Instruction::FDiv,
+                                          Instruction::URem,
+                                          Instruction::SRem,
+                                          Instruction::Shl,
+                                          Instruction::LShr,
+                                          Instruction::AShr,
+                                          Instruction::And,
+                                          Instruction::Or,
+                                          Instruction::Xor,
+                                          Instruction::Alloca,
+                                          Instruction::Load,
+                                          Instruction::Store,
+                                          Instruction::GetElementPtr,
+                                          Instruction::Trunc,
+                                          Instruction::ZExt,
+                                          Instruction::SExt,
+                                          Instruction::FPToUI,
+                                          Instruction::FPToSI,
+                                          Instruction::UIToFP,
+                                          Instruction::SIToFP,
+                                          Instruction::FPTrunc,
+                                          Instruction::FPExt,
+                                          Instruction::BitCast,
+                                          Instruction::ICmp,
+                                          Instruction::FCmp,
+                                          Instruction::PHI,
+                                          Instruction::Call,
+                                          Instruction::Select,
+                                          Instruction::ExtractElement,
+                                          Instruction::InsertElement,
+                                          Instruction::ShuffleVector,
+                                          Instruction::Freeze};
+
+constexpr Intrinsic::ID intrinsicsTaken[] = {Intrinsic::fma,    Intrinsic::sqrt,   Intrinsic::fabs,      Intrinsic::floor,
+                                             Intrinsic::ceil,   Intrinsic::trunc,  Intrinsic::roundeven, Intrinsic::copysign,
+                                             Intrinsic::maxnum, Intrinsic::minnum, Intrinsic::smin,      Intrinsic::smax,
+                                             Intrinsic::umin,   Intrinsic::umax,   Intrinsic::abs,       Intrinsic::pow};
+
+/// OpenCL's functions by the beginnings of their mangled names: an unknown one would become an import that no device has.
+constexpr StringLiteral functionsTaken[] = {"_Z12get_group_idj",        "_Z12get_local_idj",
+                                            "_Z14get_local_sizej",      "_Z13get_global_idj",
+                                            "_Z14get_num_groupsj",      "_Z22get_sub_group_local_id",
+                                            "_Z16get_sub_group_idv",    "_Z18get_num_sub_groupsv",
+                                            "_Z18get_sub_group_sizev",  "_Z7barrierj",
+                                            "_Z17sub_group_shuffle",    "_Z21sub_group_shuffle_xor",
+                                            "_Z20sub_group_shuffle_up", "_Z22sub_group_shuffle_down",
+                                            "_Z20sub_group_reduce_add", "_Z20sub_group_reduce_max",
+                                            "_Z20sub_group_reduce_min", "_Z19sub_group_broadcast"};
+
+class Checker {
+public:
+  Checker(const Module &module, const DeviceTraits &device) : module(module), device(device) {}
+
+  Result<void> run() {
+    for (const GlobalVariable &global : module.globals())
+      if (Result<void> ok = check(global); !ok)
+        return ok;
+    for (const Function &function : module)
+      if (Result<void> ok = check(function); !ok)
+        return ok;
+    return {};
+  }
+
+private:
+  template <typename Thing> static std::string textOf(const Thing &thing) {
+    std::string text;
+    raw_string_ostream os(text);
+    thing.print(os);
+    return StringRef(text).split('\n').first.trim().substr(0, 160).str();
+  }
+
+  /// Scalars, vectors of a length that SPIR-V has, pointers to OpenCL's address spaces.
+  Result<void> checkType(Type *type) {
+    if (auto *vector = dyn_cast<FixedVectorType>(type)) {
+      if (!is_contained({2u, 3u, 4u, 8u, 16u}, vector->getNumElements()))
+        return unimplemented("codegen: SPIR-V has no vectors of ", vector->getNumElements(), " elements");
+      type = vector->getElementType();
+    }
+    if (type->isPointerTy())
+      return type->getPointerAddressSpace() <= 3 ? Result<void>()
+                                                 : unimplemented("codegen: address space ", type->getPointerAddressSpace());
+    bool isInteger = any_of(std::initializer_list<unsigned>{1, 8, 16, 32, 64}, [&](unsigned bits) { return type->isIntegerTy(bits); });
+    if (isInteger || type->isFloatTy() || type->isVoidTy() || (type->isHalfTy() && device.hasF16))
+      return {};
+    if (type->isDoubleTy())
+      return device.hasF64 ? Result<void>() : unimplemented("codegen: the kernel computes in f64, which the device lacks");
+    return unimplemented("codegen: the kernel computes in ", textOf(*type), ", which no device has");
+  }
+
+  Result<void> check(const GlobalVariable &global) {
+    unsigned space = global.getAddressSpace();
+    bool isTable = space == 2 && global.isConstant() && global.hasInitializer();
+    bool isGroupMemory = space == 3 && global.hasInitializer() && isa<UndefValue>(global.getInitializer());
+    Type *element = global.getValueType();
+    while (auto *array = dyn_cast<ArrayType>(element))
+      element = array->getElementType();
+    if (!isTable && !isGroupMemory)
+      return unimplemented("codegen: @", global.getName().str(), " is neither a table of constants nor group memory");
+    return checkType(element);
+  }
+
+  Result<void> check(const Function &function) {
+    if (function.isDeclaration()) {
+      auto isNamed = [&](StringRef name) { return function.getName().starts_with(name); };
+      bool isTaken = function.isIntrinsic() ? is_contained(intrinsicsTaken, function.getIntrinsicID()) : any_of(functionsTaken, isNamed);
+      return isTaken ? Result<void>() : unimplemented("codegen: the kernel calls '", function.getName().str(), "', which no device has");
+    }
+    if (function.getCallingConv() != CallingConv::SPIR_KERNEL)
+      return unimplemented("codegen: @", function.getName().str(), " is no kernel");
+    for (const Argument &argument : function.args())
+      if (Result<void> ok = checkType(argument.getType()); !ok)
+        return ok;
+    for (const Instruction &instruction : instructions(function))
+      if (Result<void> ok = check(instruction); !ok)
+        return ok;
+    return {};
+  }
+
+  Result<void> check(const Instruction &instruction) {
+    if (!is_contained(instructionsTaken, instruction.getOpcode()))
+      return unimplemented("codegen: '", textOf(instruction), "' is not on the list of what is translated to SPIR-V");
+    if (auto *call = dyn_cast<CallInst>(&instruction); call && !call->getCalledFunction())
+      return unimplemented("codegen: '", textOf(instruction), "' calls no function by its name");
+    if (instruction.isAtomic())
+      return unimplemented("codegen: '", textOf(instruction), "' is not on the list of what is translated to SPIR-V");
+    if (Result<void> ok = checkType(instruction.getType()); !ok)
+      return ok;
+    for (const Use &operand : instruction.operands())
+      if (!isa<BasicBlock, Function, MetadataAsValue>(operand.get()))
+        if (Result<void> ok = checkType(operand->getType()); !ok)
+          return ok;
+    return {};
+  }
+
+  const Module &module;
+  const DeviceTraits &device;
+};
+
+} // namespace
+
+Result<void> checkForSpirv(const Module &module, const DeviceTraits &device) { return Checker(module, device).run(); }
+
+} // namespace quern

@@ -1,0 +1,143 @@
+//===- Codegen.cpp - A device's LLVM dialect to SPIR-V ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A device computes on scalars, one for each work-item, whatever the code says: vectors remain where memory is accessed, and all else is
+// taken apart first, which also leaves no vector of a length that SPIR-V does not have.
+//
+//===----------------------------------------------------------------------===//
+#include "Targets/Spirv/Codegen.h"
+
+#include "Targets/KernelLowering.h"
+#include "Targets/Spirv/Check.h"
+
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar.h"
+#include "llvm/Transforms/Scalar/Scalarizer.h"
+#include "llvm/Transforms/Utils.h"
+
+#include <mutex>
+
+namespace quern {
+namespace {
+
+constexpr const char *tripleText = "spirv64v1.3-unknown-unknown";
+
+/// Keeps LLVM's complaints instead of printing them.
+struct CollectErrors : llvm::DiagnosticHandler {
+  explicit CollectErrors(std::string &text) : text(text) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() == llvm::DS_Error && text.empty()) {
+      llvm::raw_string_ostream os(text);
+      llvm::DiagnosticPrinterRawOStream printer(os);
+      info.print(printer);
+    }
+    return true;
+  }
+  std::string &text;
+};
+
+/// Vectors to scalars, except loads and stores; then what that leaves twice or unused.
+void simplify(llvm::Module &module) {
+  llvm::legacy::PassManager passes;
+  llvm::ScalarizerPassOptions options;
+  options.ScalarizeVariableInsertExtract = true;
+  options.ScalarizeLoadStore = false;
+  passes.add(llvm::createScalarizerPass(options));
+  passes.add(llvm::createEarlyCSEPass());
+  passes.add(llvm::createDeadCodeEliminationPass());
+  passes.run(module);
+  for (llvm::Function &function : llvm::make_early_inc_range(module))
+    if (function.isDeclaration() && function.use_empty())
+      function.eraseFromParent();
+}
+
+Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::TargetMachine &machine,
+                                                bool verifyIr) {
+  HideQuernAttributes hide(module);
+  std::unique_ptr<llvm::Module> translated = mlir::translateModuleToLLVMIR(module, context, "quern", !verifyIr);
+  if (!translated)
+    return internalError("codegen: the module does not translate to LLVM IR");
+  translated->setTargetTriple(machine.getTargetTriple());
+  translated->setDataLayout(machine.createDataLayout());
+  simplify(*translated);
+  if (std::string why; verifyIr) {
+    llvm::raw_string_ostream os(why);
+    if (llvm::verifyModule(*translated, &os))
+      return internalError("codegen: invalid LLVM IR: ", llvm::StringRef(why).split('\n').first.str());
+  }
+  return translated;
+}
+
+} // namespace
+
+SpirvCodegen::SpirvCodegen() : context(std::make_unique<llvm::LLVMContext>()) {}
+SpirvCodegen::~SpirvCodegen() = default;
+
+Result<llvm::TargetMachine *> SpirvCodegen::machine() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeSPIRVTargetInfo();
+    LLVMInitializeSPIRVTarget();
+    LLVMInitializeSPIRVTargetMC();
+    LLVMInitializeSPIRVAsmPrinter();
+  });
+  if (made)
+    return made.get();
+  std::string why;
+  llvm::Triple triple(tripleText);
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, why);
+  if (!target)
+    return internalError("codegen: LLVM has no target for ", tripleText, ": ", why);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  made.reset(
+      target->createTargetMachine(triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  if (!made)
+    return internalError("codegen: LLVM cannot make a target machine for ", tripleText);
+  return made.get();
+}
+
+Result<std::string> SpirvCodegen::run(mlir::ModuleOp module, const Target &target, SpirvCodeForm form, bool verifyIr) {
+  Result<llvm::TargetMachine *> found = machine();
+  if (!found)
+    return found.takeError();
+  std::string complaint;
+  context->setDiagnosticHandler(std::make_unique<CollectErrors>(complaint));
+  llvm::scope_exit detach([&] { context->setDiagnosticHandler(nullptr); });
+  Result<std::unique_ptr<llvm::Module>> translated = translate(module, *context, **found, verifyIr);
+  if (!translated)
+    return translated.takeError();
+  if (form == SpirvCodeForm::LlvmIr) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    (*translated)->print(os, nullptr);
+    return text;
+  }
+  if (Result<void> ok = checkForSpirv(**translated, target.device); !ok)
+    return ok.takeError();
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  llvm::legacy::PassManager passes;
+  auto kind = form == SpirvCodeForm::Text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if ((*found)->addPassesToEmitFile(passes, os, nullptr, kind, !verifyIr))
+    return internalError("codegen: LLVM cannot emit this kind of file");
+  passes.run(**translated);
+  if (!complaint.empty())
+    return internalError("codegen: ", complaint);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+} // namespace quern

@@ -1,0 +1,60 @@
+//===- Expand.cpp - Arithmetic that every device has ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Results should depend on the problem alone, not on the driver: the functions are our polynomials, and no licence to change an operation
+// is left in the code.
+//
+//===----------------------------------------------------------------------===//
+#include "Targets/Spirv/Pipeline.h"
+
+#include "Transforms/Transforms.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace quern;
+
+/// NaN where one of the two is; of zeros the positive one is the greater. OpenCL's fmax gives the number beside a NaN.
+static Value expandExtremum(OpBuilder &b, Operation *op, bool isMaximum) {
+  Location loc = op->getLoc();
+  Value x = op->getOperand(0), y = op->getOperand(1);
+  auto compare = [&](arith::CmpFPredicate predicate) -> Value { return arith::CmpFOp::create(b, loc, predicate, x, y); };
+  auto select = [&](Value condition, Value yes, Value no) -> Value { return arith::SelectOp::create(b, loc, condition, yes, no); };
+  Type type = x.getType(), bits = b.getIntegerType(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
+  if (auto vector = dyn_cast<VectorType>(type))
+    bits = vector.clone(bits);
+  Value a = arith::BitcastOp::create(b, loc, bits, x), c = arith::BitcastOp::create(b, loc, bits, y);
+  Value both = isMaximum ? Value(arith::AndIOp::create(b, loc, a, c)) : Value(arith::OrIOp::create(b, loc, a, c)); // of equal ones
+  Value chosen = select(compare(isMaximum ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT), x, y);
+  chosen = select(compare(arith::CmpFPredicate::OEQ), arith::BitcastOp::create(b, loc, type, both), chosen);
+  return select(compare(arith::CmpFPredicate::UNO), arith::AddFOp::create(b, loc, x, y), chosen);
+}
+
+static void expandExtrema(func::FuncOp function) {
+  function.walk([](Operation *op) {
+    if (!isa<arith::MaximumFOp, arith::MinimumFOp>(op))
+      return;
+    OpBuilder builder(op);
+    op->getResult(0).replaceAllUsesWith(expandExtremum(builder, op, isa<arith::MaximumFOp>(op)));
+    op->erase();
+  });
+}
+
+static void takeLicencesOff(func::FuncOp function) {
+  auto none = arith::FastMathFlagsAttr::get(function.getContext(), arith::FastMathFlags::none);
+  function.walk([&](arith::ArithFastMathInterface op) { op->setAttr(op.getFastMathAttrName(), none); });
+}
+
+LogicalResult quern::expandForDevice(ModuleOp module, const Target &target) {
+  MathOptions options{VectorIsa::Device, ExpMethod::Polynomial, target.device.hasF64};
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (failed(expandNarrowFloats(function, VectorIsa::Device)) || failed(expandMath(function, options)))
+      return failure();
+    expandExtrema(function);
+    takeLicencesOff(function);
+  }
+  return success();
+}

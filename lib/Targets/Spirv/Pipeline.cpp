@@ -1,0 +1,263 @@
+//===- Pipeline.cpp - A device's kernels to the LLVM dialect --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Memory comes from schedules without address spaces: a buffer that a kernel is given is global, a table of constants constant, what the
+// kernel allocates private. Memory of a group says so itself. The kernel's signature is made before the conversion, on memrefs.
+//
+//===----------------------------------------------------------------------===//
+#include "Targets/Spirv/Pipeline.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/GPUToLLVMSPV/GPUToLLVMSPVPass.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace quern {
+namespace {
+
+/// What a kernel's LLVM function must know of the func.func that it was.
+struct KernelSignature {
+  StringAttr name;
+  int32_t groupSize = 0, subGroupSize = 0;
+  SmallVector<NamedAttribute> attributes;
+};
+
+int64_t numberOf(Operation *op, StringRef name) {
+  auto value = op->getAttrOfType<IntegerAttr>(name);
+  return value ? value.getInt() : 0;
+}
+
+/// The arguments of one kernel become those of a device: tensors, shared scratch, each size by itself.
+class DeviceArguments {
+public:
+  DeviceArguments(func::FuncOp function, bool hasShared, int64_t sizeCount)
+      : function(function), hasShared(hasShared), sizeCount(sizeCount) {}
+
+  FailureOr<KernelSignature> rewrite(const Target &target) {
+    KernelSignature signature;
+    signature.name = function.getNameAttr();
+    if (!function->hasAttrOfType<IntegerAttr>(kernel_attr::space) || !function->hasAttrOfType<IntegerAttr>(kernel_attr::groupSize))
+      return fail("is not a kernel of a device: it has no quern.space or no quern.group_size");
+    signature.groupSize = static_cast<int32_t>(numberOf(function, kernel_attr::groupSize));
+    signature.subGroupSize = static_cast<int32_t>(numberOf(function, kernel_attr::subGroupSize));
+    if (signature.groupSize < 1 || signature.groupSize > target.device.maxGroupSize)
+      return fail("runs in groups of " + Twine(signature.groupSize) + "; the device has up to " + Twine(target.device.maxGroupSize));
+    if (signature.subGroupSize && (!target.device.hasSubGroups(signature.subGroupSize) || signature.groupSize % signature.subGroupSize))
+      return fail("runs in groups of " + Twine(signature.groupSize) + " by sub-groups of " + Twine(signature.subGroupSize) +
+                  ", which the device does not have or which do not fill the groups");
+    if (failed(readArguments(signature)))
+      return failure();
+    if (hasShared && shared < 0)
+      (void)function.insertArgument(tensors, MemRefType::get({ShapedType::kDynamic}, IntegerType::get(function.getContext(), 8)), {},
+                                    function.getLoc());
+    if (failed(passSizesByValue()))
+      return failure();
+    return signature;
+  }
+
+private:
+  LogicalResult fail(const Twine &why) { return function.emitError("lower: @") << function.getName() << ' ' << why; }
+
+  LogicalResult readArguments(KernelSignature &signature) {
+    SmallVector<Attribute> names;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      bool isShared = function.getArgAttr(i, kernel_attr::shared) != nullptr,
+           isSizes = function.getArgAttr(i, kernel_attr::sizes) != nullptr;
+      bool isInOrder = isSizes ? sizes < 0 : shared < 0 && sizes < 0;
+      if (!isa<MemRefType>(function.getArgument(i).getType()) || !isInOrder)
+        return fail("takes something else than tensors, then one each of shared and sizes");
+      if (isShared && !function->hasAttrOfType<IntegerAttr>(kernel_attr::sharedBytes))
+        return fail("takes quern.shared and does not say quern.shared_bytes");
+      (isSizes ? sizes : isShared ? shared : unused) = static_cast<int>(i);
+      if (!isSizes && !isShared)
+        names.push_back(describeArgument(function, i));
+    }
+    tensors = names.size();
+    signature.attributes = keptAttributes(function);
+    signature.attributes.emplace_back(StringAttr::get(function.getContext(), kernel_attr::arguments),
+                                      ArrayAttr::get(function.getContext(), names));
+    return success();
+  }
+
+  LogicalResult passSizesByValue() {
+    Block &entry = function.getBody().front();
+    if (sizes >= 0 && hasShared && shared < 0)
+      ++sizes;
+    const unsigned first = function.getNumArguments();
+    for (int64_t i = 0; i < sizeCount; ++i)
+      (void)function.insertArgument(first + i, IndexType::get(function.getContext()), {}, function.getLoc());
+    if (sizes < 0)
+      return success();
+    for (Operation *user : llvm::make_early_inc_range(entry.getArgument(sizes).getUsers())) {
+      auto load = dyn_cast<memref::LoadOp>(user);
+      std::optional<int64_t> which = load ? getConstantIntValue(load.getIndices().front()) : std::nullopt;
+      if (!which || *which < 0 || *which >= sizeCount)
+        return fail("uses its sizes otherwise than to load one of " + Twine(sizeCount) + " by a constant");
+      load.replaceAllUsesWith(Value(entry.getArgument(first + static_cast<unsigned>(*which))));
+      load.erase();
+    }
+    (void)function.eraseArgument(sizes);
+    return success();
+  }
+
+  func::FuncOp function;
+  bool hasShared;
+  int64_t sizeCount;
+  int shared = -1, sizes = -1, unused = -1;
+  unsigned tensors = 0;
+};
+
+/// The number of sizes that the kernels take: that of the module, or as many as they ask for.
+int64_t sizeCountOf(ModuleOp module) {
+  if (module->hasAttr(kernel_attr::sizeCount))
+    return numberOf(module, kernel_attr::sizeCount);
+  int64_t count = 0;
+  for (auto function : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (function.getArgAttr(i, kernel_attr::sizes))
+        for (Operation *user : function.getArgument(i).getUsers())
+          if (auto load = dyn_cast<memref::LoadOp>(user))
+            count = std::max(count, getConstantIntValue(load.getIndices().front()).value_or(-1) + 1);
+  return count;
+}
+
+Value inSpace(Value memref, DeviceSpace space) {
+  if (auto type = dyn_cast<MemRefType>(memref.getType()); type && !type.getMemorySpace())
+    memref.setType(
+        MemRefType::Builder(type).setMemorySpace(IntegerAttr::get(IntegerType::get(memref.getContext(), 64), static_cast<int64_t>(space))));
+  return memref;
+}
+
+/// Gives arguments and tables their address spaces, and what is made of them the same.
+void assignSpaces(ModuleOp module) {
+  for (auto global : module.getOps<memref::GlobalOp>())
+    if (MemRefType type = global.getType(); !type.getMemorySpace()) {
+      auto constant = IntegerAttr::get(IntegerType::get(module.getContext(), 64), static_cast<int64_t>(DeviceSpace::Constant));
+      global.setType(MemRefType(MemRefType::Builder(type).setMemorySpace(constant)));
+    }
+  for (auto function : module.getOps<func::FuncOp>()) {
+    for (BlockArgument argument : function.getArguments())
+      inSpace(argument, DeviceSpace::Global);
+    function.walk<WalkOrder::PreOrder>([](Operation *op) {
+      if (isa<memref::GetGlobalOp>(op))
+        inSpace(op->getResult(0), DeviceSpace::Constant);
+      for (Value result : op->getResults())
+        for (Value operand : op->getOperands())
+          if (auto of = dyn_cast<MemRefType>(operand.getType()); of && isa<MemRefType>(result.getType()) && of.getMemorySpace())
+            result.setType(MemRefType(MemRefType::Builder(cast<MemRefType>(result.getType())).setMemorySpace(of.getMemorySpace())));
+    });
+  }
+}
+
+/// Bytes of the group memory that a lowered kernel names.
+int64_t groupBytesOf(LLVM::LLVMFuncOp function, ModuleOp module) {
+  llvm::SmallSetVector<Operation *, 4> globals;
+  function.walk([&](LLVM::AddressOfOp address) {
+    if (auto global = module.lookupSymbol<LLVM::GlobalOp>(address.getGlobalName());
+        global && global.getAddrSpace() == static_cast<unsigned>(DeviceSpace::Group))
+      globals.insert(global);
+  });
+  int64_t bytes = 0;
+  DataLayout layout(module);
+  for (Operation *global : globals) {
+    auto own = static_cast<int64_t>(layout.getTypeSize(cast<LLVM::GlobalOp>(global).getType()));
+    bytes = static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), 16)) + own;
+  }
+  return bytes;
+}
+
+LogicalResult finishKernel(ModuleOp module, const KernelSignature &signature, const Target &target) {
+  auto function = cast<LLVM::LLVMFuncOp>(module.lookupSymbol(signature.name));
+  Builder builder(module.getContext());
+  forwardDescriptorFields(function);
+  eraseUnusedSums(function);
+  function.setCConv(LLVM::cconv::CConv::SPIR_KERNEL);
+  function.setReqdWorkGroupSizeAttr(builder.getDenseI32ArrayAttr({signature.groupSize, 1, 1}));
+  if (signature.subGroupSize)
+    function.setIntelReqdSubGroupSizeAttr(builder.getI32IntegerAttr(signature.subGroupSize));
+  for (NamedAttribute attribute : signature.attributes)
+    function->setAttr(attribute.getName(), attribute.getValue());
+  int64_t bytes = groupBytesOf(function, module);
+  if (bytes > target.device.groupMemoryBytes)
+    return function.emitError("lower: @") << signature.name.getValue() << " has " << bytes << " bytes of group memory; the device has "
+                                          << target.device.groupMemoryBytes;
+  if (bytes)
+    function->setAttr(kernel_attr::groupBytes, builder.getIndexAttr(bytes));
+  return success();
+}
+
+} // namespace
+
+SpirvLowering::SpirvLowering(MLIRContext &context) {
+  LowerToLLVMOptions options(&context);
+  options.useBarePtrCallConv = true;
+  types = std::make_unique<LLVMTypeConverter>(&context, options);
+  populateGpuMemorySpaceAttributeConversions(*types);
+  RewritePatternSet set(&context);
+  populateSCFToControlFlowConversionPatterns(set);
+  cf::populateControlFlowToLLVMConversionPatterns(*types, set);
+  arith::populateArithToLLVMConversionPatterns(*types, set);
+  populateMathToLLVMConversionPatterns(*types, set);
+  populateFinalizeMemRefToLLVMConversionPatterns(*types, set);
+  populateFuncToLLVMConversionPatterns(*types, set);
+  populateVectorToLLVMConversionPatterns(*types, set);
+  populateGpuToLLVMSPVConversionPatterns(*types, set);
+  ub::populateUBToLLVMConversionPatterns(*types, set);
+  patterns = FrozenRewritePatternSet(std::move(set));
+  legal = std::make_unique<LLVMConversionTarget>(context);
+  legal->addLegalOp<ModuleOp>();
+}
+
+SpirvLowering::~SpirvLowering() = default;
+
+LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool verifyIr) {
+  if (verifyIr && failed(verify(module)))
+    return failure();
+  const int64_t sizeCount = sizeCountOf(module);
+  bool hasShared = false;
+  for (auto function : module.getOps<func::FuncOp>())
+    hasShared |= function->hasAttr(kernel_attr::sharedBytes);
+  SmallVector<KernelSignature, 2> signatures;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    // Names and types are those of the scheduled kernel, before bf16 becomes i16.
+    FailureOr<KernelSignature> signature = DeviceArguments(function, hasShared, sizeCount).rewrite(target);
+    if (failed(signature))
+      return failure();
+    signatures.push_back(std::move(*signature));
+  }
+  if (signatures.empty())
+    return module.emitError("lower: the module has no kernel");
+  if (failed(expandForDevice(module, target)))
+    return failure();
+  assignSpaces(module);
+  for (auto function : module.getOps<func::FuncOp>())
+    prepareForBarePointers(function);
+  if (verifyIr && failed(verify(module)))
+    return failure();
+  ConversionConfig config;
+  config.foldingMode = DialectConversionFoldingMode::Never;
+  if (failed(applyFullConversion(module, *legal, patterns, config)))
+    return failure();
+  for (const KernelSignature &signature : signatures)
+    if (failed(finishKernel(module, signature, target)))
+      return failure();
+  return verifyIr ? verify(module) : success();
+}
+
+} // namespace quern

@@ -1,0 +1,44 @@
+//===- Strategy.cpp - How problems are scheduled for a device --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Targets/Spirv/Strategy.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+
+using Kernels = FailureOr<SmallVector<func::FuncOp>>;
+
+namespace {
+
+struct DeviceSchedule {
+  const char *name;
+  Kernels (*run)(func::FuncOp problem, const DeviceTraits &device, std::string *whyNot);
+};
+
+/// The first that takes a problem has it; the last takes them all.
+constexpr DeviceSchedule schedules[] = {
+    {"points", [](func::FuncOp problem, const DeviceTraits &device,
+                  std::string *whyNot) { return schedulePoints(problem, pointsStrategyFor(device), whyNot); }},
+};
+
+} // namespace
+
+PointsStrategy quern::pointsStrategyFor(const DeviceTraits &device) {
+  PointsStrategy strategy;
+  strategy.groupSize = std::min<int64_t>(strategy.groupSize, device.maxGroupSize);
+  return strategy;
+}
+
+Kernels quern::scheduleForDevice(func::FuncOp problem, const DeviceTraits &device, std::string &whyNot) {
+  whyNot.clear();
+  for (const DeviceSchedule &schedule : schedules) {
+    std::string reason;
+    if (Kernels kernels = schedule.run(problem, device, &reason); succeeded(kernels))
+      return kernels;
+    whyNot += (whyNot.empty() ? "" : "; ") + std::string(schedule.name) + ": " + reason;
+  }
+  return failure();
+}

@@ -197,7 +197,8 @@ PLANTED = {
     "fine": (None, _HEAD + _TURN % ("barrier(CLK_LOCAL_MEM_FENCE);", "")),
     "race": ("races", _HEAD + _TURN % ("", "")),
     "outside": ("races", _HEAD + _TURN % ("barrier(CLK_LOCAL_MEM_FENCE);", " + 1")),
-    "spill": ("ocloc", _HEAD + "float t[200]; int g = get_global_id(0);\n#pragma unroll\nfor (int i = 0; i < 200; ++i) t[i] = c[g + 64 * i];"
+    "spill": ("ocloc", _HEAD + "float t[200]; int g = get_global_id(0);\n"
+              "#pragma unroll\nfor (int i = 0; i < 200; ++i) t[i] = c[g + 64 * i];"
               "barrier(CLK_GLOBAL_MEM_FENCE);\n#pragma unroll\nfor (int i = 0; i < 200; ++i) b[g + 64 * i] = t[(i * 7) % 200]; }"),
     "private": ("ocloc", _HEAD + "float t[64]; int g = get_global_id(0); for (int i = 0; i < 64; ++i) t[i] = c[g + i];"
                 "float s = 0; for (int i = 0; i < 64; ++i) s = s * t[(int)c[i] & 63]; b[g] = s; }"),

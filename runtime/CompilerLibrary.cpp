@@ -35,19 +35,8 @@ struct StringSink {
   }
 };
 
-Result<std::string> libraryPath() {
-  if (const char *path = secure_getenv("QUERN_COMPILER_LIBRARY"); path && *path)
-    return std::string(path);
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<const void *>(&libraryPath), &info) || !info.dli_fname)
-    return runtimeError("cannot find where libquern was loaded from; set QUERN_COMPILER_LIBRARY to the path of ", libraryName);
-  const std::string self = info.dli_fname;
-  const size_t slash = self.rfind('/');
-  return slash == std::string::npos ? std::string(libraryName) : self.substr(0, slash + 1) + libraryName;
-}
-
 Result<const quern_compiler_api *> openLibrary() {
-  Result<std::string> path = libraryPath();
+  Result<std::string> path = CompilerLibrary::path();
   if (!path)
     return path.takeError();
   void *handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -79,15 +68,31 @@ Result<std::string> finish(int status, StringSink &result, StringSink &error) {
 }
 
 quern_compile_request requestFor(std::string_view descriptor, const std::string &target, int form) {
-#ifdef QUERN_ENABLE_CHECKS
-  const int verifyIr = 1;
-#else
-  const int verifyIr = 0;
-#endif
-  return {descriptor.data(), descriptor.size(), target.c_str(), form, verifyIr};
+  return {descriptor.data(), descriptor.size(), target.c_str(), form, CompilerLibrary::verifiesIr()};
 }
 
 } // namespace
+
+Result<std::string> fileBesideLibrary(const char *variable, const char *name) {
+  if (const char *path = secure_getenv(variable); path && *path)
+    return std::string(path);
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void *>(&fileBesideLibrary), &info) || !info.dli_fname)
+    return runtimeError("cannot find where libquern was loaded from; set ", variable, " to the path of ", name);
+  const std::string self = info.dli_fname;
+  const size_t slash = self.rfind('/');
+  return slash == std::string::npos ? std::string(name) : self.substr(0, slash + 1) + name;
+}
+
+Result<std::string> CompilerLibrary::path() { return fileBesideLibrary("QUERN_COMPILER_LIBRARY", libraryName); }
+
+bool CompilerLibrary::verifiesIr() {
+#ifdef QUERN_ENABLE_CHECKS
+  return true;
+#else
+  return false;
+#endif
+}
 
 Result<const CompilerLibrary *> CompilerLibrary::get() {
   static std::mutex mutex;

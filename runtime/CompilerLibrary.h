@@ -20,8 +20,14 @@
 
 namespace quern {
 
+/// The path that a variable of the environment gives, else that of a file in the folder of libquern. `runtime_error`: that is not known.
+Result<std::string> fileBesideLibrary(const char *variable, const char *name);
+
 class CompilerLibrary {
 public:
+  static Result<std::string> path();
+  /// Whether this build has the compiler verify what each stage makes.
+  static bool verifiesIr();
   /// Loads it if that has not happened. `runtime_error`: it is absent or of another build; the next call tries again. Thread-safe, as are
   /// all the others.
   static Result<const CompilerLibrary *> get();

@@ -4,41 +4,48 @@
 //===----------------------------------------------------------------------===//
 //
 // QUERN_LINKER=orc or loader forces who links: tests run every kernel with each. Without it a kernel just compiled is linked by ORC, for
-// its debugger and profiler registrations, and one from a cache by the loader, which needs no LLVM.
+// its debugger and profiler registrations, and one from a cache, or compiled by another process, by the loader, which needs no LLVM.
 //
 //===----------------------------------------------------------------------===//
 #include "Kernels.h"
 
-#include "CompilerLibrary.h"
+#include "Compiler.h"
 #include "Events.h"
+
+#include "quern-compiler/Bridge.h"
 
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 
 namespace quern {
 namespace {
 
-Linker linkerFor(bool wasCompiled) {
+Linker linkerFor(bool wasCompiledHere) {
   const char *forced = std::getenv("QUERN_LINKER");
   const std::string_view choice = forced ? forced : "";
   if (choice == "orc")
     return Linker::Orc;
   if (choice == "loader")
     return Linker::Loader;
-  return wasCompiled ? Linker::Orc : Linker::Loader;
+  return wasCompiledHere ? Linker::Orc : Linker::Loader;
 }
 
-Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem, quern_origin_t origin) {
-  const Linker linker = linkerFor(origin == quern_origin_compiled);
-  const CompilerLibrary *compiler = nullptr;
-  if (linker == Linker::Orc) {
-    Result<const CompilerLibrary *> library = CompilerLibrary::get();
-    if (!library)
-      return library.takeError();
-    compiler = *library;
+/// `compiler` is who has compiled it, if that was now.
+Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem, quern_origin_t origin,
+                                  std::optional<Compiler> compiler = std::nullopt) {
+  const Linker linker = linkerFor(compiler && compiler->linkingLibrary());
+  if (linker == Linker::Orc && !compiler) {
+    Result<Compiler> found = Compiler::get();
+    if (!found)
+      return found.takeError();
+    compiler = *found;
   }
+  if (linker == Linker::Orc && !compiler->linkingLibrary())
+    return invalidArguments("QUERN_LINKER is orc; with QUERN_COMPILER=process kernels are linked by the loader");
   const int64_t start = nowNs();
-  auto executable = Executable::load(std::move(artifact), std::move(bytes), problem, linker, compiler);
+  auto executable =
+      Executable::load(std::move(artifact), std::move(bytes), problem, linker, compiler ? compiler->linkingLibrary() : nullptr);
   if (!executable)
     return executable.takeError();
   return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start};
@@ -99,24 +106,27 @@ Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const VerifiedProblem 
 }
 
 Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const VerifiedProblem &problem, const KernelKey &key, const Target &target) {
-  Result<const CompilerLibrary *> compiler = CompilerLibrary::get();
+  Result<Compiler> compiler = Compiler::get();
   if (!compiler)
     return compiler.takeError();
+  const bool isReported = isWanted(EventCompile);
+  std::string stageTimes;
   const int64_t start = nowNs();
-  Result<std::string> bytes = (*compiler)->compile(problem.desc.canonicalBytes(), target.text(), QUERN_COMPILER_ARTIFACT);
+  Result<std::string> bytes =
+      compiler->compile(problem.desc.canonicalBytes(), target.text(), QUERN_COMPILER_ARTIFACT, isReported ? &stageTimes : nullptr);
   const int64_t compileNs = nowNs() - start;
   if (!bytes)
     return bytes.takeError();
   compilations += 1;
-  if (isWanted(EventCompile))
-    reportCompiled(problem, (*compiler)->stageTimes(), compileNs);
+  if (isReported)
+    reportCompiled(problem, stageTimes, compileNs);
   Result<Artifact> artifact = Artifact::parse(*bytes);
   if (!artifact)
     return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);
   if (artifact->keyBytes != key.bytes)
     return internalError("the compiler gave an artifact of another key");
   (void)disk.store(key, *bytes); // counted there; a full disk costs the cache, not the result
-  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(*bytes), problem, quern_origin_compiled);
+  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(*bytes), problem, quern_origin_compiled, *compiler);
   if (loaded)
     loaded->compileNs = compileNs;
   return loaded;

@@ -100,6 +100,10 @@ conformance() { # PRESET SETS OPTION…: random problems against the readable re
   "build/$1/bin/tests/quern-conformance" --cases="$2" --jobs="$jobs" "${@:3}"
 }
 
+conformance_by_process() { # as conformance, compiled in other processes and linked by the loader
+  QUERN_COMPILER=process conformance "$@" --linker=loader
+}
+
 differential() { # PEER SETS OPTION…: the same problems against a genuine oneDNN
   tools/peers.sh "$1" && conformance release "$2" --peer="build/peers/$1" "${@:3}"
 }
@@ -123,6 +127,8 @@ step tests "conformance of eltwise, every ISA" conformance release eltwise "$(pi
 step tests "conformance of sum and concat, every ISA" conformance release sum,concat "$(pick --count=100 --count=0 --all)" --isa=all
 step tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 --all)" --linker=orc
 step tests "conformance of rnn, every ISA" conformance release rnn "$(pick --count=60 --count=150 --count=1000)" --isa=all
+step tests "conformance, compiled in another process" conformance_by_process release \
+  softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=20 --count=60 --count=300)"
 if [ $mode = default ]; then
   step tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader
 fi
@@ -135,7 +141,7 @@ step one "quern run, softmax of models" build/release/bin/quern run -f test/prob
 if [ $mode != quick ]; then
   step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,binary,eltwise,sum,concat,rnn \
     "$(pick --count=0 --count=1500 --all)"
-  step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler
+  step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler quern_compiler_process
   step tests "unit tests, asan" unit asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
   step tests "conformance, asan" conformance asan softmax,reorder,eltwise,binary,sum,concat,gemm,rnn --count="$(pick 0 240 1000)"

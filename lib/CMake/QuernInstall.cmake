@@ -1,8 +1,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What `cmake --install` copies: public headers, both libraries, the command, and what lets other builds find them, the CMake package
-# Quern and quern.pc. The tree that results may be moved. The compiler is an export set of its own, since only its users need MLIR.
+# What `cmake --install` copies: public headers, both libraries, the compiler's process, the command, and what lets other builds find
+# them, the CMake package Quern and quern.pc. The tree that results may be moved. The compiler is an export set of its own, since only its
+# users need MLIR.
 
 set(QUERN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Quern)
 
@@ -19,6 +20,8 @@ if(QUERN_ENABLE_COMPILER)
   set_target_properties(quern_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS quern_compiler EXPORT QuernCompilerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # libquern finds it in its own folder.
+  install(TARGETS quern_compiler_process RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT QuernCompilerTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})
   install(DIRECTORY include/quern-compiler DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()

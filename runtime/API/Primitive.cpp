@@ -9,7 +9,7 @@
 #include "API/Guard.h"
 #include "API/Handles.h"
 #include "Cache/Problems.h"
-#include "CompilerLibrary.h"
+#include "Compiler.h"
 
 #include <cstring>
 
@@ -39,7 +39,7 @@ Result<void> copyBlob(const Primitive &primitive, size_t *size, uint8_t *blob) {
 
 /// What quern_compile() and quern_explain() ask the compiler.
 struct CompileQuestion {
-  const CompilerLibrary *compiler;
+  Compiler compiler;
   std::string descriptor, target;
 };
 
@@ -55,7 +55,7 @@ Result<CompileQuestion> makeQuestion(const char *line, const char *targetText) {
     return verified.takeError();
   if (verified->isNoop)
     return Error{Status::NotRequired, concat("nothing is compiled for an empty tensor: ", verified->desc.text())};
-  Result<const CompilerLibrary *> compiler = CompilerLibrary::get();
+  Result<Compiler> compiler = Compiler::get();
   if (!compiler)
     return compiler.takeError();
   return CompileQuestion{*compiler, verified->desc.canonicalBytes(), target->text()};
@@ -155,7 +155,7 @@ quern_status_t quern_compile(const char *line, const char *target, quern_code_fo
     Result<CompileQuestion> question = makeQuestion(line, target);
     if (!question)
       return question.takeError();
-    return give(question->compiler->compile(question->descriptor, question->target, form), blob);
+    return give(question->compiler.compile(question->descriptor, question->target, form), blob);
   });
 }
 
@@ -167,7 +167,7 @@ quern_status_t quern_explain(const char *line, const char *target, quern_blob_t 
     Result<CompileQuestion> question = makeQuestion(line, target);
     if (!question)
       return question.takeError();
-    return give(question->compiler->explain(question->descriptor, question->target), blob);
+    return give(question->compiler.explain(question->descriptor, question->target), blob);
   });
 }
 

@@ -28,6 +28,7 @@ Environment:
   QUERN_NUM_THREADS          threads of an execution
   QUERN_VERBOSE              1: a line for each execution; 2: creation too
   QUERN_DEFAULT_FPMATH_MODE  strict, bf16, f16, tf32 or any
+  QUERN_COMPILER             process: compile in another process, whose crash is an error
 
 A problem is one line, for example
   softmax fwd_i alg=accurate src=f32:1024x1000:ab dst=f32:1024x1000:ab axis=1

@@ -216,6 +216,24 @@ TEST_F(CompilerTest, EveryFormIsGiven) {
   EXPECT_EQ(test::statusOf([] { compile(softmaxLine(4), quern_form_spirv, "avx2"); }), quern_unimplemented);
 }
 
+TEST_F(CompilerTest, AnotherProcessCompilesTheSame) {
+  for (quern_code_form_t form :
+       {quern_form_emit, quern_form_schedule, quern_form_lower, quern_form_llvm, quern_form_asm, quern_form_artifact}) {
+    const std::string here = compile(softmaxLine(4), form, "avx2");
+    test::ScopedEnvironment choice("QUERN_COMPILER", "process");
+    EXPECT_EQ(compile(softmaxLine(4), form, "avx2"), here) << form;
+  }
+  const std::vector<float> here = compute(device, softmaxLine(13));
+  test::ScopedEnvironment choice("QUERN_COMPILER", "process");
+  test::ScopedCaches::emptyMemory();
+  quern_set_disk_cache(nullptr);
+  quern_primitive_info_t info;
+  EXPECT_EQ(compute(device, softmaxLine(13), &info), here);
+  EXPECT_EQ(info.origin, quern_origin_compiled);
+  EXPECT_STREQ(info.linker, "loader");
+  EXPECT_EQ(test::statusOf([] { compile(softmaxLine(4), quern_form_spirv, "avx2"); }), quern_unimplemented);
+}
+
 /// What a child process prints that makes and runs the problem.
 std::string runChild(const std::string &line, const std::string &cache) {
   std::array<char, 4096> self{};
@@ -228,6 +246,13 @@ std::string runChild(const std::string &line, const std::string &cache) {
   if (child)
     pclose(child);
   return output;
+}
+
+TEST_F(CompilerTest, NoLlvmWhereAnotherProcessCompiles) {
+  test::ScopedEnvironment choice("QUERN_COMPILER", "process");
+  const std::string cold = runChild(softmaxLine(13), directory.path);
+  EXPECT_EQ(cold.find("origin=0"), 0u) << cold;
+  EXPECT_NE(cold.find("llvm=0 compiler=0"), std::string::npos) << cold;
 }
 
 TEST_F(CompilerTest, WarmProcessMapsNoLlvm) {

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Implements Bridge.h with the test kernels, so that caches, single flight, loading and execution are tested where the compiler is not
-// built, under the thread sanitizer above all. QUERN_FAKE makes it misbehave: refuse, garbage, foreign-key, bad-object, or slow. Its link()
-// is the runtime's loader under another name.
+// built, under the thread sanitizer above all. QUERN_FAKE makes it misbehave: refuse, garbage, foreign-key, bad-object, slow, or what only
+// another process survives: crash, abort, exit, hang, memory, noise. Its link() is the runtime's loader under another name.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -14,8 +14,11 @@
 #include "quern-compiler/Bridge.h"
 
 #include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -26,6 +29,27 @@ int answer(const quern_byte_sink *sink, std::string_view bytes, int status) {
   return status;
 }
 
+/// What a compiler should not do.
+void misbehave(std::string_view mode) {
+  if (mode == "slow")
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  if (mode == "crash")
+    std::raise(SIGSEGV);
+  if (mode == "abort") {
+    std::fputs("LLVM ERROR: the fake cannot go on\nStack dump:\n", stderr);
+    std::abort();
+  }
+  if (mode == "exit")
+    std::exit(3);
+  while (mode == "hang")
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  static std::vector<std::string> held;
+  while (mode == "memory")
+    held.emplace_back(size_t{16} << 20, 'x');
+  for (int line = 0; line < 20000 && mode == "noise"; ++line) // more than a pipe holds
+    std::fputs("a fake compiler that talks\n", line % 2 ? stdout : stderr);
+}
+
 Result<std::string> build(const quern_compile_request &request) {
   const char *fake = std::getenv("QUERN_FAKE");
   const std::string_view mode = fake ? fake : "";
@@ -33,8 +57,7 @@ Result<std::string> build(const quern_compile_request &request) {
     return unimplemented("the fake compiler was told to refuse");
   if (mode == "garbage")
     return std::string("this is no artifact");
-  if (mode == "slow")
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  misbehave(mode);
   Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes({static_cast<const char *>(request.descriptor), request.descriptor_size});
   Result<Target> target = Target::parse(request.target);
   if (!desc || !target)

@@ -48,6 +48,7 @@ int runChild(const char *line) {
 int main(int argc, char **argv) {
 #ifdef QUERN_TEST_COMPILER
   setenv("QUERN_COMPILER_LIBRARY", QUERN_TEST_COMPILER, 0);
+  setenv("QUERN_COMPILER_PROCESS", QUERN_TEST_COMPILER_PROCESS, 0);
 #endif
   setenv("QUERN_CACHE_DIR", "off", 0);
   if (argc == 3 && std::string_view(argv[1]) == "--child")

@@ -81,12 +81,8 @@ Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLV
   return translated;
 }
 
-} // namespace
-
-SpirvCodegen::SpirvCodegen() : context(std::make_unique<llvm::LLVMContext>()) {}
-SpirvCodegen::~SpirvCodegen() = default;
-
-Result<llvm::TargetMachine *> SpirvCodegen::machine() {
+/// One for each module: it keeps what it knows of a module's types and values, which are gone with it.
+Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeSPIRVTargetInfo();
@@ -94,8 +90,6 @@ Result<llvm::TargetMachine *> SpirvCodegen::machine() {
     LLVMInitializeSPIRVTargetMC();
     LLVMInitializeSPIRVAsmPrinter();
   });
-  if (made)
-    return made.get();
   std::string why;
   llvm::Triple triple(tripleText);
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, why);
@@ -103,15 +97,20 @@ Result<llvm::TargetMachine *> SpirvCodegen::machine() {
     return internalError("codegen: LLVM has no target for ", tripleText, ": ", why);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  made.reset(
+  std::unique_ptr<llvm::TargetMachine> made(
       target->createTargetMachine(triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (!made)
     return internalError("codegen: LLVM cannot make a target machine for ", tripleText);
-  return made.get();
+  return made;
 }
 
+} // namespace
+
+SpirvCodegen::SpirvCodegen() : context(std::make_unique<llvm::LLVMContext>()) {}
+SpirvCodegen::~SpirvCodegen() = default;
+
 Result<std::string> SpirvCodegen::run(mlir::ModuleOp module, const Target &target, SpirvCodeForm form, bool verifyIr) {
-  Result<llvm::TargetMachine *> found = machine();
+  Result<std::unique_ptr<llvm::TargetMachine>> found = makeMachine();
   if (!found)
     return found.takeError();
   std::string complaint;

@@ -20,8 +20,7 @@
 
 namespace llvm {
 class LLVMContext;
-class TargetMachine;
-} // namespace llvm
+}
 
 namespace quern {
 
@@ -38,10 +37,7 @@ public:
   Result<std::string> run(mlir::ModuleOp module, const Target &target, SpirvCodeForm form, bool verifyIr);
 
 private:
-  Result<llvm::TargetMachine *> machine();
-
   std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::TargetMachine> made;
 };
 
 } // namespace quern

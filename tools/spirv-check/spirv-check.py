@@ -236,7 +236,7 @@ def check_planted(tally):
 
 
 def check_cut(spirv, path, tally):
-    """A module that ends early, in an instruction or behind one, must be refused."""
+    """A module that ends early must be refused."""
     for end in (len(spirv) - 6, 4 * (5 + sum(len(words) for _, words in list(module.instructions(spirv))[:-3]))):
         with open(path, "wb") as file:
             file.write(spirv[:end])

@@ -1,0 +1,24 @@
+//===- DeviceMap.cpp - The map recipe on a device -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Recipes/DeviceMap.h"
+
+#include "Recipes/DeviceMapEmitter.h"
+
+using namespace mlir;
+using namespace quern;
+
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceMap(func::FuncOp problem, const DeviceStrategy &strategy, std::string *whyNot) {
+  maps::MapProblem map;
+  map.function = problem;
+  std::string reason;
+  if (failed(maps::readMap(problem, map, reason))) {
+    if (whyNot)
+      *whyNot = reason;
+    return failure();
+  }
+  maps::DeviceMapPlan plan(map, strategy);
+  maps::planDeviceMap(plan);
+  return SmallVector<func::FuncOp>{maps::DeviceMapEmitter(plan).emit()};
+}

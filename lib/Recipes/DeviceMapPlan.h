@@ -1,0 +1,43 @@
+//===- DeviceMapPlan.h - How a device carries out a map -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A group takes a *box*: some neighbouring indices of each axis. Its work-items write the points of the box in the order of the
+// destination's memory. Where the source's order is another one, they first read them in that order into memory of the group.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_DEVICEMAPPLAN_H
+#define QUERN_RECIPES_DEVICEMAPPLAN_H
+
+#include "Recipes/DeviceStrategy.h"
+#include "Recipes/MapAxes.h"
+#include "Recipes/MapPlan.h"
+
+namespace quern::maps {
+
+struct DeviceMapPlan {
+  MapProblem &problem;
+  const DeviceStrategy &strategy;
+  Strides counts;      ///< of the box, by axis; 1 along curved axes
+  Group written, read; ///< the axes of the box in the order of the destination and of the source
+  bool isThroughMemory = false;
+  Strides inMemory; ///< by axis: from one index to the next in the group's memory
+  int64_t memoryElements = 0;
+  int64_t group = 1; ///< work-items
+  int64_t space = 1; ///< boxes
+
+  DeviceMapPlan(MapProblem &problem, const DeviceStrategy &strategy) : problem(problem), strategy(strategy) {}
+  const Operand &source() const { return problem.operands[problem.source]; }
+  int64_t points() const { return written.lanes(); }
+  /// Boxes along an axis.
+  int64_t boxes(unsigned axis) const;
+  std::string text() const;
+};
+
+/// Decides everything. Cannot fail.
+void planDeviceMap(DeviceMapPlan &plan);
+
+} // namespace quern::maps
+
+#endif // QUERN_RECIPES_DEVICEMAPPLAN_H

@@ -1,0 +1,182 @@
+//===- DeviceRowPlan.cpp - Rows over work-items ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Accesses decide first: neighbouring work-items take what lies side by side in most operands, along the row or across rows. Then the
+// length of a row says how many share it.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/DeviceRowPlan.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::rows;
+
+bool DeviceRowPlan::compensates() const {
+  constexpr int64_t manyTerms = 128;
+  return !isHeld && typical(chain.rowExtent) / step() > manyTerms;
+}
+
+namespace {
+
+class Planner {
+public:
+  explicit Planner(DeviceRowPlan &plan) : plan(plan), chain(plan.chain), strategy(plan.strategy) {}
+  LogicalResult run(std::string &whyNot);
+
+private:
+  void numberSweeps();
+  int64_t bytesSideBySide(int dim);
+  int64_t bytesOfPosition();
+  void shareAlongRow();
+  void giveRowsToItems();
+  void countRows();
+
+  DeviceRowPlan &plan;
+  RowChain &chain;
+  const DeviceStrategy &strategy;
+  int vectorDim = -1;
+};
+
+/// The number of sweeps is the depth of dependent reductions; results that are elements are written in the last one.
+void Planner::numberSweeps() {
+  for (Stage &stage : chain.stages) {
+    int sweep = 0;
+    for (const Access &access : stage.ins)
+      if (access.producer >= 0)
+        sweep = std::max(sweep, plan.sweepOf[access.producer] + (chain.stages[access.producer].reduces ? 1 : 0));
+    plan.sweepOf.push_back(sweep);
+    if (stage.reduces || (stage.writesArgument && stage.isElementwise()))
+      plan.sweeps = std::max(plan.sweeps, sweep + 1);
+  }
+}
+
+/// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row.
+int64_t Planner::bytesSideBySide(int dim) {
+  int64_t bytes = 0;
+  chain.forEachAccess([&](Stage &stage, Access &access) {
+    if (stage.perRow || !access.isArgument() || access.producer >= 0)
+      return;
+    bool isAdjacent = dim < 0 ? access.row.step() == 1 : access.strides[dim] == 1;
+    bytes += isAdjacent ? bytesOf(access.elementType()) : 0;
+  });
+  return bytes;
+}
+
+/// Registers of one position of a row, in bytes of a work-item: what is read, each in the type that it is computed in.
+int64_t Planner::bytesOfPosition() {
+  int64_t reads = 0, widest = 4;
+  for (Stage &stage : chain.stages) {
+    for (const Access &access : stage.ins)
+      reads += stage.isElementwise() || stage.reduces ? access.isMemoryRead() && !access.row.isStill() : 0;
+    for (Value argument : stage.op.getBlock()->getArguments())
+      widest = std::max(widest, bytesOf(argument.getType()));
+  }
+  llvm::SmallDenseSet<Value> distinct;
+  for (Stage &stage : chain.stages)
+    for (const Access &access : stage.ins)
+      if (access.isMemoryRead() && !access.row.isStill())
+        distinct.insert(access.base);
+  return std::max<int64_t>(1, std::min<int64_t>(reads, distinct.size())) * widest;
+}
+
+/// A sub-group if it can hold a row, else the smallest group that can hold it in few registers, else the greatest one, which holds it or
+/// sweeps over it.
+void Planner::shareAlongRow() {
+  constexpr int64_t ofSubGroup = 16, ofGroup = 8, ofStep = 4;
+  int64_t length = typical(chain.rowExtent), bytes = bytesOfPosition();
+  int64_t most = std::max<int64_t>(1, strategy.heldBytes / bytes);
+  auto slotsOf = [&](int64_t items) { return static_cast<int64_t>(llvm::divideCeil(length, items)); };
+  bool isKnown = !isOpen(chain.rowExtent);
+  if (isKnown && slotsOf(plan.subGroup) <= std::min(most, ofSubGroup)) {
+    plan.share = RowShare::SubGroup;
+    plan.items = plan.subGroup;
+    plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));
+    plan.rows = plan.group / plan.items;
+  } else {
+    plan.share = RowShare::Group;
+    plan.items = plan.subGroup;
+    while (2 * plan.items <= strategy.maxGroup && slotsOf(plan.items) > std::min(most, ofGroup))
+      plan.items *= 2;
+    plan.group = plan.items;
+  }
+  plan.slots = slotsOf(plan.items);
+  plan.isHeld = isKnown && plan.slots <= most;
+  if (!plan.isHeld)
+    plan.slots = isKnown ? std::min(most, ofStep) : 1;
+}
+
+void Planner::giveRowsToItems() {
+  constexpr int64_t ofStep = 8;
+  int64_t most = std::max<int64_t>(1, strategy.heldBytes / bytesOfPosition());
+  plan.share = RowShare::Item;
+  plan.items = 1;
+  plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));
+  plan.isHeld = chain.rowExtent <= most;
+  plan.slots = plan.isHeld ? chain.rowExtent : isOpen(chain.rowExtent) ? 1 : std::min(most, ofStep);
+  plan.rows = plan.group;
+}
+
+/// The rows of a group are neighbours in the order of dims; those of open dims are apart, unless there are no others.
+void Planner::countRows() {
+  int open = -1;
+  for (auto [d, dim] : llvm::enumerate(chain.dims)) {
+    if (isOpen(dim.extent)) {
+      open = d;
+      continue;
+    }
+    plan.count *= dim.extent;
+    plan.order.push_back(d);
+  }
+  if (auto *inner = llvm::find(plan.order, static_cast<unsigned>(vectorDim)); inner != plan.order.end())
+    std::rotate(inner, inner + 1, plan.order.end());
+  if (open >= 0 && plan.count == 1)
+    plan.openDim = open;
+  else if (plan.count < plan.rows) { // no rows to share a group
+    plan.rows = plan.isAlongRow() ? plan.count : llvm::alignTo(plan.count, plan.subGroup);
+    plan.group = plan.rows * plan.items;
+  }
+  for (auto [d, dim] : llvm::enumerate(chain.dims))
+    if (isOpen(dim.extent))
+      plan.factors.append({indexOfOpen(dim.extent), static_cast<int>(d) == plan.openDim ? plan.rows : 1});
+  plan.space = plan.openDim >= 0 ? 1 : llvm::divideCeil(plan.count, plan.rows);
+}
+
+LogicalResult Planner::run(std::string &whyNot) {
+  if (chain.rowLoop < 0) {
+    whyNot = "nothing is reduced";
+    return failure();
+  }
+  numberSweeps();
+  auto sizes = ArrayRef(strategy.subGroupSizes);
+  auto preferred = llvm::find(sizes, 16);
+  plan.subGroup = preferred == sizes.end() ? sizes.back() : *preferred;
+  int64_t best = bytesSideBySide(-1);
+  for (int d = chain.dims.size() - 1; d >= 0; --d)
+    if (int64_t bytes = bytesSideBySide(d); bytes > best && chain.dims[d].extent > 1) {
+      best = bytes;
+      vectorDim = d;
+    }
+  if (vectorDim < 0)
+    shareAlongRow();
+  else
+    giveRowsToItems();
+  countRows();
+  return success();
+}
+
+} // namespace
+
+std::string DeviceRowPlan::text() const {
+  std::string who = share == RowShare::SubGroup ? "a row to a sub-group of " + std::to_string(subGroup)
+                    : share == RowShare::Group  ? "a row to a group"
+                                                : "a row to a work-item";
+  std::string how = isHeld ? "held in " + std::to_string(slots) + " values of a work-item"
+                           : std::to_string(sweeps) + " sweeps in steps of " + std::to_string(slots);
+  return "rows: " + who + ", " + how + ", groups of " + std::to_string(group);
+}
+
+LogicalResult quern::rows::planDeviceRows(DeviceRowPlan &plan, std::string &whyNot) { return Planner(plan).run(whyNot); }

@@ -1,0 +1,53 @@
+//===- DeviceRowPlan.h - What the rows recipe decides for a device --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A plan says who shares a row, how many positions of it a work-item has, and whether these stay in registers from the first read to the
+// last write. Its text is the kernel's `quern.plan`.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_DEVICEROWPLAN_H
+#define QUERN_RECIPES_DEVICEROWPLAN_H
+
+#include "Recipes/DeviceStrategy.h"
+#include "Recipes/RowChain.h"
+
+namespace quern::rows {
+
+/// Who works on a row: neighbours along it, in a sub-group or in a whole group, or one work-item, whose neighbours have other rows.
+enum class RowShare { SubGroup, Group, Item };
+
+struct DeviceRowPlan {
+  RowChain &chain;
+  const DeviceStrategy &strategy;
+  RowShare share = RowShare::SubGroup;
+  int64_t subGroup = 16; ///< size
+  int64_t group = 16;    ///< work-items
+  int64_t items = 16;    ///< work-items of a row, side by side
+  int64_t rows = 1;      ///< of a group
+  int64_t slots = 1;     ///< positions that a work-item has of a row, or of a step, `items` apart
+  bool isHeld = false;   ///< they are all of the row: each element is read once and written once
+  int sweeps = 1;
+  llvm::SmallVector<int, 8> sweepOf;    ///< by stage: of a reduction, the one that makes it
+  llvm::SmallVector<unsigned, 6> order; ///< dims of a number of points, outermost first
+  int64_t count = 1;                    ///< rows of those dims, those beyond limits included
+  int openDim = -1;                     ///< the open dim that the rows of a group lie along, where there is no other
+  int64_t space = 1;                    ///< groups, times the factors
+  llvm::SmallVector<int64_t, 4> factors;
+
+  DeviceRowPlan(RowChain &chain, const DeviceStrategy &strategy) : chain(chain), strategy(strategy) {}
+  bool isAlongRow() const { return share != RowShare::Item; }
+  /// Positions of a step that all work-items have.
+  int64_t step() const { return items * slots; }
+  /// Sums of so many terms one after the other keep their error apart.
+  bool compensates() const;
+  std::string text() const;
+};
+
+/// Makes the plan, or fails with a reason where the chain reduces nothing.
+mlir::LogicalResult planDeviceRows(DeviceRowPlan &plan, std::string &whyNot);
+
+} // namespace quern::rows
+
+#endif // QUERN_RECIPES_DEVICEROWPLAN_H

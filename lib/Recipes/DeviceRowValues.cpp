@@ -1,0 +1,191 @@
+//===- DeviceRowValues.cpp - Values and addresses of a work-item ----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A body is cloned as it is. A reduction's combiner is written apart, since it may be applied to partial results in any order, which the
+// match has proved legal.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/DeviceRowEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+/// The results of a stage at one position: found in a cache or emitted here.
+DeviceRowEmitter::Values DeviceRowEmitter::values(int i, int64_t slot) {
+  Stage &stage = chain.stages[i];
+  bool isOfRow = !stage.isElementwise();
+  if (isOfRow)
+    if (auto hit = rowValues.find(i); hit != rowValues.end())
+      return hit->second;
+  if (!isOfRow)
+    if (auto hit = stepValues.find({i, slot}); hit != stepValues.end())
+      return hit->second;
+  Values results = before(isOfRow ? sweepLoop : nullptr, [&] {
+    Values blockArguments;
+    for (const Access &in : stage.ins)
+      blockArguments.push_back(operand(in, slot));
+    return emitBody(stage, blockArguments);
+  });
+  return isOfRow ? rowValues[i] = results : stepValues[{i, slot}] = results;
+}
+
+Value DeviceRowEmitter::operand(const Access &access, int64_t slot) {
+  if (access.unread)
+    return Value();
+  if (access.isScalar())
+    return captured(access.base);
+  return access.producer >= 0 ? values(access.producer, slot)[access.result] : read(access, slot);
+}
+
+Value DeviceRowEmitter::captured(Value scalar) {
+  TypedAttr attr;
+  if (matchPattern(scalar, m_Constant(&attr)))
+    return constant(attr);
+  return kernel.arguments.lookup(scalar);
+}
+
+/// Of a reduction, the terms that the combiners add.
+DeviceRowEmitter::Values DeviceRowEmitter::emitBody(Stage &stage, ArrayRef<Value> blockArguments) {
+  IRMapping map;
+  Block *block = stage.op.getBlock();
+  for (auto [argument, value] : llvm::zip(block->getArguments(), blockArguments))
+    if (value)
+      map.map(argument, value);
+  auto lookup = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v); };
+  for (Operation &op : block->without_terminator()) {
+    if (matchPattern(&op, m_Constant()))
+      continue; // captured where it is used
+    if (stage.reduces && llvm::is_contained(block->getTerminator()->getOperands(), op.getResult(0))) {
+      auto argument = dyn_cast<BlockArgument>(op.getOperand(0));
+      bool accumulatorFirst = argument && argument.getOwner() == block && argument.getArgNumber() >= stage.ins.size();
+      map.map(op.getResult(0), lookup(op.getOperand(accumulatorFirst ? 1 : 0)));
+      continue;
+    }
+    for (Value v : op.getOperands())
+      if (!map.contains(v))
+        map.map(v, captured(v));
+    b.clone(op, map);
+  }
+  return Values(llvm::map_range(block->getTerminator()->getOperands(), lookup));
+}
+
+/// A maxnumf or minnumf whose accumulator cannot be NaN is a compare-and-select; NaN terms lose, as required.
+Value DeviceRowEmitter::combine(Operation *like, Value term, Value accumulator) {
+  if (isa<arith::MaxNumFOp, arith::MinNumFOp>(like)) {
+    auto predicate = isa<arith::MaxNumFOp>(like) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+    return create<arith::SelectOp>(create<arith::CmpFOp>(predicate, term, accumulator), term, accumulator);
+  }
+  Operation *op = b.clone(*like);
+  op->setOperands({term, accumulator});
+  return op->getResult(0);
+}
+
+Value DeviceRowEmitter::constant(TypedAttr attr) {
+  Value &known = constants[attr];
+  if (!known)
+    known = before(first, [&] { return create<arith::ConstantOp>(attr).getResult(); });
+  return known;
+}
+
+/// A number, or an open size, which the kernel loads before all else.
+Value DeviceRowEmitter::index(int64_t value) {
+  if (auto known = indices.find(value); known != indices.end())
+    return known->second;
+  Value at = isOpen(value) ? index(indexOfOpen(value)) : Value();
+  Value made = before(first, [&]() -> Value {
+    if (at)
+      return create<memref::LoadOp>(kernel.sizes, ValueRange{at});
+    return create<arith::ConstantIndexOp>(value);
+  });
+  return indices[value] = made;
+}
+
+Value DeviceRowEmitter::add(Value a, Value c) { return create<arith::AddIOp>(a, c, arith::IntegerOverflowFlags::nsw); }
+
+Value DeviceRowEmitter::scaled(Value v, int64_t by) {
+  return by == 1 ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
+}
+
+/// Where index `at` of a loop lies, from the loop's start.
+Value DeviceRowEmitter::walk(Value at, const Walk &way) {
+  Value sum;
+  for (const Digit &digit : way.digits()) {
+    Value from = digit.shift ? add(at, index(digit.shift)) : at;
+    Value term = digit.unit == 1 ? from : create<arith::DivUIOp>(from, index(digit.unit)).getResult();
+    if (digit.modulus)
+      term = create<arith::RemUIOp>(term, index(digit.modulus));
+    term = scaled(term, digit.stride);
+    sum = sum ? add(sum, term) : term;
+  }
+  return sum ? sum : index(0);
+}
+
+/// offset + the parallel part of the address; one value for all operands that share it.
+Value DeviceRowEmitter::rowBase(const Access &access) {
+  Value &base = rowBases[{access.offset, access.strides, access.curves}];
+  if (!base)
+    base = before(sweepLoop, [&] {
+      Value sum = access.offset ? index(access.offset) : Value();
+      auto include = [&](Value term) { sum = sum ? add(sum, term) : term; };
+      for (auto [at, stride] : llvm::zip_equal(parallel, access.strides))
+        if (stride)
+          include(scaled(at, stride));
+      for (auto &[dim, way] : access.curves)
+        include(walk(parallel[dim], way));
+      return sum ? sum : index(0);
+    });
+  return base;
+}
+
+/// Of a slot, along the row; the cut one is held within it. ~slot: as it would be without.
+Value DeviceRowEmitter::positionOf(int64_t slot) {
+  if (auto known = positions.find(slot); known != positions.end())
+    return known->second;
+  int64_t apart = (slot < 0 ? ~slot : slot) * plan.items;
+  Value start = position ? position : item, at = apart ? add(start, index(apart)) : start;
+  if (slot >= 0 && slot == cutSlot)
+    at = create<arith::MinUIOp>(at, index(chain.rowExtent - 1));
+  return positions[slot] = at;
+}
+
+Value DeviceRowEmitter::place(const Access &access, int64_t slot) {
+  bool isStill = access.row.isStill();
+  Value &known = places[{nullptr, access.offset, access.strides, access.curves, access.row, isStill ? 0 : slot}];
+  if (known)
+    return known;
+  if (isStill)
+    return known = rowBase(access);
+  if (slot && slot != cutSlot && access.row.isLinear() && !isOpen(access.row.step()))
+    return known = add(place(access, 0), index(slot * plan.items * access.row.step()));
+  return known = add(rowBase(access), walk(positionOf(slot), access.row));
+}
+
+Value DeviceRowEmitter::read(const Access &access, int64_t slot) {
+  bool isOfRow = access.row.isStill();
+  auto &cache = isOfRow ? rowLoads : stepLoads;
+  AddressKey key{access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row, isOfRow ? 0 : slot};
+  if (auto hit = cache.find(key); hit != cache.end())
+    return hit->second;
+  Value v = before(isOfRow ? sweepLoop : nullptr, [&] {
+    Value memref = kernel.arguments.lookup(access.base);
+    SmallVector<Value, 1> at;
+    if (cast<MemRefType>(memref.getType()).getRank())
+      at.push_back(isOfRow ? rowBase(access) : place(access, slot));
+    return create<memref::LoadOp>(memref, at).getResult();
+  });
+  return cache[key] = v;
+}
+
+void DeviceRowEmitter::write(const Access &access, int64_t slot, Value v) {
+  Value memref = kernel.arguments.lookup(access.base);
+  SmallVector<Value, 1> at;
+  if (cast<MemRefType>(memref.getType()).getRank())
+    at.push_back(access.row.isStill() ? rowBase(access) : place(access, slot));
+  create<memref::StoreOp>(v, memref, at);
+}

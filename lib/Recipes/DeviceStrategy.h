@@ -1,0 +1,26 @@
+//===- DeviceStrategy.h - What a device contributes to the recipes --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_DEVICESTRATEGY_H
+#define QUERN_RECIPES_DEVICESTRATEGY_H
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+
+namespace quern {
+
+/// One table per target fills it (Targets/*/Strategy.h).
+struct DeviceStrategy {
+  llvm::SmallVector<int64_t, 4> subGroupSizes = {16, 32}; ///< ascending powers of two
+  int64_t maxGroup = 1024;                                ///< work-items
+  int64_t groupMemoryBytes = 65536;
+  int64_t heldBytes = 128;  ///< of a row that a work-item keeps in registers; half of what sub-groups of 16 have of them
+  int64_t smallGroup = 128; ///< work-items of a group whose sub-groups share nothing
+  int64_t lineBytes = 64;   ///< what one access of a sub-group should fill
+};
+
+} // namespace quern
+
+#endif // QUERN_RECIPES_DEVICESTRATEGY_H

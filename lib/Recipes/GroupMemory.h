@@ -1,0 +1,17 @@
+//===- GroupMemory.h - Memory that the work-items of a group share --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RECIPES_GROUPMEMORY_H
+#define QUERN_RECIPES_GROUPMEMORY_H
+
+#include "Recipes/Kernel.h"
+
+namespace quern {
+
+/// Makes a variable of a kernel's groups, `@<kernel>_shared<number>`, and names it where `builder` stands. It begins undefined.
+mlir::Value groupMemory(mlir::OpBuilder &builder, Kernel &kernel, int64_t elements, mlir::Type element, int64_t number);
+
+} // namespace quern
+
+#endif // QUERN_RECIPES_GROUPMEMORY_H

@@ -152,13 +152,28 @@ Value DeviceMapEmitter::memoryAt(const Digits &digits) {
   return at;
 }
 
+/// Narrow floats are moved as what they are made of, which every device has.
+static Type inMemory(Type element) {
+  bool isNarrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+  return isNarrow ? Type(IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth())) : element;
+}
+
+Value DeviceMapEmitter::fromMemory(const Digits &digits) {
+  Value stored = create<memref::LoadOp>(memory, ValueRange{memoryAt(digits)});
+  Type element = plan.source().element();
+  return stored.getType() == element ? stored : create<arith::BitcastOp>(element, stored).getResult();
+}
+
 /// The box of the source, in the order of its memory.
 void DeviceMapEmitter::readBox() {
-  memory = groupMemory(b, kernel, plan.memoryElements, plan.source().element(), 0);
+  memory = groupMemory(b, kernel, plan.memoryElements, inMemory(plan.source().element()), 0);
   forPoints(plan.read, /*isRolled=*/false, [&](const Digits &digits, Value inBox) {
     Value exists = both(both(inBox, insideAxes(digits)), insideLimits(digits, /*write=*/false));
     choose(exists, [&] {
       Value element = loadElement(problem.source, addressOf(problem.source, digits));
+      Type stored = inMemory(element.getType());
+      if (stored != element.getType())
+        element = create<arith::BitcastOp>(stored, element);
       create<memref::StoreOp>(element, memory, ValueRange{memoryAt(digits)});
     });
   });
@@ -180,9 +195,7 @@ void DeviceMapEmitter::writePoint(const Digits &digits, Value inBox) {
       for (unsigned i = 0; i < problem.operands.size(); ++i) {
         bool isNeeded = i + 1 < problem.operands.size() || problem.readsOld;
         bool isInMemory = plan.isThroughMemory && i == problem.source;
-        elements.push_back(!isNeeded    ? Value()
-                           : isInMemory ? create<memref::LoadOp>(memory, ValueRange{memoryAt(digits)}).getResult()
-                                        : loadElement(i, addressOf(i, digits)));
+        elements.push_back(!isNeeded ? Value() : isInMemory ? fromMemory(digits) : loadElement(i, addressOf(i, digits)));
       }
       return emitBody(elements);
     };

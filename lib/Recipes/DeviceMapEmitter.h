@@ -33,6 +33,7 @@ private:
   void forPointsInLoop(const Group &order, llvm::function_ref<void(const Digits &, Value inBox)> f);
   Value digitOf(int64_t at, int64_t unit, int64_t count, bool isLast);
   void readBox();
+  Value fromMemory(const Digits &digits);
   void writePoint(const Digits &digits, Value inBox);
   /// Where axis a's digits are past its end; null: nowhere.
   Value insideAxes(const Digits &digits);

@@ -28,6 +28,7 @@ public:
   LogicalResult run(std::string &whyNot);
 
 private:
+  bool isProduct() const;
   void numberSweeps();
   int64_t bytesSideBySide(int dim);
   int64_t bytesOfPosition();
@@ -40,6 +41,17 @@ private:
   const DeviceStrategy &strategy;
   int vectorDim = -1;
 };
+
+/// A reduction over inputs that each other rows read again: those are worth more than to be read row by row.
+bool Planner::isProduct() const {
+  auto isShared = [&](const Access &access) {
+    bool isAgain = false;
+    for (auto [dim, stride] : llvm::zip_equal(chain.dims, access.strides))
+      isAgain |= dim.extent > 1 && !stride;
+    return access.isMemoryRead() && !access.row.isStill() && isAgain;
+  };
+  return llvm::any_of(chain.stages, [&](const Stage &stage) { return stage.reduces && llvm::count_if(stage.ins, isShared) > 1; });
+}
 
 /// The number of sweeps is the depth of dependent reductions; results that are elements are written in the last one.
 void Planner::numberSweeps() {
@@ -148,6 +160,10 @@ void Planner::countRows() {
 LogicalResult Planner::run(std::string &whyNot) {
   if (chain.rowLoop < 0) {
     whyNot = "nothing is reduced";
+    return failure();
+  }
+  if (isProduct()) {
+    whyNot = "products, whose factors several rows share";
     return failure();
   }
   numberSweeps();

@@ -246,8 +246,11 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
   if (failed(expandForDevice(module, target)))
     return failure();
   assignSpaces(module);
-  for (auto function : module.getOps<func::FuncOp>())
+  for (auto function : module.getOps<func::FuncOp>()) {
     prepareForBarePointers(function);
+    if (int64_t size = numberOf(function, kernel_attr::subGroupSize)) // shuffles are lowered for sub-groups of a size that is known
+      function->setAttr("intel_reqd_sub_group_size", IntegerAttr::get(IntegerType::get(module.getContext(), 32), size));
+  }
   if (verifyIr && failed(verify(module)))
     return failure();
   ConversionConfig config;

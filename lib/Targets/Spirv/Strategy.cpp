@@ -20,11 +20,26 @@ struct DeviceSchedule {
 
 /// The first that takes a problem has it; the last takes them all.
 constexpr DeviceSchedule schedules[] = {
+    {"map", [](func::FuncOp problem, const DeviceTraits &device,
+               std::string *whyNot) { return scheduleDeviceMap(problem, deviceStrategyFor(device), whyNot); }},
+    {"rows", [](func::FuncOp problem, const DeviceTraits &device,
+                std::string *whyNot) { return scheduleDeviceRows(problem, deviceStrategyFor(device), whyNot); }},
     {"points", [](func::FuncOp problem, const DeviceTraits &device,
                   std::string *whyNot) { return schedulePoints(problem, pointsStrategyFor(device), whyNot); }},
 };
 
 } // namespace
+
+DeviceStrategy quern::deviceStrategyFor(const DeviceTraits &device) {
+  DeviceStrategy strategy;
+  strategy.subGroupSizes.clear();
+  for (int32_t size = 1; size <= 128; size *= 2)
+    if (device.hasSubGroups(size))
+      strategy.subGroupSizes.push_back(size);
+  strategy.maxGroup = device.maxGroupSize;
+  strategy.groupMemoryBytes = device.groupMemoryBytes;
+  return strategy;
+}
 
 PointsStrategy quern::pointsStrategyFor(const DeviceTraits &device) {
   PointsStrategy strategy;

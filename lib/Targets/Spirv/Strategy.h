@@ -11,10 +11,13 @@
 #define QUERN_TARGETS_SPIRV_STRATEGY_H
 
 #include "Desc/Target.h"
+#include "Recipes/DeviceMap.h"
+#include "Recipes/DeviceRows.h"
 #include "Recipes/Points.h"
 
 namespace quern {
 
+DeviceStrategy deviceStrategyFor(const DeviceTraits &device);
 PointsStrategy pointsStrategyFor(const DeviceTraits &device);
 
 /// Schedules `problem` by the first schedule that takes it, as kernels behind it; `problem` stays. Fails without a diagnostic where none

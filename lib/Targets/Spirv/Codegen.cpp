@@ -97,8 +97,9 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
     return internalError("codegen: LLVM has no target for ", tripleText, ": ", why);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  // No level above None: loop strength reduction takes a remainder by 32 for five bits, and the back end makes those eight.
   std::unique_ptr<llvm::TargetMachine> made(
-      target->createTargetMachine(triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+      target->createTargetMachine(triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::None));
   if (!made)
     return internalError("codegen: LLVM cannot make a target machine for ", tripleText);
   return made;

@@ -289,7 +289,7 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   traits.space = plan.space;
   traits.factors = plan.factors;
   traits.groupSize = plan.group;
-  traits.subGroupSize = plan.isAlongRow() ? plan.subGroup : 0;
+  traits.subGroupSize = plan.subGroup;
   kernel = makeKernel(chain.problem, after, traits);
   b.setInsertionPointToStart(&kernel.function.getBody().front());
   first = create<func::ReturnOp>();

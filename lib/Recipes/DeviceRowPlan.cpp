@@ -116,6 +116,10 @@ void Planner::shareAlongRow() {
     plan.group = plan.items;
   }
   plan.slots = slotsOf(plan.items);
+  if (plan.slots > most && plan.slots <= 2 * most && llvm::is_contained(strategy.subGroupSizes, 8)) {
+    plan.subGroup = 8;
+    most *= 2;
+  }
   plan.isHeld = isKnown && plan.slots <= most;
   if (!plan.isHeld)
     plan.slots = isKnown ? std::min(most, ofStep) : 1;
@@ -123,7 +127,7 @@ void Planner::shareAlongRow() {
 
 void Planner::giveRowsToItems() {
   constexpr int64_t ofStep = 8;
-  int64_t most = std::max<int64_t>(1, strategy.heldBytes / bytesOfPosition());
+  int64_t most = std::max<int64_t>(1, 2 * strategy.heldBytes / bytesOfPosition()); // no reduction keeps all of them at once
   plan.share = RowShare::Item;
   plan.items = 1;
   plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));

@@ -3,7 +3,8 @@
 """Gives modules to Intel's own Level Zero driver without its hardware: it builds them, records their launches into command lists and
 writes what a device would get to a file. Nothing is executed. A program of its own, since the driver reads its settings once:
 
-  capture.py FILE.spv…    one line for each module, `ok FILE` or `FILE: what the driver said`; the status tells whether all are taken
+  capture.py FILE.spv…    one line for each module, `ok FILE`, `lacks FILE` (larger groups or f64 than the device has) or
+                          `FILE: what the driver said`; the status tells whether all are taken
 """
 
 import ctypes
@@ -20,7 +21,7 @@ PRODUCTS = {
 SETTINGS = {"NEOReadDebugKeys": "1", "SetCommandStreamReceiver": "1"}
 
 _CONTEXT, _QUEUE, _LIST, _DEVICE_MEMORY, _HOST_MEMORY, _MODULE, _KERNEL = 0xD, 0xE, 0xF, 0x15, 0x16, 0x1B, 0x1D
-_EVENT_POOL, _EVENT = 0x10, 0x11
+_EVENT_POOL, _EVENT, _COMPUTE_PROPERTIES = 0x10, 0x11, 0x4
 _BUFFER_BYTES = 4096
 
 
@@ -50,6 +51,9 @@ class Driver:
         pool = _description(_EVENT_POOL, ctypes.c_uint32(1 | 4), ctypes.c_uint32(1))  # host visible, with timestamps
         self.call("zeEventPoolCreate", self.context, ctypes.byref(pool), 1, ctypes.byref(self.device), ctypes.byref(self.pool))
         self.make("zeEventCreate", self.pool, _description(_EVENT, *(ctypes.c_uint32(v) for v in (0, 4, 4))), into=self.event)
+        properties = (ctypes.c_uint32 * 64)(_COMPUTE_PROPERTIES)  # behind the header: the greatest group
+        self.call("zeDeviceGetComputeProperties", self.device, ctypes.byref(properties))
+        self.max_group = properties[4]
         self.buffer = ctypes.c_void_p()
         device_memory = _description(_DEVICE_MEMORY, ctypes.c_uint32(0), ctypes.c_uint32(0))
         host_memory = _description(_HOST_MEMORY, ctypes.c_uint32(0))
@@ -106,11 +110,16 @@ class Driver:
             self.call(destroy, what)
 
     def take(self, spirv):
-        kernels = module.read(spirv).kernels
+        """Whether the device has what the module asks for."""
+        read = module.read(spirv)
+        kernels = read.kernels
+        if read.has_f64 or any(k.group and k.group[0] > self.max_group for k in kernels):  # no product here has f64
+            return False
         built = self.build(spirv)
         for kernel in kernels:
             self.launch(built, kernel)
         self.call("zeModuleDestroy", built)
+        return True
 
 
 def main():
@@ -119,8 +128,7 @@ def main():
         with open(path, "rb") as file:
             spirv = file.read()
         try:
-            driver.take(spirv)
-            print("ok", path, flush=True)
+            print("ok" if driver.take(spirv) else "lacks", path, flush=True)
         except Refused as refused:
             failures += 1
             print(f"{path}: {refused}", flush=True)

@@ -10,7 +10,9 @@
 #include "Kernels.h"
 
 #include "Compiler.h"
+#include "Cpu/CpuExecutable.h"
 #include "Events.h"
+#include "LevelZero/DeviceExecutable.h"
 
 #include "quern-compiler/Bridge.h"
 
@@ -31,9 +33,9 @@ Linker linkerFor(bool wasCompiledHere) {
   return wasCompiledHere ? Linker::Orc : Linker::Loader;
 }
 
-/// `compiler` is who has compiled it, if that was now.
-Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem, quern_origin_t origin,
-                                  std::optional<Compiler> compiler = std::nullopt) {
+/// For the host. `compiler` is who has compiled it, if that was now.
+Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                     std::optional<Compiler> compiler) {
   const Linker linker = linkerFor(compiler && compiler->linkingLibrary());
   if (linker == Linker::Orc && !compiler) {
     Result<Compiler> found = Compiler::get();
@@ -43,12 +45,26 @@ Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const Ve
   }
   if (linker == Linker::Orc && !compiler->linkingLibrary())
     return invalidArguments("QUERN_LINKER is orc; with QUERN_COMPILER=process kernels are linked by the loader");
+  return CpuExecutable::load(std::move(artifact), std::move(bytes), problem, linker, compiler ? compiler->linkingLibrary() : nullptr);
+}
+
+Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem, quern_origin_t origin,
+                                  const Kernels::DeviceRef &device, std::optional<Compiler> compiler = std::nullopt) {
   const int64_t start = nowNs();
-  auto executable =
-      Executable::load(std::move(artifact), std::move(bytes), problem, linker, compiler ? compiler->linkingLibrary() : nullptr);
+  auto executable = device ? ze::DeviceExecutable::load(std::move(artifact), std::move(bytes), problem, device)
+                           : loadOnHost(std::move(artifact), std::move(bytes), problem, compiler);
   if (!executable)
     return executable.takeError();
   return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start};
+}
+
+/// A device's code is loaded for that device in that context, which its address tells: what is loaded keeps it alive.
+KernelKey keyOnDevice(const KernelKey &key, const Kernels::DeviceRef &device) {
+  KernelKey own = key;
+  const auto address = reinterpret_cast<uintptr_t>(device.get());
+  own.bytes.append(reinterpret_cast<const char *>(&address), sizeof address);
+  own.digest = digestOf(own.bytes);
+  return own;
 }
 
 } // namespace
@@ -65,74 +81,77 @@ Kernels &Kernels::process() {
 
 Kernels::Kernels() : diskCache(std::make_shared<DiskCache>(DiskCache::defaultDirectory())) {}
 
-Result<AcquiredKernel> Kernels::acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target) {
+Result<AcquiredKernel> Kernels::acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                        const DeviceRef &device) {
   AcquiredKernel acquired;
-  struct Request { // one pointer, so that std::function needs no allocation
+  struct Making { // one pointer, so that std::function needs no allocation
     Kernels &self;
-    const VerifiedProblem &problem;
-    const KernelKey &key;
-    const Target &target;
+    Request request;
     AcquiredKernel &acquired;
-  } request{*this, problem, key, target, acquired};
-  Result<MemoryCache::Found> found = memoryCache.getOrMake(key, [&request]() -> Result<MemoryCache::Value> {
-    Result<AcquiredKernel> made = request.self.make(request.problem, request.key, request.target);
+  } making{*this, {problem, key, target, device}, acquired};
+  const auto maker = [&making]() -> Result<MemoryCache::Value> {
+    Result<AcquiredKernel> made = making.self.make(making.request);
     if (!made)
       return made.takeError();
-    request.acquired = std::move(*made);
-    return request.acquired.executable;
-  });
+    making.acquired = std::move(*made);
+    return making.acquired.executable;
+  };
+  Result<MemoryCache::Found> found = memoryCache.getOrMake(device ? keyOnDevice(key, device) : key, maker);
   if (!found)
     return found.takeError();
   acquired.executable = std::move(found->value);
   return acquired;
 }
 
-Result<AcquiredKernel> Kernels::make(const VerifiedProblem &problem, const KernelKey &key, const Target &target) {
+Result<AcquiredKernel> Kernels::make(const Request &request) {
   std::shared_ptr<DiskCache> disk = this->disk();
-  if (Result<AcquiredKernel> loaded = fromDisk(*disk, problem, key); loaded && loaded->executable)
+  if (Result<AcquiredKernel> loaded = fromDisk(*disk, request); loaded && loaded->executable)
     return loaded;
-  return compile(*disk, problem, key, target);
+  return compile(*disk, request);
 }
 
 /// Without an executable on a miss.
-Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const VerifiedProblem &problem, const KernelKey &key) {
-  std::optional<DiskCache::Hit> hit = disk.lookup(key);
+Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request) {
+  std::optional<DiskCache::Hit> hit = disk.lookup(request.key);
   if (!hit)
     return AcquiredKernel{};
-  Result<AcquiredKernel> loaded = loadKernel(std::move(hit->artifact), std::move(hit->bytes), problem, quern_origin_disk);
+  Result<AcquiredKernel> loaded =
+      loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem, quern_origin_disk, request.device);
   if (!loaded && loaded.error().status != Status::OutOfMemory)
-    disk.reject(key);
+    disk.reject(request.key);
   return loaded;
 }
 
-Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const VerifiedProblem &problem, const KernelKey &key, const Target &target) {
+Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request) {
   Result<Compiler> compiler = Compiler::get();
   if (!compiler)
     return compiler.takeError();
   const bool isReported = isWanted(EventCompile);
   std::string stageTimes;
   const int64_t start = nowNs();
-  Result<std::string> bytes =
-      compiler->compile(problem.desc.canonicalBytes(), target.text(), QUERN_COMPILER_ARTIFACT, isReported ? &stageTimes : nullptr);
+  Result<std::string> bytes = compiler->compile(request.problem.desc.canonicalBytes(), request.target.text(), QUERN_COMPILER_ARTIFACT,
+                                                isReported ? &stageTimes : nullptr);
   const int64_t compileNs = nowNs() - start;
   if (!bytes)
     return bytes.takeError();
   compilations += 1;
   if (isReported)
-    reportCompiled(problem, stageTimes, compileNs);
+    reportCompiled(request.problem, stageTimes, compileNs);
   Result<Artifact> artifact = Artifact::parse(*bytes);
   if (!artifact)
     return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);
-  if (artifact->keyBytes != key.bytes)
+  if (artifact->keyBytes != request.key.bytes)
     return internalError("the compiler gave an artifact of another key");
-  (void)disk.store(key, *bytes); // counted there; a full disk costs the cache, not the result
-  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(*bytes), problem, quern_origin_compiled, *compiler);
+  (void)disk.store(request.key, *bytes); // counted there; a full disk costs the cache, not the result
+  Result<AcquiredKernel> loaded =
+      loadKernel(std::move(*artifact), std::move(*bytes), request.problem, quern_origin_compiled, request.device, *compiler);
   if (loaded)
     loaded->compileNs = compileNs;
   return loaded;
 }
 
-Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target) {
+Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
+                                         const DeviceRef &device) {
   Result<Artifact> artifact = Artifact::parse(bytes);
   if (!artifact)
     return invalidArguments("the cache blob cannot be used: ", artifact.error().message);
@@ -142,8 +161,8 @@ Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedP
   const bool runs = target.isCpu() ? compiledFor->isCpu() && compiledFor->isa <= target.isa : *compiledFor == target;
   if (!runs)
     return invalidArguments("the cache blob is for ", compiledFor->name(), "; the engine has ", target.name());
-  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob);
-  if (!loaded && loaded.error().status == Status::RuntimeError)
+  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, device);
+  if (!loaded && !device && loaded.error().status == Status::RuntimeError)
     return invalidArguments("the cache blob cannot be used: ", loaded.error().message);
   return loaded;
 }

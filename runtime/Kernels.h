@@ -12,7 +12,7 @@
 
 #include "Cache/Disk.h"
 #include "Cache/Memory.h"
-#include "Cpu/Executable.h"
+#include "Executable.h"
 
 #include <atomic>
 #include <memory>
@@ -30,18 +30,27 @@ struct AcquiredKernel {
 /// Monotonic, in ns.
 int64_t nowNs();
 
+namespace ze {
+class Device;
+} // namespace ze
+
 class Kernels {
 public:
+  /// The device of a `target` that is none of a CPU.
+  using DeviceRef = std::shared_ptr<ze::Device>;
+
   /// The process's. Made at its first use.
   static Kernels &process();
 
   Kernels();
 
   /// Looks in the caches, else compiles. Concurrent requests for one key share the work. Thread-safe.
-  Result<AcquiredKernel> acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target);
+  Result<AcquiredKernel> acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                 const DeviceRef &device = nullptr);
   /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged, of another problem or build, or for an instruction set
   /// that `target` does not include. Cache sizes may differ: they decide speed, not results.
-  Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target);
+  Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
+                                  const DeviceRef &device = nullptr);
 
   MemoryCache &memory() { return memoryCache; }
   /// The disk cache in use. Never null.
@@ -52,9 +61,16 @@ public:
   quern_cache_statistics_t statistics();
 
 private:
-  Result<AcquiredKernel> make(const VerifiedProblem &problem, const KernelKey &key, const Target &target);
-  Result<AcquiredKernel> fromDisk(DiskCache &disk, const VerifiedProblem &problem, const KernelKey &key);
-  Result<AcquiredKernel> compile(DiskCache &disk, const VerifiedProblem &problem, const KernelKey &key, const Target &target);
+  /// What is asked for, to make it.
+  struct Request {
+    const VerifiedProblem &problem;
+    const KernelKey &key;
+    const Target &target;
+    const DeviceRef &device;
+  };
+  Result<AcquiredKernel> make(const Request &request);
+  Result<AcquiredKernel> fromDisk(DiskCache &disk, const Request &request);
+  Result<AcquiredKernel> compile(DiskCache &disk, const Request &request);
 
   MemoryCache memoryCache;
   std::atomic<uint64_t> compilations{0};

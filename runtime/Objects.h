@@ -23,12 +23,23 @@
 
 namespace quern {
 
+namespace ze {
+class Device;
+class Stream;
+} // namespace ze
+
 /// A device and what its code is compiled for. Immutable.
 class Engine {
 public:
-  explicit Engine(EngineKind kind) : kind(kind), target(Target::host()) {}
+  explicit Engine(EngineKind kind) : kind(kind), target(Target::host()), targetText(target.text()) {}
+  /// On a device of Level Zero.
+  explicit Engine(std::shared_ptr<ze::Device> device);
   const EngineKind kind;
   const Target target;
+  const std::string targetText;
+  const std::shared_ptr<ze::Device> device; ///< null on the CPU
+  /// Of the device.
+  const char *name() const;
 
 private:
   friend class EngineRef;
@@ -62,32 +73,33 @@ private:
   Engine *engine;
 };
 
-/// Which threads executions run on. They are synchronous, so there is nothing to wait for.
+/// Where executions run. On the CPU they are synchronous, so that there is nothing to wait for; it is told which threads.
 class Stream {
 public:
   Stream(Engine *engine, bool profiling) : engine(engine), profiling(profiling) {}
+  Stream(Engine *engine, bool profiling, std::shared_ptr<ze::Stream> device)
+      : engine(engine), profiling(profiling), device(std::move(device)) {}
   Stream(Engine *engine, threadpool_interop::threadpool_iface *pool) : engine(engine), profiling(false), ownThreads(true), pool(pool) {}
 
   const EngineRef engine;
   const bool profiling;
   const bool ownThreads = false; ///< made for the embedder's threads: `pool`, or the calling thread alone
   threadpool_interop::threadpool_iface *const pool = nullptr;
+  const std::shared_ptr<ze::Stream> device = nullptr; ///< null on the CPU
 
+  /// Until all executions have finished.
+  Result<void> wait();
+  /// An execution on the CPU.
   void record(uint64_t ns) {
     std::lock_guard lock(mutex);
     durations.push_back(ns);
   }
-  void resetProfile() {
-    std::lock_guard lock(mutex);
-    durations.clear();
-  }
-  std::vector<uint64_t> profile() const {
-    std::lock_guard lock(mutex);
-    return durations;
-  }
+  Result<void> resetProfile();
+  /// Nanoseconds of each execution, on a device by its clock; waits.
+  Result<std::vector<uint64_t>> profile();
 
 private:
-  mutable std::mutex mutex;
+  std::mutex mutex;
   std::vector<uint64_t> durations;
 };
 
@@ -105,15 +117,20 @@ public:
   /// Buffers are 0, and more of a sparse tensor.
   bool hasBuffer(int index) const { return index >= 0 && index <= static_cast<int>(others.size()); }
   void *buffer(int index) const { return index == 0 ? data : others[static_cast<size_t>(index) - 1].data; }
-  /// Takes a buffer of the caller's, or null.
-  void setBuffer(int index, void *handle);
+  /// Takes a buffer of the caller's, or null. `invalid_arguments` if the engine cannot use it: on a device what is not Level Zero's memory
+  /// there, on the CPU memory of a device.
+  Result<void> setBuffer(int index, void *handle);
   /// Copies the value of a host scalar.
   void setScalar(const void *value) {
     std::memcpy(&scalar, value, static_cast<size_t>(bytes));
     data = &scalar;
   }
-  /// A buffer of its own, aligned to 64 bytes. An empty tensor gets none.
+  /// A buffer of its own, aligned to 64 bytes, in the device's memory. An empty tensor gets none.
   Result<void> allocate(int index);
+  /// Where the host may read and write a buffer until it is unmapped: the buffer itself, or a copy of what only the device can reach.
+  Result<void *> map(int index);
+  /// Brings a copy back to the device.
+  Result<void> unmap(int index, const void *mapped);
 
   const EngineRef engine;
   const TensorDesc desc;
@@ -123,10 +140,19 @@ public:
 
 private:
   struct Buffer {
-    void *data = nullptr, *owned = nullptr;
+    void *data = nullptr, *owned = nullptr, *mapped = nullptr; ///< `mapped`: the copy that the host has
+    bool isReachable = true;                                   ///< by the host
   };
+  int64_t bytesOf(int index) const { return index == 0 ? bytes : bytesOfBuffer(desc, index); }
+  void *&owned(int index) { return index == 0 ? firstOwned : others[static_cast<size_t>(index) - 1].owned; }
+  void *&mapped(int index) { return index == 0 ? firstMapped : others[static_cast<size_t>(index) - 1].mapped; }
+  bool &reachable(int index) { return index == 0 ? isFirstReachable : others[static_cast<size_t>(index) - 1].isReachable; }
+  void replace(int index, void *handle, bool isReachable);
+  void release(int index);
+
   uint64_t scalar = 0;
-  void *owned = nullptr;
+  void *firstOwned = nullptr, *firstMapped = nullptr;
+  bool isFirstReachable = true;
   std::vector<Buffer> others;
 };
 

@@ -10,6 +10,7 @@
 
 #include "Cpu/Execute.h"
 #include "Events.h"
+#include "LevelZero/Stream.h"
 
 #include <algorithm>
 #include <numeric>
@@ -65,7 +66,8 @@ Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<con
   const int64_t start = nowNs();
   if (problem->isNoop())
     return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0}, start);
-  Result<AcquiredKernel> acquired = Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target);
+  Result<AcquiredKernel> acquired =
+      Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device);
   return make(std::move(problem), std::move(acquired), start);
 }
 
@@ -143,6 +145,8 @@ Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec
                               describe(*slot->desc));
     if (memory->engine.get() && memory->engine->kind != stream.engine->kind) // a host scalar is on none
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is on another kind of engine than the stream");
+    if (memory->engine.get() && memory->engine->device != stream.engine->device)
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is on another device than the stream");
     if (!memory->data && memory->bytes > 0)
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", memory->bytes, " bytes");
     present.set(position);
@@ -222,12 +226,14 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
   if (!problem().verified().citations.overlapping.empty())
     if (Result<void> apart = checkOverlap(given); !apart)
       return apart;
-  const bool isTimed = stream.profiling || isWanted(EventExecute);
+  const bool isTimed = (stream.profiling && !stream.device) || isWanted(EventExecute); // a device has a clock of its own
   const int64_t start = isTimed ? nowNs() : 0;
-  Result<void> done = run(stream, given);
+  Result<void> done = stream.device ? runOnDevice(stream, given) : run(stream, given);
+  if (isTimed && done && stream.device)
+    done = stream.wait();
   if (isTimed && done) {
     const int64_t ns = nowNs() - start;
-    if (stream.profiling)
+    if (stream.profiling && !stream.device)
       stream.record(static_cast<uint64_t>(ns));
     if (isWanted(EventExecute))
       reportExecuted(*this, arguments, ns);
@@ -251,6 +257,25 @@ Result<void> Primitive::run(const Stream &stream, const Given &given) const {
   return runSteps(*kernel, given.buffers, context);
 }
 
+Result<void> Primitive::runOnDevice(const Stream &stream, const Given &given) const {
+  const size_t count = problem().verified().arguments.size();
+  bool isScalar[maxArguments];
+  int64_t bytes[maxArguments];
+  bool hasScalars = false;
+  for (size_t i = 0; i < count; ++i) {
+    isScalar[i] = given.memories[i]->desc.isHostScalar();
+    bytes[i] = given.memories[i]->bytes;
+    hasScalars |= isScalar[i];
+  }
+  ze::Call call{std::static_pointer_cast<const ze::DeviceExecutable>(kernel), {given.buffers, count}};
+  if (hasScalars)
+    call.isScalar = {isScalar, count};
+  call.sizes = sizeCount ? given.sizes : nullptr;
+  call.bufferBytes = bytes;
+  call.scratchpad = slots.size() > count ? given.buffers[count] : nullptr;
+  return stream.device->execute(call);
+}
+
 quern_primitive_info_t Primitive::info() const {
   const VerifiedProblem &verified = problem().verified();
   quern_primitive_info_t info{};
@@ -261,7 +286,7 @@ quern_primitive_info_t Primitive::info() const {
   info.implementation = verified.implementation.c_str();
   info.plan = kernel ? kernel->plan().c_str() : "";
   info.target = kernel ? kernel->target().c_str() : "";
-  info.linker = !kernel ? "none" : kernel->linker() == Linker::Orc ? "orc" : "loader";
+  info.linker = kernel ? kernel->linkerName() : "none";
   info.code_bytes = kernel ? static_cast<int64_t>(kernel->codeBytes()) : 0;
   info.scratch_bytes = kernel ? kernel->scratch().perThread : 0;
   info.shared_bytes = kernel ? kernel->scratch().shared : 0;

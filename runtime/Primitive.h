@@ -78,6 +78,7 @@ private:
   bool isEmpty(const Given &given) const;
   Error missing(const SlotSet &given) const;
   Result<void> run(const Stream &stream, const Given &given) const;
+  Result<void> runOnDevice(const Stream &stream, const Given &given) const;
 
   PrimitiveDescObject desc;
   std::shared_ptr<const Executable> kernel;

@@ -137,7 +137,7 @@ Result<AcquiredKernel> Problem::acquire() const {
     if (held)
       return AcquiredKernel{held, quern_origin_memory, 0, 0};
   }
-  return Kernels::process().acquire(problem, kernelKey, device->target);
+  return Kernels::process().acquire(problem, kernelKey, device->target, device->device);
 }
 
 Result<std::shared_ptr<const Executable>> Problem::hold() const {

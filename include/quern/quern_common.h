@@ -32,7 +32,10 @@ QUERN_API const quern_version_t *quern_version(void) QUERN_NOEXCEPT;
 
 /* --- Engine: a device ---------------------------------------------------------------------------------------------------------- */
 
-/** Devices of a kind: 1 for quern_cpu, 0 for any other. */
+/**
+ * Devices of a kind: 1 for quern_cpu, and for quern_gpu as many as Level Zero has GPUs, which is asked at the first question. 0 without
+ * its loader or a driver, and on an error, which quern_engine_create() tells.
+ */
 QUERN_API size_t quern_engine_get_count(quern_engine_kind_t kind) QUERN_NOEXCEPT;
 
 /** invalid_arguments: `index` is not below the count. */
@@ -44,8 +47,9 @@ QUERN_API quern_status_t quern_engine_destroy(quern_engine_t engine) QUERN_NOEXC
 /* --- Stream: an order of execution --------------------------------------------------------------------------------------------- */
 
 /**
- * `flags` is quern_stream_in_order, quern_stream_out_of_order (executed in order all the same) or both, with or without
- * quern_stream_profiling. On a CPU an execution has finished when the call returns.
+ * `flags` is quern_stream_in_order, quern_stream_out_of_order or both, with or without quern_stream_profiling. On a CPU an execution has
+ * finished when the call returns, and order makes no difference. On a device it goes on behind the call: in order each execution begins
+ * when the one before has ended; out of order nothing but quern_stream_wait() orders them.
  */
 QUERN_API quern_status_t quern_stream_create(quern_stream_t *stream, quern_engine_t engine, unsigned flags) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_stream_get_engine(const_quern_stream_t stream, quern_engine_t *engine) QUERN_NOEXCEPT;

@@ -30,6 +30,16 @@ QUERN_API quern_status_t quern_primitive_desc_get_text(const_quern_primitive_des
  */
 QUERN_API int quern_primitive_desc_chose_layout(const_quern_primitive_desc_t primitive_desc, int arg) QUERN_NOEXCEPT;
 
+/* --- What an engine is --------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;   /**< of the device; "cpu" */
+    const char *target; /**< what code is compiled for: an instruction set and caches, or a device's limits, as quern_compile() takes it */
+} quern_engine_info_t;
+
+/** The strings belong to the engine. */
+QUERN_API quern_status_t quern_engine_get_info(quern_engine_t engine, quern_engine_info_t *info) QUERN_NOEXCEPT;
+
 /* --- What a primitive is ------------------------------------------------------------------------------------------------------- */
 
 typedef enum QUERN_INT {
@@ -51,7 +61,7 @@ typedef struct {
     const char *implementation; /**< as quern_query_impl_info_str */
     const char *plan;      /**< one line: how it was scheduled */
     const char *target;    /**< what it was compiled for */
-    const char *linker;    /**< "orc", "loader" or "none" */
+    const char *linker;    /**< "orc", "loader", "driver" of a device, or "none" */
 } quern_primitive_info_t;
 
 /** The strings belong to the primitive. */

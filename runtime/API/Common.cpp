@@ -10,6 +10,7 @@
 #include "API/Handles.h"
 #include "Cpu/Threads.h"
 #include "Events.h"
+#include "LevelZero/Stream.h"
 
 #include "quern/quern_threadpool.h"
 
@@ -50,7 +51,16 @@ Result<void> createStream(quern_stream_t *stream, Engine *engine, unsigned flags
   constexpr unsigned known = quern_stream_in_order | quern_stream_out_of_order | quern_stream_profiling;
   if ((flags & ~known) || !(flags & (quern_stream_in_order | quern_stream_out_of_order)))
     return invalidArguments("stream flags 0x", std::hex, flags, " are not an order (0x1 or 0x2) with or without profiling (0x4)");
-  wrap(new Stream(engine, (flags & quern_stream_profiling) != 0), stream);
+  const bool isProfiling = flags & quern_stream_profiling;
+  if (!engine->device) {
+    wrap(new Stream(engine, isProfiling), stream);
+    return {};
+  }
+  const bool isInOrder = !(flags & quern_stream_out_of_order);
+  Result<std::unique_ptr<ze::Stream>> made = ze::Stream::create(engine->device, isInOrder, isProfiling);
+  if (!made)
+    return made.takeError();
+  wrap(new Stream(engine, isProfiling, std::move(*made)), stream);
   return {};
 }
 
@@ -110,7 +120,18 @@ const quern_version_t *quern_version(void) noexcept {
 
 // --- Engine ------------------------------------------------------------------------------------------------------------------------------
 
-size_t quern_engine_get_count(quern_engine_kind_t kind) noexcept { return kind == quern_cpu ? 1 : 0; }
+size_t quern_engine_get_count(quern_engine_kind_t kind) noexcept {
+  size_t count = kind == quern_cpu ? 1 : 0;
+  if (kind == quern_gpu)
+    (void)guarded([&]() -> Result<void> {
+      Result<std::span<const std::shared_ptr<ze::Device>>> devices = ze::allDevices();
+      if (!devices)
+        return devices.takeError();
+      count = devices->size();
+      return {};
+    });
+  return count;
+}
 
 quern_status_t quern_engine_create(quern_engine_t *engine, quern_engine_kind_t kind, size_t index) noexcept {
   return guarded([&]() -> Result<void> {
@@ -118,10 +139,14 @@ quern_status_t quern_engine_create(quern_engine_t *engine, quern_engine_kind_t k
     *engine = nullptr;
     if (kind != quern_cpu && kind != quern_gpu)
       return invalidArguments("engine kind ", static_cast<int>(kind), " is neither cpu (1) nor gpu (2)");
-    if (index >= quern_engine_get_count(kind))
-      return invalidArguments("there is no ", kind == quern_cpu ? "cpu" : "gpu", " engine ", index, ": their number is ",
-                              quern_engine_get_count(kind));
-    auto *created = new Engine(EngineKind::Cpu);
+    Result<std::span<const std::shared_ptr<ze::Device>>> devices =
+        kind == quern_gpu ? ze::allDevices() : std::span<const std::shared_ptr<ze::Device>>();
+    if (!devices)
+      return devices.takeError();
+    const size_t count = kind == quern_gpu ? devices->size() : 1;
+    if (index >= count)
+      return invalidArguments("there is no ", kind == quern_cpu ? "cpu" : "gpu", " engine ", index, ": their number is ", count);
+    Engine *created = kind == quern_gpu ? new Engine((*devices)[index]) : new Engine(EngineKind::Cpu);
     EngineRef::retain(created);
     wrap(created, engine);
     return {};
@@ -132,6 +157,14 @@ quern_status_t quern_engine_get_kind(quern_engine_t engine, quern_engine_kind_t 
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("engine", engine, "kind", kind);
     *kind = toC<quern_engine_kind_t>(unwrap(engine)->kind);
+    return {};
+  });
+}
+
+quern_status_t quern_engine_get_info(quern_engine_t engine, quern_engine_info_t *info) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("engine", engine, "info", info);
+    *info = {unwrap(engine)->name(), unwrap(engine)->targetText.c_str()};
     return {};
   });
 }
@@ -164,7 +197,7 @@ quern_status_t quern_stream_get_engine(const_quern_stream_t stream, quern_engine
 quern_status_t quern_stream_wait(quern_stream_t stream) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("stream", stream);
-    return {}; // executions have finished when they return
+    return unwrap(stream)->wait();
   });
 }
 
@@ -178,8 +211,7 @@ quern_status_t quern_reset_profiling(quern_stream_t stream) noexcept {
     QUERN_REQUIRE("stream", stream);
     if (Result<void> checked = requireProfiling(*unwrap(stream)); !checked)
       return checked;
-    unwrap(stream)->resetProfile();
-    return {};
+    return unwrap(stream)->resetProfile();
   });
 }
 
@@ -190,12 +222,14 @@ quern_status_t quern_query_profiling_data(quern_stream_t stream, quern_profiling
       return checked;
     if (kind != quern_profiling_data_kind_time)
       return invalidArguments("profiling data kind ", static_cast<int>(kind), " is not time (1)");
-    const std::vector<uint64_t> durations = unwrap(stream)->profile();
-    if (data && (*count < 0 || static_cast<size_t>(*count) < durations.size()))
-      return invalidArguments("there is room for ", *count, " profiling entries; there are ", durations.size());
+    const Result<std::vector<uint64_t>> durations = unwrap(stream)->profile();
+    if (!durations)
+      return durations.error();
+    if (data && (*count < 0 || static_cast<size_t>(*count) < durations->size()))
+      return invalidArguments("there is room for ", *count, " profiling entries; there are ", durations->size());
     if (data)
-      std::copy(durations.begin(), durations.end(), data);
-    *count = static_cast<int>(durations.size());
+      std::copy(durations->begin(), durations->end(), data);
+    *count = static_cast<int>(durations->size());
     return {};
   });
 }
@@ -205,6 +239,8 @@ quern_status_t quern_threadpool_interop_stream_create(quern_stream_t *stream, qu
     QUERN_REQUIRE("stream", stream);
     *stream = nullptr;
     QUERN_REQUIRE("engine", engine);
+    if (unwrap(engine)->device)
+      return invalidArguments("threads are of a cpu engine; the engine is a gpu");
     wrap(new Stream(unwrap(engine), static_cast<threadpool_interop::threadpool_iface *>(threadpool)), stream);
     return {};
   });

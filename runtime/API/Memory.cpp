@@ -23,6 +23,9 @@ Result<void> requireHostScalar(const Memory &memory) {
   return memory.desc.isHostScalar() ? Result<void>() : Result<void>(invalidArguments("the memory is not a host scalar"));
 }
 
+/// Mapping keeps a copy, which the interface takes for no change.
+Memory *writable(const_quern_memory_t memory) { return const_cast<Memory *>(unwrap(memory)); }
+
 Result<void> checkBuffer(const Memory &memory, int index) {
   if (!memory.hasBuffer(index))
     return invalidArguments("index is ", index, "; the memory has ", bufferCount(memory.desc), " buffers");
@@ -41,10 +44,8 @@ Result<void> createMemory(quern_memory_t *memory, const_quern_memory_desc_t desc
     return invalidArguments("memory cannot be made of a descriptor with runtime dims, strides or offset; it is ", textOf(tensor));
   auto created = std::make_unique<Memory>(unwrap(engine), tensor);
   for (int index = 0; void *handle : handles) {
-    if (handle != QUERN_MEMORY_ALLOCATE)
-      created->setBuffer(index, handle);
-    else if (Result<void> allocated = created->allocate(index); !allocated)
-      return allocated;
+    if (Result<void> done = handle == QUERN_MEMORY_ALLOCATE ? created->allocate(index) : created->setBuffer(index, handle); !done)
+      return done;
     ++index;
   }
   wrap(created.release(), memory);
@@ -135,7 +136,10 @@ quern_status_t quern_memory_map_data_v2(const_quern_memory_t memory, void **mapp
     QUERN_REQUIRE("memory", memory, "mapped_ptr", mapped);
     if (Result<void> ok = checkBuffer(*unwrap(memory), index); !ok)
       return ok;
-    *mapped = unwrap(memory)->buffer(index);
+    Result<void *> found = writable(memory)->map(index);
+    if (!found)
+      return found.takeError();
+    *mapped = *found;
     return {};
   });
 }
@@ -149,9 +153,7 @@ quern_status_t quern_memory_unmap_data_v2(const_quern_memory_t memory, void *map
     QUERN_REQUIRE("memory", memory);
     if (Result<void> ok = checkBuffer(*unwrap(memory), index); !ok)
       return ok;
-    if (mapped != unwrap(memory)->buffer(index))
-      return invalidArguments("mapped_ptr is not what quern_memory_map_data() gave");
-    return {};
+    return writable(memory)->unmap(index, mapped);
   });
 }
 
@@ -184,8 +186,7 @@ quern_status_t quern_memory_set_data_handle_v2(quern_memory_t memory, void *hand
       return ok;
     if (Result<void> ok = checkBuffer(*unwrap(memory), index); !ok)
       return ok;
-    unwrap(memory)->setBuffer(index, handle);
-    return {};
+    return unwrap(memory)->setBuffer(index, handle);
   });
 }
 

@@ -132,6 +132,8 @@ quern_status_t quern_primitive_get_entry(const_quern_primitive_t handle, quern_e
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive", handle, "entry", entry);
     const Executable *executable = unwrap(handle)->executable();
+    if (executable && unwrap(handle)->problem().engine()->device)
+      return unimplemented("a primitive of a device has no functions that the host could call");
     *entry = executable ? executable->entry() : quern_entry_t{};
     entry->abi_version = QUERN_KERNEL_ABI_VERSION;
     return {};

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Cache/Memory.h"
 
-#include "Cpu/Executable.h"
+#include "Executable.h"
 
 #include <optional>
 

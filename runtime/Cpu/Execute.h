@@ -11,7 +11,7 @@
 #define QUERN_RUNTIME_CPU_EXECUTE_H
 
 #include "Cpu/Context.h"
-#include "Cpu/Executable.h"
+#include "Executable.h"
 
 namespace quern {
 

@@ -76,6 +76,7 @@ public:
   /// Copies the given sizes and adds the derived ones. `buffers` are those of the arguments.
   Result<void> deriveSizes(void *const *buffers, const int64_t *given, int64_t *sizes) const;
   size_t derivedSizeCount() const { return derived.size(); }
+  std::span<const DerivedSize> derivedSizes() const { return derived; }
   size_t sizeCount() const { return givenSizes; } ///< without the derived ones
 
   std::span<const Instruction> instructions() const { return code; }

@@ -8,12 +8,10 @@
 
 namespace quern {
 
-void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, void *scratch, int64_t begin, int64_t end) const {
-  if (begin >= end)
-    return;
+void *const *ProgramRun::buffersOf(const Program::Step &step, const int64_t *indices, void **named) const {
   const quern_entry_step_t &call = *step.call;
   if (!call.buffers)
-    return invoke(call, {buffers, scratch, shared, sizes}, begin, end);
+    return buffers;
   int64_t products[maxStepProducts];
   size_t count = 0;
   for (const Program::Product &product : program.productsOf(step)) {
@@ -23,7 +21,6 @@ void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, voi
       value *= indices[depths[i]];
     products[count++] = value;
   }
-  void *named[maxStepBuffers];
   const int64_t *coefficient = bound + step.coefficients;
   const uint32_t *places = program.places() + step.firstBuffer;
   const size_t arguments = program.argumentCount();
@@ -35,7 +32,14 @@ void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, voi
         places[b] < arguments ? static_cast<char *>(buffers[places[b]]) : regions + program.regionStart(bound, places[b] - arguments);
     named[b] = start + offset;
   }
-  invoke(call, {named, scratch, shared, sizes}, begin, end);
+  return named;
+}
+
+void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, void *scratch, int64_t begin, int64_t end) const {
+  if (begin >= end)
+    return;
+  void *named[maxStepBuffers];
+  invoke(*step.call, {buffersOf(step, indices, named), scratch, shared, sizes}, begin, end);
 }
 
 void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch, int64_t low, int64_t high) const {

@@ -22,6 +22,8 @@ struct ProgramRun {
   void *shared;         ///< by kernels
   char *regions;        ///< where the first begins
 
+  /// What a step's kernel gets, in `named` (maxStepBuffers) unless that is what the arguments are.
+  void *const *buffersOf(const Program::Step &step, const int64_t *indices, void **named) const;
   /// The places [low, high) of a group's space.
   void runGroup(uint32_t group, const int64_t *indices, void *scratch, int64_t low, int64_t high) const;
 

@@ -72,7 +72,8 @@ FILE *start(const Part &part, const SuiteOptions &options, const std::string &li
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   std::string command = concat("QUERN_MAX_CPU_ISA=", part.isa, " ", quoted(self), " --cases=", part.set, " --seed=", options.seed,
                                " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds, " --linker=", linker,
-                               options.peer.empty() ? "" : " --peer=" + quoted(options.peer), options.listOnly ? " --list" : "");
+                               options.peer.empty() ? "" : " --peer=" + quoted(options.peer), options.listOnly ? " --list" : "",
+                               options.engine == quern_gpu ? " --engine=gpu" : "");
   return popen(command.c_str(), "r");
 }
 
@@ -147,7 +148,7 @@ std::string roundsOf() {
 int main(int argc, char **argv) {
   SuiteOptions options;
   std::vector<std::string> isas;
-  std::string linker = "both";
+  std::string linker = "both", engine = "cpu";
   CLI::App app("Draws random problems, runs them and judges the results. Exit 1 if one is wrong or a kind of problem was not reached.");
   app.add_option("--seed", options.seed, "Of everything that is drawn")->capture_default_str();
   std::vector<std::string> sets;
@@ -160,6 +161,9 @@ int main(int argc, char **argv) {
   app.add_option("--first", options.first, "Number of the first problem, to run a part of them")->capture_default_str();
   app.add_option("--seconds", options.seconds, "Stop after this long; 0: no limit")->capture_default_str();
   app.add_option("--isa", isas, "Instruction sets, or all; default: this machine's, or QUERN_MAX_CPU_ISA")->delimiter(',');
+  app.add_option("--engine", engine, "cpu, or gpu: the first device of Level Zero. What it lacks is skipped and counted")
+      ->check(CLI::IsMember({"cpu", "gpu"}))
+      ->capture_default_str();
   int64_t jobs = 1;
   app.add_option("--jobs", jobs, "Processes at a time: of instruction sets, sets of cases, and parts of reorder-tags")
       ->check(CLI::PositiveNumber)
@@ -171,6 +175,7 @@ int main(int argc, char **argv) {
   app.add_option("--peer", options.peer, "A genuine oneDNN 3.x to compare with: its library, or its environment from tools/peers.sh");
   CLI11_PARSE(app, argc, argv);
   try {
+    options.engine = engine == "gpu" ? quern_gpu : quern_cpu;
     options.useLoader = linker != "orc";
     options.useOrc = linker != "loader" || !options.peer.empty();
     if (isas == std::vector<std::string>{"all"})

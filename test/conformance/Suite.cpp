@@ -55,7 +55,7 @@ Result<void> Suite::open() {
   startSeconds = now();
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
     std::signal(signal, reportCrash);
-  Result<Device> opened = Device::open(quern_cpu);
+  Result<Device> opened = Device::open(options.engine);
   if (!opened)
     return opened.takeError();
   device = std::move(*opened);
@@ -90,8 +90,7 @@ void Suite::runLegal() {
       cases.adaptToPeer(drawn);
     if (peer && drawn.data.fill == FillKind::Special)
       drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
-    std::snprintf(runningCase, sizeof(runningCase), "QUERN_MAX_CPU_ISA=%s %s", std::string(nameOfIsa(Target::host().isa)).c_str(),
-                  commandOf(drawn).c_str());
+    std::snprintf(runningCase, sizeof(runningCase), "%s%s", settingOf().c_str(), commandOf(drawn).c_str());
     if (Result<void> done = runCase(drawn); !done)
       fail(drawn, done.error().message);
     else
@@ -99,8 +98,13 @@ void Suite::runLegal() {
   }
 }
 
-std::string Suite::commandOf(const Case &drawn) {
-  std::string command = concat("quern run '", drawn.desc.text(), "' --check --data=", nameOf(drawn.data.fill), " --seed=", drawn.data.seed);
+std::string Suite::settingOf() const {
+  return device.isCpu() ? concat("QUERN_MAX_CPU_ISA=", nameOfIsa(device.target().isa), ' ') : std::string();
+}
+
+std::string Suite::commandOf(const Case &drawn) const {
+  std::string command = concat("quern run '", drawn.desc.text(), device.isCpu() ? "'" : "' --engine=gpu",
+                               " --check --data=", nameOf(drawn.data.fill), " --seed=", drawn.data.seed);
   if (drawn.data.misalignment)
     command += concat(" --misalign=", drawn.data.misalignment);
   for (size_t i = 0; i < drawn.sizes.size(); ++i)
@@ -110,7 +114,7 @@ std::string Suite::commandOf(const Case &drawn) {
 
 void Suite::fail(const Case &drawn, const std::string &why) {
   ++failed;
-  std::cout << "FAILED: " << why << "\n  QUERN_MAX_CPU_ISA=" << nameOfIsa(Target::host().isa) << ' ' << commandOf(drawn) << std::endl;
+  std::cout << "FAILED: " << why << "\n  " << settingOf() << commandOf(drawn) << std::endl;
 }
 
 void Suite::failLine(const std::string &line, const std::string &why) {
@@ -123,11 +127,11 @@ Result<void> Suite::readCase(const Case &drawn, Problem &open, Problem &sized) c
   Result<PrimitiveDesc> parsed = PrimitiveDesc::parse(text);
   if (!parsed || !(*parsed == drawn.desc))
     return internalError("the text form does not round-trip: ", parsed ? parsed->text() : withoutNewlines(parsed.error().message));
-  Result<Problem> first = readProblem(text, Target::host());
+  Result<Problem> first = readProblem(text, device.target());
   if (!first)
     return first.takeError();
   Result<std::string> sizedText = drawn.sizes.empty() ? Result<std::string>(text) : withSizes(text, drawn.sizes);
-  Result<Problem> second = sizedText ? readProblem(*sizedText, Target::host()) : Result<Problem>(sizedText.takeError());
+  Result<Problem> second = sizedText ? readProblem(*sizedText, device.target()) : Result<Problem>(sizedText.takeError());
   if (!second)
     return second.takeError();
   open = std::move(*first);
@@ -155,7 +159,7 @@ Result<void> Suite::runCase(const Case &drawn) {
     return {};
   if (std::optional<Result<void>> done = cases.runInstead(device, drawn)) {
     cases.count(drawn, sized.desc(), nullptr);
-    return *done;
+    return *done ? *done : skipOrFail(done->takeError());
   }
   Result<ProblemData> data = ProblemData::create(sized, drawn.data);
   if (!data)
@@ -169,7 +173,7 @@ Result<void> Suite::runCase(const Case &drawn) {
   std::string text = drawn.desc.text();
   Result<Kernel> kernel = Kernel::create(device, text);
   if (!kernel)
-    return kernel.takeError();
+    return skipOrFail(kernel.takeError());
   std::string fromOrc, fromLoader;
   if (options.useOrc)
     if (Result<void> done = executeAndJudge(*kernel, *data, fromOrc); !done)
@@ -188,6 +192,13 @@ Result<void> Suite::runCase(const Case &drawn) {
     return Error{done.error().status, "with the loader: " + done.error().message};
   if (options.useOrc && fromOrc != fromLoader)
     return internalError("the loader's kernel and ORC's give different bits");
+  return {};
+}
+
+Result<void> Suite::skipOrFail(Error error) {
+  if (device.isCpu() || error.status != Status::Unimplemented)
+    return error;
+  ++skipped[withoutNewlines(error.message)];
   return {};
 }
 
@@ -326,7 +337,8 @@ void Suite::runIllegal() {
 }
 
 int Suite::summarize() const {
-  std::cout << cases.name() << ", instruction set " << nameOfIsa(Target::host().isa) << ", seed " << options.seed << ", "
+  std::cout << cases.name() << (device.isCpu() ? ", instruction set " : ", device ")
+            << (device.isCpu() ? device.target().name() : std::string_view(device.name())) << ", seed " << options.seed << ", "
             << (options.useLoader ? options.useOrc ? "ORC and loader" : "loader" : "ORC") << ": " << legal << " problems (" << bySpecial
             << " with special values, " << inPlace << " in place, " << misaligned << " misaligned, " << empty << " empty)\n";
   cases.print(std::cout);
@@ -338,6 +350,13 @@ int Suite::summarize() const {
     std::cout << peer->version() << ": compared " << peerCompared << ", refused by it " << peerRefused << '\n';
   for (const auto &[difference, count] : peerDifferences)
     std::cout << "known difference: " << difference << ": " << count << '\n';
+  int64_t skips = 0;
+  for (const auto &[why, count] : skipped) {
+    skips += count;
+    std::cout << "skipped: " << why << ": " << count << '\n';
+  }
+  if (!device.isCpu())
+    std::cout << skips << " skipped of those passed\n";
   std::cout << "worst error " << worst << " of the threshold\n";
   int64_t missed = 0;
   if (!peer && options.first == 0)

@@ -28,6 +28,7 @@ struct SuiteOptions {
   double seconds = 0;    ///< 0: no limit
   bool listOnly = false; ///< verify legal problems and print the commands that would run them
   bool useOrc = true, useLoader = true;
+  quern_engine_kind_t engine = quern_cpu;
   std::string peer; ///< a oneDNN to compare with; empty: none
 };
 
@@ -45,10 +46,14 @@ public:
   int summarize() const;
 
 private:
-  static std::string commandOf(const Case &drawn);
+  std::string commandOf(const Case &drawn) const;
+  /// In front of a command, so that it runs on the same.
+  std::string settingOf() const;
   void fail(const Case &drawn, const std::string &why);
   void failLine(const std::string &line, const std::string &why);
   Result<void> runCase(const Case &drawn);
+  /// What only a device refuses is counted, not failed.
+  Result<void> skipOrFail(Error error);
   /// What a case needs to be run: the verified problem that the kernel is made for, and the same with all sizes.
   Result<void> readCase(const Case &drawn, Problem &open, Problem &sized) const;
   void countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData &data);
@@ -68,6 +73,7 @@ private:
   std::string cacheDirectory;
   std::map<std::string, int64_t> peerDifferences; ///< by what is known of them
   std::map<std::string, int64_t> refusals;        ///< by kind of mistake
+  std::map<std::string, int64_t> skipped;         ///< by what the device has not
   int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0;
   int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0;
   double worst = 0;

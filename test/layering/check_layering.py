@@ -44,7 +44,7 @@ LAYERS = [
     ("compiler", ["lib/Compiler/*"],
      FREE + ["emit", "recipes", "transforms", "targets", "bridge", "embedder", "public", "mlir"]),
     ("runtime-threads", ["runtime/Cpu/*"], FREE + ["runtime", "bridge", "public", "tbb"]),
-    ("runtime-levelzero", ["runtime/LevelZero/*"], FREE + ["runtime", "public", "ze"]),
+    ("runtime-levelzero", ["runtime/LevelZero/*"], FREE + ["runtime", "public", "ze", "runtime/Cpu/ProgramRun.h", "runtime/Cpu/Steps.h"]),
     ("api", ["runtime/API/*", "runtime/Dnnl/*"], FREE + ["runtime", "runtime-threads", "runtime-levelzero", "bridge", "public"]),
     ("runtime", ["runtime/*"], FREE + ["runtime-threads", "runtime-levelzero", "bridge", "public"]),
     ("tool-opt", ["tools/quern-opt/*"], FREE + ["emit", "recipes", "transforms", "targets", "compiler", "embedder", "public", "mlir"]),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 
 namespace quern::test {
 namespace {
@@ -20,10 +21,19 @@ template <typename Function> Function *driverFunction(const char *name) {
 
 } // namespace
 
-bool useTestDriver() {
+bool useTestDriver(char **argv) {
   setenv("ZE_ENABLE_ALT_DRIVERS", QUERN_TEST_DRIVER, 0);
   setenv("ZE_OPENCL_LIBRARY", QUERN_TEST_OPENCL, 0);
-  return access(std::getenv("ZE_OPENCL_LIBRARY"), R_OK) == 0;
+  const std::string library = std::getenv("ZE_OPENCL_LIBRARY"), folder = library.substr(0, library.rfind('/'));
+  if (access(library.c_str(), R_OK) != 0)
+    return false;
+  const char *set = std::getenv("LD_LIBRARY_PATH");
+  const std::string old = set ? set : "";
+  if (!old.starts_with(folder)) {
+    setenv("LD_LIBRARY_PATH", (old.empty() ? folder : folder + ":" + old).c_str(), 1);
+    execv("/proc/self/exe", argv);
+  }
+  return true;
 }
 
 void failDriverCall(int64_t n, int32_t result) { driverFunction<void(int64_t, int32_t)>("zeOverOpenClFail")(n, result); }

@@ -9,6 +9,7 @@
 #include "Command.h"
 #include "Desc/Target.h"
 #include "Json.h"
+#include "Kernel.h"
 #include "Output.h"
 
 #include "quern/quern.h"
@@ -44,14 +45,45 @@ Json describeCpu() {
           {"l3_kib", target.l3Kib}};
 }
 
-void printText(const Json &cpu) {
+/// What the compiler knows of a device, and its name.
+Result<Json> describeGpu(size_t index) {
+  Result<Device> device = Device::open(quern_gpu, index);
+  if (!device)
+    return device.takeError();
+  const DeviceTraits &traits = device->target().device;
+  Json sizes = Json::array();
+  for (int32_t size = 1; size <= 128; size *= 2)
+    if (traits.hasSubGroups(size))
+      sizes.push_back(size);
+  return Json{{"kind", "gpu"},
+              {"index", index},
+              {"name", device->name()},
+              {"sub_group_sizes", sizes},
+              {"max_group_size", traits.maxGroupSize},
+              {"group_memory_bytes", traits.groupMemoryBytes},
+              {"f16", traits.hasF16},
+              {"f64", traits.hasF64},
+              {"target", device->target().text()}};
+}
+
+void printGpu(const Json &gpu) {
+  std::cout << "gpu" << gpu["index"] << ' ' << gpu["name"].get<std::string>() << "\n     sub-groups       " << gpu["sub_group_sizes"].dump()
+            << "\n     group            up to " << gpu["max_group_size"] << " work-items, "
+            << formatBytes(gpu["group_memory_bytes"].get<int64_t>()) << " of memory\n     arithmetic       f32"
+            << (gpu["f16"].get<bool>() ? ", f16" : "") << (gpu["f64"].get<bool>() ? ", f64" : "") << "\n     target           "
+            << gpu["target"].get<std::string>() << '\n';
+}
+
+void printText(const Json &cpu, const std::vector<Json> &gpus) {
   std::cout << "cpu  " << cpu["name"].get<std::string>() << "\n     instruction set  " << cpu["isa"].get<std::string>();
   if (cpu["isa"] != cpu["detected_isa"])
     std::cout << " (the machine has " << cpu["detected_isa"].get<std::string>() << "; QUERN_MAX_CPU_ISA caps it)";
   std::cout << "\n     threads          " << cpu["threads"] << "\n     caches           L1 "
             << formatBytes(cpu["l1_kib"].get<int64_t>() * 1024) << ", L2 " << formatBytes(cpu["l2_kib"].get<int64_t>() * 1024) << ", L3 "
             << formatBytes(cpu["l3_kib"].get<int64_t>() * 1024) << "\n     target           " << cpu["target"].get<std::string>() << '\n';
-  if (quern_engine_get_count(quern_gpu) == 0)
+  for (const Json &gpu : gpus)
+    printGpu(gpu);
+  if (gpus.empty())
     std::cout << "gpu  none\n";
   std::cout << "targets that can be compiled for: native";
   for (const std::string &name : targetNames())
@@ -60,11 +92,19 @@ void printText(const Json &cpu) {
 }
 
 int listDevices(bool json) {
-  Json cpu = describeCpu();
+  Json cpu = describeCpu(), all = Json::array({cpu});
+  std::vector<Json> gpus;
+  for (size_t index = 0; index < quern_engine_get_count(quern_gpu); ++index) {
+    Result<Json> gpu = describeGpu(index);
+    if (!gpu)
+      return reportError(gpu.error());
+    gpus.push_back(*gpu);
+    all.push_back(std::move(*gpu));
+  }
   if (json)
-    printJson(Json{{"devices", {cpu}}, {"targets", targetNames()}});
+    printJson(Json{{"devices", all}, {"targets", targetNames()}});
   else
-    printText(cpu);
+    printText(cpu, gpus);
   return exitOk;
 }
 

@@ -8,6 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace quern {
 namespace {
 
@@ -37,14 +40,22 @@ Result<void> checked(quern_status_t status) {
   return Error{static_cast<Status>(status), message.empty() ? quern_status_name(status) : message};
 }
 
-Result<Device> Device::open(quern_engine_kind_t kind) {
+Result<Device> Device::open(quern_engine_kind_t kind, size_t index) {
   if (quern_engine_get_count(kind) == 0)
     return unimplemented("there is no device of kind ", kind == quern_gpu ? "gpu" : "cpu", "; see `quern devices`");
   Device device;
   quern_engine_t engine = nullptr;
-  if (Result<void> made = checked(quern_engine_create(&engine, kind, 0)); !made)
+  if (Result<void> made = checked(quern_engine_create(&engine, kind, index)); !made)
     return made.takeError();
   device.ownedEngine.reset(engine);
+  quern_engine_info_t info{};
+  if (Result<void> got = checked(quern_engine_get_info(engine, &info)); !got)
+    return got.takeError();
+  Result<Target> target = Target::parse(info.target);
+  if (!target)
+    return target.takeError();
+  device.compiledFor = *target;
+  device.ownName = info.name;
   quern_stream_t stream = nullptr;
   if (Result<void> made = checked(quern_stream_create(&stream, engine, quern_stream_default_flags)); !made)
     return made.takeError();
@@ -68,8 +79,45 @@ Result<Kernel> Kernel::create(const Device &device, const std::string &line) {
   return kernel;
 }
 
+/// On a device arguments that share a buffer share its memory.
+Result<quern_memory_t> Kernel::makeMemory(const BoundBuffer &buffer, const_quern_memory_desc_t desc) {
+  quern_memory_t memory = nullptr;
+  quern_status_t status = quern_success;
+  const size_t bytes = quern_memory_desc_get_size(desc);
+  if (buffer.desc->isHostScalar()) {
+    status = quern_memory_create_host_scalar(&memory, desc, buffer.data);
+  } else if (device->isCpu() || bytes == 0) {
+    status = quern_memory_create(&memory, desc, device->engine(), device->isCpu() ? buffer.data : nullptr);
+  } else {
+    const auto same = std::find_if(copies.begin(), copies.end(), [&](const Copy &copy) { return copy.data == buffer.data; });
+    void *handle = QUERN_MEMORY_ALLOCATE;
+    if (same != copies.end())
+      status = quern_memory_get_data_handle(same->memory, &handle);
+    if (status == quern_success)
+      status = quern_memory_create(&memory, desc, device->engine(), handle);
+    if (status == quern_success && same == copies.end())
+      copies.push_back({memory, buffer.data, bytes});
+  }
+  if (Result<void> done = checked(status); !done)
+    return done.takeError();
+  return memory;
+}
+
+Result<void> Kernel::copy(bool toDevice) const {
+  for (const Copy &each : copies) {
+    void *mapped = nullptr;
+    if (Result<void> done = checked(quern_memory_map_data(each.memory, &mapped)); !done)
+      return done;
+    std::memcpy(toDevice ? mapped : each.data, toDevice ? each.data : mapped, each.bytes);
+    if (Result<void> done = checked(quern_memory_unmap_data(each.memory, mapped)); !done)
+      return done;
+  }
+  return {};
+}
+
 Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
   memories.clear();
+  copies.clear();
   arguments.clear();
   for (const auto &[argument, buffer] : buffers) {
     quern_memory_desc_t made = nullptr;
@@ -81,13 +129,11 @@ Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
       return internalError("the primitive does not know its argument ", argument);
     if (!hasRuntimeDims(known) && !quern_memory_desc_equal(known, made))
       return internalError("the primitive has another descriptor for its argument ", argument);
-    quern_memory_t memory = nullptr;
-    const quern_status_t status = buffer.desc->isHostScalar() ? quern_memory_create_host_scalar(&memory, made, buffer.data)
-                                                              : quern_memory_create(&memory, made, device->engine(), buffer.data);
-    if (Result<void> done = checked(status); !done)
-      return done;
-    memories.emplace_back(memory);
-    arguments.push_back({argument, memory});
+    Result<quern_memory_t> memory = makeMemory(buffer, made);
+    if (!memory)
+      return memory.takeError();
+    memories.emplace_back(*memory);
+    arguments.push_back({argument, *memory});
   }
   return {};
 }
@@ -98,6 +144,14 @@ Result<int64_t> Kernel::scratchpadBytes() const {
 }
 
 Result<void> Kernel::execute() const {
+  if (Result<void> copied = copy(true); !copied)
+    return copied;
+  if (Result<void> done = run(); !done)
+    return done;
+  return copy(false);
+}
+
+Result<void> Kernel::run() const {
   quern_status_t status = quern_primitive_execute(primitive.get(), device->stream(), static_cast<int>(arguments.size()), arguments.data());
   return checked(status == quern_success ? quern_stream_wait(device->stream()) : status);
 }

@@ -9,6 +9,7 @@
 #ifndef QUERN_TOOLS_KERNEL_H
 #define QUERN_TOOLS_KERNEL_H
 
+#include "Desc/Target.h"
 #include "Desc/TensorDesc.h"
 #include "Support/Error.h"
 #include "quern/quern.h"
@@ -34,11 +35,18 @@ Result<void> checked(quern_status_t status);
 /// An engine with a stream in order.
 class Device {
 public:
-  static Result<Device> open(quern_engine_kind_t kind);
+  static Result<Device> open(quern_engine_kind_t kind, size_t index = 0);
   quern_engine_t engine() const { return ownedEngine.get(); }
   quern_stream_t stream() const { return ownedStream.get(); }
+  /// What its kernels are compiled for.
+  const Target &target() const { return compiledFor; }
+  bool isCpu() const { return compiledFor.isCpu(); }
+  /// As quern_engine_get_info() gives it.
+  const std::string &name() const { return ownName; }
 
 private:
+  Target compiledFor;
+  std::string ownName;
   Owned<quern_engine_t, quern_engine_destroy> ownedEngine;
   Owned<quern_stream_t, quern_stream_destroy> ownedStream;
 };
@@ -53,19 +61,32 @@ struct BoundBuffer {
 class Kernel {
 public:
   static Result<Kernel> create(const Device &device, const std::string &line);
-  /// Buffers by execution argument. They stay bound until the next bind().
+  /// Buffers by execution argument. They stay bound until the next bind(). A device other than the CPU gets memory of its own for them.
   Result<void> bind(const std::map<int32_t, BoundBuffer> &buffers);
   /// What the caller has to give beside the tensors; 0 but in user mode.
   Result<int64_t> scratchpadBytes() const;
+  /// Executes and waits; what other memory a device has is filled before and read back after.
   Result<void> execute() const;
+  /// The same without moving anything: for timing.
+  Result<void> run() const;
   const quern_primitive_info_t &info() const { return details; }
 
 private:
+  /// What the device has instead of a buffer of the host.
+  struct Copy {
+    quern_memory_t memory;
+    void *data;
+    size_t bytes;
+  };
+  Result<quern_memory_t> makeMemory(const BoundBuffer &buffer, const_quern_memory_desc_t desc);
+  Result<void> copy(bool toDevice) const;
+
   const Device *device = nullptr;
   Owned<quern_primitive_desc_t, quern_primitive_desc_destroy> desc;
   Owned<quern_primitive_t, quern_primitive_destroy> primitive;
   std::vector<Owned<quern_memory_t, quern_memory_destroy>> memories;
   std::vector<quern_exec_arg_t> arguments;
+  std::vector<Copy> copies;
   quern_primitive_info_t details{};
 };
 

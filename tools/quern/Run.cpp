@@ -29,6 +29,7 @@ struct RunOptions {
   uint64_t seed = 1;
   int64_t repeat = 10;
   int64_t misalignment = 0;
+  size_t index = 0;
   bool check = false, json = false, inPlace = false;
 };
 
@@ -55,7 +56,7 @@ public:
   explicit Runner(const RunOptions &options) : options(options) {}
 
   Result<void> open() {
-    Result<Device> opened = Device::open(options.engine == "gpu" ? quern_gpu : quern_cpu);
+    Result<Device> opened = Device::open(options.engine == "gpu" ? quern_gpu : quern_cpu, options.index);
     if (!opened)
       return opened.takeError();
     device = std::move(*opened);
@@ -72,7 +73,7 @@ public:
 
 private:
   Result<void> run(const std::string &line, RunReport &report) {
-    Result<Problem> given = readProblem(line, Target::host());
+    Result<Problem> given = readProblem(line, device.target());
     if (!given)
       return given.takeError();
     report.problem = given->text;
@@ -80,7 +81,7 @@ private:
     Result<Problem> sized = Result<Problem>(*given);
     if (!options.sizes.empty()) {
       Result<std::string> sizedLine = withSizes(line, options.sizes);
-      sized = sizedLine ? readProblem(*sizedLine, Target::host()) : Result<Problem>(sizedLine.takeError());
+      sized = sizedLine ? readProblem(*sizedLine, device.target()) : Result<Problem>(sizedLine.takeError());
     }
     if (!sized)
       return sized.takeError();
@@ -112,7 +113,7 @@ private:
       checkOutputs(data, report);
     if (Result<void> stored = storeOutputs(data); !stored)
       return stored;
-    return measure([&] { return kernel.execute(); }, options.repeat, 0, report.timing);
+    return measure([&] { return kernel.run(); }, options.repeat, 0, report.timing);
   }
 
   static void checkOutputs(const ProblemData &data, RunReport &report) {
@@ -262,6 +263,7 @@ void addRunCommand(CLI::App &app, int &exitCode) {
   command->add_option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
   command->add_flag("--check", options->check, "Compare with the reference; exit 1 if wrong");
   command->add_option("--engine", options->engine, "cpu or gpu")->check(CLI::IsMember({"cpu", "gpu"}))->capture_default_str();
+  command->add_option("--index", options->index, "Which engine of its kind, as `quern devices` counts them")->capture_default_str();
   command->add_option("--arg", options->inputs, "ARGUMENT=FILE: take an input from a .npy file (bf16 and f8 as raw words)")
       ->allow_extra_args(false);
   command->add_option("--out", options->outputs, "ARGUMENT=FILE: write an output to a .npy file")->allow_extra_args(false);

@@ -91,7 +91,7 @@ Result<void> travel(const Device &device, const Case &drawn) {
   const ReorderDesc &there = std::get<ReorderDesc>(drawn.desc.op);
   PrimitiveDesc wayBack = drawn.desc;
   wayBack.op = ReorderDesc{there.dst, there.src};
-  Result<Problem> first = readProblem(drawn.desc.text(), Target::host()), second = readProblem(wayBack.text(), Target::host());
+  Result<Problem> first = readProblem(drawn.desc.text(), device.target()), second = readProblem(wayBack.text(), device.target());
   if (!first || !second)
     return first ? second.takeError() : first.takeError();
   Result<ProblemData> out = ProblemData::create(*first, drawn.data), back = ProblemData::create(*second, drawn.data);

@@ -166,6 +166,7 @@ TEST_F(BadInput, AttributesThatAreOnlyKept) {
 TEST_F(BadInput, Common) {
   void *pool = nullptr;
   quern_engine_kind_t kind;
+  quern_engine_info_t about;
   quern_fpmath_mode_t mode;
   stream profiled(device, stream::flags::in_order | stream::flags::profiling);
   quern_stream_t ps = profiled.get();
@@ -176,10 +177,12 @@ TEST_F(BadInput, Common) {
   check({
       BAD_NULL(quern_engine_create(nullptr, quern_cpu, 0), "engine"),
       BAD(quern_engine_create(&newEngine, quern_cpu, 1), invalid_arguments, "no cpu engine 1"),
-      BAD(quern_engine_create(&newEngine, quern_gpu, 0), invalid_arguments, "no gpu engine 0"),
+      BAD(quern_engine_create(&newEngine, quern_gpu, 1000), invalid_arguments, "no gpu engine 1000"),
       BAD(quern_engine_create(&newEngine, quern_any_engine, 0), invalid_arguments, "engine kind 0"),
       BAD_NULL(quern_engine_get_kind(nullptr, &kind), "engine"),
       BAD_NULL(quern_engine_get_kind(e, nullptr), "kind"),
+      BAD_NULL(quern_engine_get_info(nullptr, &about), "engine"),
+      BAD_NULL(quern_engine_get_info(e, nullptr), "info"),
       BAD_NULL(quern_stream_create(nullptr, e, 1), "stream"),
       BAD_NULL(quern_stream_create(&newStream, nullptr, 1), "engine"),
       BAD(quern_stream_create(&newStream, e, 0), invalid_arguments, "flags 0x0"),
@@ -579,17 +582,14 @@ TEST(BadInputCoverage, NamesEveryFunction) {
   const std::regex declaration("QUERN_API[^;]*?\\b(quern_[a-z0-9_]+)\\(");
   for (const char *name : {"common", "memory", "attr", "primitive", "gemm", "ext", "threadpool"}) {
     std::ifstream file(std::string(QUERN_SOURCE_DIR "/include/quern/quern_") + name + ".h");
-    std::stringstream text;
-    text << file.rdbuf();
-    const std::string content = text.str();
+    const std::string content(std::istreambuf_iterator<char>(file), {});
     for (std::sregex_iterator it(content.begin(), content.end(), declaration), end; it != end; ++it)
       declared.insert((*it)[1]);
   }
   EXPECT_GT(declared.size(), 100u);
   std::string tests;
-  for (const char *name :
-       {"BadInputTest.cpp", "AttributesTest.cpp", "MemoryTest.cpp", "PrimitiveTest.cpp", "BinaryTest.cpp", "GemmTest.cpp"}) {
-    std::ifstream file(std::string(QUERN_SOURCE_DIR "/test/unit/API/") + name);
+  for (const char *name : {"BadInput", "Attributes", "Memory", "Primitive", "Binary", "Gemm"}) {
+    std::ifstream file(std::string(QUERN_SOURCE_DIR "/test/unit/API/") + name + "Test.cpp");
     tests.append(std::istreambuf_iterator<char>(file), {});
   }
   for (const std::string &function : declared)

@@ -26,7 +26,7 @@ class Driver : public testing::Environment {
 } // namespace
 
 int main(int argc, char **argv) {
-  hasDriver = quern::test::useTestDriver();
+  hasDriver = quern::test::useTestDriver(argv);
   setenv("QUERN_CACHE_DIR", "off", 0);
   testing::InitGoogleTest(&argc, argv);
   testing::AddGlobalTestEnvironment(new Driver);

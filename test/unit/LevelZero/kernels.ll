@@ -54,13 +54,10 @@ end:
   ret void
 }
 
-; out[i] = in[i] + size, with what is between kept in the shared scratch; for each i below size.
-define spir_kernel void @add_size(ptr addrspace(1) %in, ptr addrspace(1) %out, ptr addrspace(1) %scratch, i64 %size) #0
+; out[i] = in[i] + size, with what is between kept in the shared scratch; of two sizes the first.
+define spir_kernel void @add_size(ptr addrspace(1) %in, ptr addrspace(1) %out, ptr addrspace(1) %scratch, i64 %size, i64 %other) #0
     !reqd_work_group_size !0 {
   %i = call spir_func i64 @_Z13get_global_idj(i32 0)
-  %isIn = icmp ult i64 %i, %size
-  br i1 %isIn, label %work, label %end
-work:
   %from = getelementptr inbounds float, ptr addrspace(1) %in, i64 %i
   %kept = getelementptr inbounds float, ptr addrspace(1) %scratch, i64 %i
   %to = getelementptr inbounds float, ptr addrspace(1) %out, i64 %i
@@ -70,8 +67,29 @@ work:
   store float %sum, ptr addrspace(1) %kept
   %again = load float, ptr addrspace(1) %kept
   store float %again, ptr addrspace(1) %to
-  br label %end
-end:
+  ret void
+}
+
+; out[i] = in[i] * factor[0].
+define spir_kernel void @scale(ptr addrspace(1) %in, ptr addrspace(1) %factor, ptr addrspace(1) %out) #0 !reqd_work_group_size !0 {
+  %i = call spir_func i64 @_Z13get_global_idj(i32 0)
+  %from = getelementptr inbounds float, ptr addrspace(1) %in, i64 %i
+  %to = getelementptr inbounds float, ptr addrspace(1) %out, i64 %i
+  %value = load float, ptr addrspace(1) %from
+  %by = load float, ptr addrspace(1) %factor
+  %product = fmul float %value, %by
+  store float %product, ptr addrspace(1) %to
+  ret void
+}
+
+; out[i] = in[i] + 1 for any numbers of sizes that nobody asks for: two here.
+define spir_kernel void @add_one_open(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %size, i64 %other) #0 !reqd_work_group_size !0 {
+  %i = call spir_func i64 @_Z13get_global_idj(i32 0)
+  %from = getelementptr inbounds float, ptr addrspace(1) %in, i64 %i
+  %to = getelementptr inbounds float, ptr addrspace(1) %out, i64 %i
+  %value = load float, ptr addrspace(1) %from
+  %sum = fadd float %value, 1.0
+  store float %sum, ptr addrspace(1) %to
   ret void
 }
 

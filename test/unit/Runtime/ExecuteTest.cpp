@@ -6,6 +6,7 @@
 // Threads, pools, scratch, floating-point environment, aliasing and empty tensors; each case checks every element.
 //
 //===----------------------------------------------------------------------===//
+#include "Cpu/CpuExecutable.h"
 #include "Cpu/Execute.h"
 #include "Runtime/TestArtifacts.h"
 #include "Runtime/TestPools.h"
@@ -305,7 +306,7 @@ TEST_F(ExecuteTest, IndependentStepsShareTheThreads) {
     at += part.elements;
   }
   artifact.steps.push_back({0, 16, 1, {}, {{1, 0}, {1, 0}}}); // after all of those: the first row once more
-  auto executable = Executable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
+  auto executable = CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
   ASSERT_TRUE(executable) << executable.error().message;
   for (int threads : {1, 2, 3, 7}) {
     std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, -7.0f);
@@ -333,9 +334,9 @@ TEST_F(ExecuteTest, FactorsMultiplyIterations) {
   problem->arguments[1].desc.dims[0] = runtimeDim;
   artifact.sizeCount = 1;
   artifact.steps = {{0, 16, 100, {{0, 1}}}};
-  EXPECT_FALSE(Executable::load(test::makeTestArtifact(*problem, Target()), "", *problem, Linker::Loader, nullptr))
+  EXPECT_FALSE(CpuExecutable::load(test::makeTestArtifact(*problem, Target()), "", *problem, Linker::Loader, nullptr))
       << "an artifact that reads no size for a problem that has one";
-  auto executable = Executable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
+  auto executable = CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
   ASSERT_TRUE(executable) << executable.error().message;
   EXPECT_EQ((*executable)->program().sizeCount(), 1u);
   for (int64_t rows : {0, 1, 7, 64}) {
@@ -349,7 +350,7 @@ TEST_F(ExecuteTest, FactorsMultiplyIterations) {
       ASSERT_EQ(dst[static_cast<size_t>(i)], i < rows * 16 ? static_cast<float>(2 + i % 4) : -7.0f);
   }
   artifact.steps = {{0, 3, 100, {{0, 16}, {0, 5}}}}; // 3 · ceil(64 / 16) · ceil(64 / 5)
-  executable = Executable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
+  executable = CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
   ASSERT_TRUE(executable);
   std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, -7.0f);
   void *buffers[] = {src.data(), dst.data()};

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Memory.h"
-#include "Cpu/Executable.h"
+#include "Cpu/CpuExecutable.h"
 #include "Runtime/TestArtifacts.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ Result<MemoryCache::Value> makeExecutable() {
     return problem.takeError();
   Artifact artifact = test::makeTestArtifact(*problem, Target());
   std::string bytes = artifact.serialize();
-  return Executable::load(std::move(artifact), std::move(bytes), *problem, Linker::Loader, nullptr);
+  return CpuExecutable::load(std::move(artifact), std::move(bytes), *problem, Linker::Loader, nullptr);
 }
 
 /// Whether `key` was there already.

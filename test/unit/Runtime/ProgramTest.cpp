@@ -6,6 +6,7 @@
 // The same memory for every number of threads and every kind of pool; sizes that lead out of buffers; errors.
 //
 //===----------------------------------------------------------------------===//
+#include "Cpu/CpuExecutable.h"
 #include "Cpu/Execute.h"
 #include "Runtime/ProgramModel.h"
 #include "Runtime/TestArtifacts.h"
@@ -185,7 +186,7 @@ protected:
     artifact.steps = {{0, 16, 1000, {}, {{0, forward}, {2, backward}}}, {0, 16, 1000, {}, {{2, backward}, {1, forward}}}};
   }
   Result<std::shared_ptr<const Executable>> load() {
-    return Executable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
+    return CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
   }
   Result<VerifiedProblem> problem = Error{Status::Internal, ""};
   Artifact artifact;

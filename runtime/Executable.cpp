@@ -3,21 +3,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Checks an artifact against the problem it is to serve, loads its code, and resolves its launch steps to function pointers.
+// Checks an artifact against the problem it is to serve, and makes its launch ready.
 //
 //===----------------------------------------------------------------------===//
-#include "Cpu/Executable.h"
+#include "Executable.h"
 
-#include "CompilerLibrary.h"
-#include "Cpu/Loader.h"
 #include "RuntimeSizes.h"
 
 #include <algorithm>
 
 namespace quern {
-namespace {
 
-Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &problem) {
+Result<void> Executable::checkArguments(const Artifact &artifact, const VerifiedProblem &problem) {
   int64_t sizes = 0;
   for (const ArgumentInfo &argument : problem.arguments)
     sizes += argument.desc.runtimeSizes();
@@ -34,47 +31,20 @@ Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &pro
   return {};
 }
 
-} // namespace
-
-Result<std::shared_ptr<const Executable>> Executable::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                           Linker linker, const CompilerLibrary *compiler) {
-  if (artifact.codeKind != CodeKind::ElfObject)
-    return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind), ", not an x86-64 object");
-  if (Result<void> checked = checkArguments(artifact, problem); !checked)
-    return checked.takeError();
-
-  std::shared_ptr<Executable> executable(new Executable());
-  std::vector<void *> entries;
-  if (linker == Linker::Orc) {
-    Result<CompilerLibrary::Linked> linked = compiler->link(bytes, artifact.entries.size());
-    if (!linked)
-      return linked.takeError();
-    executable->owner = std::move(linked->owner);
-    executable->mappedBytes = artifact.code.size();
-    entries = std::move(linked->entries);
-  } else {
-    Result<LoadedObject> loaded = LoadedObject::load(artifact.code, artifact.entries);
-    if (!loaded)
-      return loaded.takeError();
-    auto object = std::make_shared<LoadedObject>(std::move(*loaded));
-    executable->mappedBytes = object->mappedBytes();
-    entries = object->addresses();
-    executable->owner = std::move(object);
-  }
-  if (Result<void> taken = executable->view.take(artifact, entries); !taken)
-    return taken.takeError();
-  if (Result<void> taken = executable->launch.take(artifact, executable->steps()); !taken)
-    return taken.takeError();
-  executable->kernelShared = artifact.sharedScratchBytes;
-  Result<int64_t> shared = executable->sharedBytes(executable->launch.knownRegionBytes());
+Result<void> Executable::take(Artifact &&artifact, std::string &&bytes, std::span<void *const> functions) {
+  if (Result<void> taken = view.take(artifact, functions); !taken)
+    return taken;
+  if (Result<void> taken = launch.take(artifact, steps()); !taken)
+    return taken;
+  kernelShared = artifact.sharedScratchBytes;
+  Result<int64_t> shared = sharedBytes(launch.knownRegionBytes());
   if (!shared)
     return shared.takeError();
-  executable->scratchNeeds = {artifact.scratchBytesPerThread, *shared};
-  executable->planText = std::move(artifact.plan);
-  executable->targetText = std::move(artifact.target);
-  executable->serialized = std::move(bytes);
-  executable->linkedBy = linker;
-  return std::shared_ptr<const Executable>(std::move(executable));
+  scratchNeeds = {artifact.scratchBytesPerThread, *shared};
+  planText = std::move(artifact.plan);
+  targetText = std::move(artifact.target);
+  serialized = std::move(bytes);
+  return {};
 }
 
 Result<int64_t> Executable::sharedBytes(int64_t regions) const {

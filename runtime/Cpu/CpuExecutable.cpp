@@ -1,0 +1,47 @@
+//===- CpuExecutable.cpp - A kernel loaded for the CPU --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Loads an artifact's code and resolves its entries to function pointers.
+//
+//===----------------------------------------------------------------------===//
+#include "Cpu/CpuExecutable.h"
+
+#include "CompilerLibrary.h"
+#include "Cpu/Loader.h"
+
+namespace quern {
+
+Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                              Linker linker, const CompilerLibrary *compiler) {
+  if (artifact.codeKind != CodeKind::ElfObject)
+    return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind), ", not an x86-64 object");
+  if (Result<void> checked = checkArguments(artifact, problem); !checked)
+    return checked.takeError();
+
+  std::shared_ptr<CpuExecutable> executable(new CpuExecutable());
+  std::vector<void *> entries;
+  if (linker == Linker::Orc) {
+    Result<CompilerLibrary::Linked> linked = compiler->link(bytes, artifact.entries.size());
+    if (!linked)
+      return linked.takeError();
+    executable->owner = std::move(linked->owner);
+    executable->mappedBytes = artifact.code.size();
+    entries = std::move(linked->entries);
+  } else {
+    Result<LoadedObject> loaded = LoadedObject::load(artifact.code, artifact.entries);
+    if (!loaded)
+      return loaded.takeError();
+    auto object = std::make_shared<LoadedObject>(std::move(*loaded));
+    executable->mappedBytes = object->mappedBytes();
+    entries = object->addresses();
+    executable->owner = std::move(object);
+  }
+  executable->linkedBy = linker;
+  if (Result<void> taken = executable->take(std::move(artifact), std::move(bytes), entries); !taken)
+    return taken.takeError();
+  return std::shared_ptr<const Executable>(std::move(executable));
+}
+
+} // namespace quern

@@ -1,0 +1,38 @@
+//===- CpuExecutable.h - A kernel loaded for the CPU ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CPU_CPUEXECUTABLE_H
+#define QUERN_RUNTIME_CPU_CPUEXECUTABLE_H
+
+#include "Executable.h"
+
+namespace quern {
+
+class CompilerLibrary;
+
+/// Who turns an object into running code.
+enum class Linker { Orc, Loader };
+
+/// An artifact whose code is mapped.
+class CpuExecutable final : public Executable {
+public:
+  /// Loads an artifact that came as `bytes`. With Linker::Orc `compiler` must be given. Fails if the artifact's arguments are not those of
+  /// the problem, or if the linker refuses its code.
+  static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem, Linker linker,
+                                                        const CompilerLibrary *compiler);
+
+  const char *linkerName() const override { return linkedBy == Linker::Orc ? "orc" : "loader"; }
+  size_t codeBytes() const override { return mappedBytes; }
+
+private:
+  CpuExecutable() = default;
+
+  std::shared_ptr<void> owner; ///< keeps the code mapped
+  Linker linkedBy = Linker::Loader;
+  size_t mappedBytes = 0;
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CPU_CPUEXECUTABLE_H

@@ -1,0 +1,311 @@
+//===- Device.cpp - A device of Level Zero with its memory ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "LevelZero/Device.h"
+
+#include "LevelZero/Stream.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+
+namespace quern::ze {
+namespace {
+
+constexpr size_t alignment = 64;
+
+/// Those that exist. Guarded by the mutex; the count needs none.
+struct Known {
+  std::mutex mutex;
+  std::vector<const Device *> devices;
+  std::atomic<int> count{0};
+};
+Known &known() {
+  static auto *all = new Known; // never destroyed: a device may be given back while the process exits
+  return *all;
+}
+
+template <typename Properties> Properties empty(ze_structure_type_t type) {
+  Properties properties{};
+  properties.stype = type;
+  return properties;
+}
+
+/// What is no limit for us is cut to what a target says.
+int32_t clamped(uint32_t value) { return static_cast<int32_t>(std::min<uint32_t>(value, 1u << 30)); }
+
+Result<Target> readTarget(ze_device_handle_t device, DeviceProperties &properties) {
+  auto compute = empty<ze_device_compute_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES);
+  QUERN_ZE_TRY(zeDeviceGetComputeProperties, device, &compute);
+  auto module = empty<ze_device_module_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES);
+  QUERN_ZE_TRY(zeDeviceGetModuleProperties, device, &module);
+  properties.maxGroupCount = compute.maxGroupCountX;
+  Target target;
+  target.kind = TargetKind::Spirv;
+  target.device.subGroupSizes = 0;
+  for (uint32_t i = 0; i < std::min<uint32_t>(compute.numSubGroupSizes, std::size(compute.subGroupSizes)); ++i)
+    if (std::has_single_bit(compute.subGroupSizes[i]) && compute.subGroupSizes[i] <= 128)
+      target.device.subGroupSizes |= compute.subGroupSizes[i];
+  if (!target.device.subGroupSizes)
+    return unimplemented("the device has no sub-groups of a power of two up to 128");
+  target.device.maxGroupSize = clamped(std::min(compute.maxTotalGroupSize, compute.maxGroupSizeX));
+  target.device.groupMemoryBytes = clamped(compute.maxSharedLocalMemory);
+  target.device.hasF16 = module.flags & ZE_DEVICE_MODULE_FLAG_FP16;
+  target.device.hasF64 = module.flags & ZE_DEVICE_MODULE_FLAG_FP64;
+  return target;
+}
+
+Result<void> readQueueGroup(ze_device_handle_t device, DeviceProperties &properties) {
+  uint32_t count = 0;
+  QUERN_ZE_TRY(zeDeviceGetCommandQueueGroupProperties, device, &count, nullptr);
+  std::vector<ze_command_queue_group_properties_t> groups(
+      count, empty<ze_command_queue_group_properties_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES));
+  QUERN_ZE_TRY(zeDeviceGetCommandQueueGroupProperties, device, &count, groups.data());
+  for (uint32_t i = 0; i < count; ++i)
+    if (groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) {
+      properties.queueGroup = i;
+      return {};
+    }
+  return unimplemented("the device has no queue that computes");
+}
+
+Result<DeviceProperties> readProperties(ze_driver_handle_t driver, ze_device_handle_t device) {
+  DeviceProperties properties;
+  auto own = empty<ze_device_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2);
+  QUERN_ZE_TRY(zeDeviceGetProperties, device, &own);
+  auto drivers = empty<ze_driver_properties_t>(ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES);
+  QUERN_ZE_TRY(zeDriverGetProperties, driver, &drivers);
+  properties.name = own.name;
+  properties.driverVersion = std::to_string(drivers.driverVersion);
+  properties.id = concat(std::hex, own.vendorId, ":", own.deviceId);
+  properties.maxAllocationBytes = own.maxMemAllocSize;
+  if (own.timerResolution > 0) // in ticks a second
+    properties.nsPerTick = 1e9 / static_cast<double>(own.timerResolution);
+  if (own.kernelTimestampValidBits > 0 && own.kernelTimestampValidBits < 64)
+    properties.tickMask = (uint64_t(1) << own.kernelTimestampValidBits) - 1;
+  if (Result<void> read = readQueueGroup(device, properties); !read)
+    return read.takeError();
+  Result<Target> target = readTarget(device, properties);
+  if (!target)
+    return target.takeError();
+  properties.target = *target;
+  return properties;
+}
+
+/// Appends a driver's GPUs; one that cannot serve is left out.
+Result<void> addDevices(ze_driver_handle_t driver, std::vector<std::shared_ptr<Device>> &found) {
+  uint32_t count = 0;
+  QUERN_ZE_TRY(zeDeviceGet, driver, &count, nullptr);
+  std::vector<ze_device_handle_t> handles(count);
+  QUERN_ZE_TRY(zeDeviceGet, driver, &count, handles.data());
+  for (ze_device_handle_t handle : handles) {
+    auto properties = empty<ze_device_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES);
+    QUERN_ZE_TRY(zeDeviceGetProperties, handle, &properties);
+    if (properties.type != ZE_DEVICE_TYPE_GPU)
+      continue;
+    Result<std::shared_ptr<Device>> device = Device::create(driver, handle);
+    if (!device && device.error().status != Status::Unimplemented)
+      return device.takeError();
+    if (device)
+      found.push_back(std::move(*device));
+  }
+  return {};
+}
+
+Result<std::vector<std::shared_ptr<Device>>> findDevices() {
+  std::vector<std::shared_ptr<Device>> found;
+  if (!functions())
+    return found;
+  const ze_result_t result = api().zeInit(ZE_INIT_FLAG_GPU_ONLY);
+  if (result == ZE_RESULT_ERROR_UNINITIALIZED || result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE)
+    return found; // none of the loader's drivers is for this machine
+  if (result)
+    return errorOf(result, "zeInit");
+  uint32_t count = 0;
+  QUERN_ZE_TRY(zeDriverGet, &count, nullptr);
+  std::vector<ze_driver_handle_t> drivers(count);
+  QUERN_ZE_TRY(zeDriverGet, &count, drivers.data());
+  for (ze_driver_handle_t driver : drivers)
+    if (Result<void> added = addDevices(driver, found); !added)
+      return added.takeError();
+  return found;
+}
+
+} // namespace
+
+const char *nameOf(MemoryKind kind) {
+  switch (kind) {
+  case MemoryKind::Unknown:
+    return "unknown";
+  case MemoryKind::Host:
+    return "host";
+  case MemoryKind::Device:
+    return "device";
+  case MemoryKind::Shared:
+    return "shared";
+  }
+  return "unknown";
+}
+
+Result<std::span<const std::shared_ptr<Device>>> allDevices() {
+  struct All {
+    std::mutex mutex;
+    bool wereFound = false;
+    std::vector<std::shared_ptr<Device>> devices;
+  };
+  static auto *all = new All; // never destroyed: streams may still run on other threads while the process exits
+  std::lock_guard lock(all->mutex);
+  if (!all->wereFound) {
+    Result<std::vector<std::shared_ptr<Device>>> found = findDevices();
+    if (!found)
+      return found.takeError();
+    all->devices = std::move(*found);
+    all->wereFound = true;
+  }
+  return std::span<const std::shared_ptr<Device>>(all->devices);
+}
+
+Result<MemoryKind> kindAnywhere(const void *pointer) {
+  if (!pointer || known().count.load(std::memory_order_acquire) == 0)
+    return MemoryKind::Unknown;
+  std::lock_guard lock(known().mutex);
+  for (const Device *device : known().devices)
+    if (Result<MemoryKind> kind = device->kindOf(pointer); !kind || *kind != MemoryKind::Unknown)
+      return kind;
+  return MemoryKind::Unknown;
+}
+
+Device::Device(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, OwnedContext owned)
+    : driver(driver), device(device), contextHandle(context), ownedContext(std::move(owned)) {
+  std::lock_guard lock(known().mutex);
+  known().devices.push_back(this);
+  ++known().count;
+}
+
+Device::~Device() {
+  std::lock_guard lock(known().mutex);
+  std::erase(known().devices, this);
+  --known().count;
+}
+
+Result<std::shared_ptr<Device>> Device::make(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context,
+                                             OwnedContext owned) {
+  Result<DeviceProperties> properties = readProperties(driver, device);
+  if (!properties)
+    return properties.takeError();
+  std::shared_ptr<Device> made(new Device(driver, device, context, std::move(owned)));
+  made->traits = std::move(*properties);
+  return made;
+}
+
+Result<std::shared_ptr<Device>> Device::create(ze_driver_handle_t driver, ze_device_handle_t device) {
+  const auto desc = empty<ze_context_desc_t>(ZE_STRUCTURE_TYPE_CONTEXT_DESC);
+  ze_context_handle_t context = nullptr;
+  QUERN_ZE_TRY(zeContextCreate, driver, &desc, &context);
+  return make(driver, device, context, OwnedContext(context));
+}
+
+Result<std::shared_ptr<Device>> Device::lend(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context) {
+  return make(driver, device, context, nullptr);
+}
+
+Result<void *> Device::allocate(int64_t bytes) const {
+  if (static_cast<uint64_t>(bytes) > traits.maxAllocationBytes)
+    return Error{Status::OutOfMemory, concat("cannot allocate ", bytes, " bytes; ", traits.name, " allows ", traits.maxAllocationBytes)};
+  const auto desc = empty<ze_device_mem_alloc_desc_t>(ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC);
+  void *memory = nullptr;
+  QUERN_ZE_TRY(zeMemAllocDevice, contextHandle, &desc, static_cast<size_t>(bytes), alignment, device, &memory);
+  return memory;
+}
+
+Result<void *> Device::allocateOnHost(int64_t bytes) const {
+  const auto desc = empty<ze_host_mem_alloc_desc_t>(ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC);
+  void *memory = nullptr;
+  QUERN_ZE_TRY(zeMemAllocHost, contextHandle, &desc, static_cast<size_t>(bytes), alignment, &memory);
+  return memory;
+}
+
+void Device::free(void *memory) const {
+  if (!memory)
+    return;
+  waitForStreams();
+  freeUnused(memory);
+}
+
+void Device::freeUnused(void *memory) const {
+  if (memory)
+    (void)api().zeMemFree(contextHandle, memory);
+}
+
+Result<MemoryKind> Device::kindOf(const void *pointer) const {
+  auto properties = empty<ze_memory_allocation_properties_t>(ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES);
+  ze_device_handle_t where = nullptr;
+  if (!pointer)
+    return MemoryKind::Unknown;
+  QUERN_ZE_TRY(zeMemGetAllocProperties, contextHandle, pointer, &properties, &where);
+  switch (properties.type) {
+  case ZE_MEMORY_TYPE_HOST:
+    return MemoryKind::Host;
+  case ZE_MEMORY_TYPE_DEVICE:
+    return where == device ? MemoryKind::Device : MemoryKind::Unknown;
+  case ZE_MEMORY_TYPE_SHARED:
+    return MemoryKind::Shared;
+  default:
+    return MemoryKind::Unknown;
+  }
+}
+
+Result<void> Device::copy(void *to, const void *from, size_t bytes) {
+  std::lock_guard lock(copyMutex);
+  if (!copyList) {
+    Result<OwnedList> made = makeImmediateList(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    if (!made)
+      return made.takeError();
+    copyList = std::move(*made);
+  }
+  QUERN_ZE_TRY(zeCommandListAppendMemoryCopy, copyList.get(), to, from, bytes, nullptr, 0, nullptr);
+  return {};
+}
+
+Result<OwnedList> Device::makeImmediateList(ze_command_queue_mode_t mode) const {
+  auto desc = empty<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
+  desc.ordinal = traits.queueGroup;
+  desc.mode = mode;
+  ze_command_list_handle_t list = nullptr;
+  QUERN_ZE_TRY(zeCommandListCreateImmediate, contextHandle, device, &desc, &list);
+  return OwnedList(list);
+}
+
+Result<OwnedList> Device::makeList() const {
+  auto desc = empty<ze_command_list_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC);
+  desc.commandQueueGroupOrdinal = traits.queueGroup;
+  ze_command_list_handle_t list = nullptr;
+  QUERN_ZE_TRY(zeCommandListCreate, contextHandle, device, &desc, &list);
+  return OwnedList(list);
+}
+
+Result<OwnedQueue> Device::makeQueue() const {
+  auto desc = empty<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
+  desc.ordinal = traits.queueGroup;
+  desc.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+  ze_command_queue_handle_t queue = nullptr;
+  QUERN_ZE_TRY(zeCommandQueueCreate, contextHandle, device, &desc, &queue);
+  return OwnedQueue(queue);
+}
+
+void Device::add(Stream *stream) {
+  std::lock_guard lock(streamMutex);
+  streams.insert(stream);
+}
+void Device::remove(Stream *stream) {
+  std::lock_guard lock(streamMutex);
+  streams.erase(stream);
+}
+void Device::waitForStreams() const {
+  std::lock_guard lock(streamMutex);
+  for (Stream *stream : streams)
+    (void)stream->finish();
+}
+
+} // namespace quern::ze

@@ -1,0 +1,105 @@
+//===- Device.h - A device of Level Zero with its memory ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_LEVELZERO_DEVICE_H
+#define QUERN_RUNTIME_LEVELZERO_DEVICE_H
+
+#include "Desc/Target.h"
+#include "LevelZero/Handle.h"
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace quern::ze {
+
+class Stream;
+
+/// What a pointer leads to.
+enum class MemoryKind {
+  Unknown, ///< none of Level Zero's: of malloc(), of another context, or null
+  Host,
+  Device,
+  Shared,
+};
+const char *nameOf(MemoryKind kind);
+
+/// What a device says of itself, as far as somebody here asks.
+struct DeviceProperties {
+  std::string name;
+  std::string driverVersion, id; ///< what a native binary depends on: the driver's number, and the device's vendor and number
+  Target target;
+  uint32_t queueGroup = 0; ///< the first that computes
+  uint32_t maxGroupCount = 0;
+  uint64_t maxAllocationBytes = 0;
+  double nsPerTick = 1; ///< of kernel timestamps
+  uint64_t tickMask = ~uint64_t(0);
+};
+
+/// A device in a context. Thread-safe.
+class Device {
+public:
+  /// Makes a context. The handles are the loader's, which live as long as the process.
+  static Result<std::shared_ptr<Device>> create(ze_driver_handle_t driver, ze_device_handle_t device);
+  /// In a context that is lent, and never destroyed here.
+  static Result<std::shared_ptr<Device>> lend(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context);
+  ~Device();
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  ze_driver_handle_t driverHandle() const { return driver; }
+  ze_device_handle_t handle() const { return device; }
+  ze_context_handle_t context() const { return contextHandle; }
+  const DeviceProperties &properties() const { return traits; }
+
+  /// Memory of the device, aligned to 64 bytes and uninitialised; `bytes` > 0.
+  Result<void *> allocate(int64_t bytes) const;
+  Result<void *> allocateOnHost(int64_t bytes) const;
+  /// Once no stream of this device has anything left to do. Null does nothing.
+  void free(void *memory) const;
+  /// At once: no stream uses it.
+  void freeUnused(void *memory) const;
+  Result<MemoryKind> kindOf(const void *pointer) const;
+  /// Between memory of the device and of the host, and waits. What streams have to do is not waited for.
+  Result<void> copy(void *to, const void *from, size_t bytes);
+
+  /// A command list whose commands run at once, asynchronously or not.
+  Result<OwnedList> makeImmediateList(ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS) const;
+  Result<OwnedList> makeList() const;
+  Result<OwnedQueue> makeQueue() const;
+
+  // Of streams, from their constructors and destructors.
+  void add(Stream *stream);
+  void remove(Stream *stream);
+  /// Waits for every stream; errors are left to who waits for the stream.
+  void waitForStreams() const;
+
+private:
+  Device(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, OwnedContext owned);
+  static Result<std::shared_ptr<Device>> make(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context,
+                                              OwnedContext owned);
+
+  const ze_driver_handle_t driver;
+  const ze_device_handle_t device;
+  const ze_context_handle_t contextHandle;
+  const OwnedContext ownedContext;
+  DeviceProperties traits;
+  std::mutex copyMutex;           ///< guards what follows
+  OwnedList copyList;             ///< synchronous; made by the first copy
+  mutable std::mutex streamMutex; ///< guards what follows
+  std::set<Stream *> streams;
+};
+
+/// The GPUs of all drivers, found at the first question and the same from then on; none without a loader or driver. If finding them fails
+/// the error is given, and the next question tries again. Thread-safe.
+Result<std::span<const std::shared_ptr<Device>>> allDevices();
+
+/// What a pointer leads to on any device that is in use in this process: Unknown, without a call, if there is none.
+Result<MemoryKind> kindAnywhere(const void *pointer);
+
+} // namespace quern::ze
+
+#endif // QUERN_RUNTIME_LEVELZERO_DEVICE_H

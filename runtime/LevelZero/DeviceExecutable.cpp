@@ -1,0 +1,109 @@
+//===- DeviceExecutable.cpp - A kernel loaded for a device ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "LevelZero/DeviceExecutable.h"
+
+#include <algorithm>
+
+namespace quern::ze {
+namespace {
+
+/// The log as one line, cut where it gets long.
+std::string readLog(ze_module_build_log_handle_t log) {
+  constexpr size_t longest = 2000;
+  size_t size = 0;
+  if (!log || api().zeModuleBuildLogGetString(log, &size, nullptr) || size < 2)
+    return "the driver gave no log";
+  std::string text(size, 0);
+  if (api().zeModuleBuildLogGetString(log, &size, text.data()))
+    return "the driver gave no log";
+  text.resize(std::min({text.size(), text.find('\0'), longest}));
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  for (char &c : text)
+    c = c == '\n' ? ';' : static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  return text;
+}
+
+Result<OwnedModule> buildModule(const Device &device, std::string_view code) {
+  ze_module_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
+  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  desc.inputSize = code.size();
+  desc.pInputModule = reinterpret_cast<const uint8_t *>(code.data());
+  ze_module_handle_t module = nullptr;
+  ze_module_build_log_handle_t log = nullptr;
+  const ze_result_t result = api().zeModuleCreate(device.context(), device.handle(), &desc, &module, &log);
+  const OwnedBuildLog owned(log);
+  if (result == ZE_RESULT_SUCCESS)
+    return OwnedModule(module);
+  Error error = errorOf(result, "zeModuleCreate");
+  if (result == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE || result == ZE_RESULT_ERROR_MODULE_LINK_FAILURE)
+    error.message += ": " + readLog(log);
+  return error;
+}
+
+} // namespace
+
+Result<void> DeviceExecutable::build(const Artifact &artifact) {
+  Result<OwnedModule> built = buildModule(*owner, artifact.code);
+  if (!built)
+    return built.takeError();
+  module = std::move(*built);
+  moduleBytes = artifact.code.size();
+  for (size_t i = 0; i < artifact.entries.size(); ++i) {
+    ze_kernel_desc_t desc{};
+    desc.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC;
+    desc.pKernelName = artifact.entries[i].c_str();
+    ze_kernel_handle_t kernel = nullptr;
+    QUERN_ZE_TRY(zeKernelCreate, module.get(), &desc, &kernel);
+    kernels.emplace_back(kernel);
+    QUERN_ZE_TRY(zeKernelSetGroupSize, kernel, static_cast<uint32_t>(artifact.groups[i].workItems), 1, 1);
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const Executable>> DeviceExecutable::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                                 std::shared_ptr<Device> device) {
+  if (artifact.codeKind != CodeKind::SpirV)
+    return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind), ", not SPIR-V");
+  if (Result<void> checked = checkArguments(artifact, problem); !checked)
+    return checked.takeError();
+  if (artifact.groups.size() != artifact.entries.size())
+    return runtimeError("the artifact has ", artifact.entries.size(), " entries and groups of ", artifact.groups.size());
+  if (artifact.scratchBytesPerThread != 0)
+    return runtimeError("the artifact asks for ", artifact.scratchBytesPerThread, " bytes of scratch per thread; a device has none");
+  std::shared_ptr<DeviceExecutable> executable(new DeviceExecutable());
+  executable->owner = std::move(device);
+  for (const LaunchStep &step : artifact.steps)
+    executable->entryOfStep.push_back(step.entry);
+  if (Result<void> built = executable->build(artifact); !built)
+    return built.takeError();
+  const std::vector<void *> noFunctions(artifact.entries.size(), nullptr);
+  if (Result<void> taken = executable->take(std::move(artifact), std::move(bytes), noFunctions); !taken)
+    return taken.takeError();
+  return std::shared_ptr<const Executable>(std::move(executable));
+}
+
+Result<void> DeviceExecutable::appendLaunch(ze_command_list_handle_t list, const quern_entry_step_t &step, const Arguments &arguments,
+                                            int64_t groups, ze_event_handle_t signal) const {
+  if (static_cast<uint64_t>(groups) > owner->properties().maxGroupCount)
+    return unimplemented("a launch step has ", groups, " work-groups; ", owner->properties().name, " takes ",
+                         owner->properties().maxGroupCount);
+  ze_kernel_handle_t kernel = kernels[entryOfStep[static_cast<size_t>(&step - steps().data())]].get();
+  const size_t sizeCount = program().sizeCount() + program().derivedSizeCount();
+  uint32_t position = 0;
+  std::lock_guard lock(mutex);
+  for (size_t i = 0; i < arguments.bufferCount; ++i)
+    QUERN_ZE_TRY(zeKernelSetArgumentValue, kernel, position++, sizeof(void *), &arguments.buffers[i]);
+  if (kernelSharedBytes() > 0)
+    QUERN_ZE_TRY(zeKernelSetArgumentValue, kernel, position++, sizeof(void *), &arguments.shared);
+  for (size_t i = 0; i < sizeCount; ++i)
+    QUERN_ZE_TRY(zeKernelSetArgumentValue, kernel, position++, sizeof(int64_t), &arguments.sizes[i]);
+  const ze_group_count_t count{static_cast<uint32_t>(groups), 1, 1};
+  QUERN_ZE_TRY(zeCommandListAppendLaunchKernel, list, kernel, &count, signal, 0, nullptr);
+  return {};
+}
+
+} // namespace quern::ze

@@ -1,0 +1,209 @@
+//===- Stream.cpp - Executions on a device in their order -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Order, waiting and time. StreamRun.cpp has the executions themselves.
+//
+//===----------------------------------------------------------------------===//
+#include "LevelZero/Stream.h"
+
+#include <algorithm>
+
+namespace quern::ze {
+
+Stream::Stream(std::shared_ptr<Device> device, bool isInOrder, bool isProfiling)
+    : owner(std::move(device)), isInOrder(isInOrder), isProfiling(isProfiling), events(*owner, false), timedEvents(*owner, true) {}
+
+Result<std::unique_ptr<Stream>> Stream::create(std::shared_ptr<Device> device, bool isInOrder, bool isProfiling) {
+  std::unique_ptr<Stream> stream(new Stream(std::move(device), isInOrder, isProfiling));
+  if (Result<void> opened = stream->open(nullptr); !opened)
+    return opened.takeError();
+  return stream;
+}
+
+Result<std::unique_ptr<Stream>> Stream::lend(std::shared_ptr<Device> device, ze_command_list_handle_t list, bool isProfiling) {
+  std::unique_ptr<Stream> stream(new Stream(std::move(device), true, isProfiling));
+  if (Result<void> opened = stream->open(list); !opened)
+    return opened.takeError();
+  return stream;
+}
+
+Result<void> Stream::open(ze_command_list_handle_t lent) {
+  Result<ze_event_handle_t> event = events.take();
+  if (!event)
+    return event.takeError();
+  finished.event = *event;
+  isLent = lent != nullptr;
+  list = lent;
+  if (!isLent) {
+    Result<OwnedList> made = owner->makeImmediateList();
+    if (!made)
+      return made.takeError();
+    ownedList = std::move(*made);
+    list = ownedList.get();
+  }
+  owner->add(this);
+  return {};
+}
+
+/// The queue, and the two lists with which it waits for the immediate list and the other way round.
+Result<void> Stream::openQueue() {
+  if (queue)
+    return {};
+  for (Signal *signal : {&listDone, &queueDone}) {
+    Result<ze_event_handle_t> event = signal->event ? Result<ze_event_handle_t>(signal->event) : events.take();
+    if (!event)
+      return event.takeError();
+    signal->event = *event;
+  }
+  Result<OwnedList> waits = owner->makeList(), signals = owner->makeList();
+  if (!waits || !signals)
+    return waits ? signals.takeError() : waits.takeError();
+  QUERN_ZE_TRY(zeCommandListAppendWaitOnEvents, waits->get(), 1, &listDone.event);
+  QUERN_ZE_TRY(zeCommandListAppendEventReset, waits->get(), listDone.event);
+  QUERN_ZE_TRY(zeCommandListAppendBarrier, waits->get(), nullptr, 0, nullptr);
+  QUERN_ZE_TRY(zeCommandListClose, waits->get());
+  QUERN_ZE_TRY(zeCommandListAppendBarrier, signals->get(), queueDone.event, 0, nullptr);
+  QUERN_ZE_TRY(zeCommandListClose, signals->get());
+  Result<OwnedQueue> made = owner->makeQueue();
+  if (!made)
+    return made.takeError();
+  waitForListDone = std::move(*waits);
+  signalQueueDone = std::move(*signals);
+  queue = std::move(*made);
+  return {};
+}
+
+Stream::~Stream() {
+  owner->remove(this);
+  // What fails once may be the waiting rather than the work; what fails twice is not waited for.
+  if (!finishLocked())
+    (void)finishLocked();
+  forgetFinished();
+  owner->freeUnused(scratch);
+  owner->freeUnused(scalars);
+}
+
+Result<void> Stream::close(Signal &signal) {
+  if (!signal.isOpen)
+    return {};
+  if (Result<void> done = finishLocked(); !done)
+    return done;
+  QUERN_ZE_TRY(zeEventHostReset, signal.event);
+  signal.isOpen = false;
+  return {};
+}
+
+Result<void> Stream::goToList(bool isOrdered) {
+  if (last == Place::Queue) {
+    if (Result<void> closed = close(queueDone); !closed)
+      return closed;
+  }
+  if (last == Place::Queue) {
+    queueDone.isOpen = true;
+    ze_command_list_handle_t signals = signalQueueDone.get();
+    QUERN_ZE_TRY(zeCommandQueueExecuteCommandLists, queue.get(), 1, &signals, nullptr);
+    isListBusy = true;
+    QUERN_ZE_TRY(zeCommandListAppendWaitOnEvents, list, 1, &queueDone.event);
+    QUERN_ZE_TRY(zeCommandListAppendEventReset, list, queueDone.event);
+    QUERN_ZE_TRY(zeCommandListAppendBarrier, list, nullptr, 0, nullptr);
+    queueDone.isOpen = false;
+  } else if (isOrdered && isListBusy) {
+    QUERN_ZE_TRY(zeCommandListAppendBarrier, list, nullptr, 0, nullptr);
+  }
+  last = Place::List;
+  isListBusy = true;
+  return {};
+}
+
+Result<void> Stream::goToQueue() {
+  if (last == Place::List) {
+    if (Result<void> closed = close(listDone); !closed)
+      return closed;
+  }
+  if (last == Place::List) {
+    listDone.isOpen = true;
+    QUERN_ZE_TRY(zeCommandListAppendBarrier, list, listDone.event, 0, nullptr);
+    isQueueBusy = true;
+    ze_command_list_handle_t waits = waitForListDone.get();
+    QUERN_ZE_TRY(zeCommandQueueExecuteCommandLists, queue.get(), 1, &waits, nullptr);
+    listDone.isOpen = false;
+  }
+  last = Place::Queue;
+  isQueueBusy = true;
+  return {};
+}
+
+Result<void> Stream::waitForList() {
+  if (finished.isOpen)
+    QUERN_ZE_TRY(zeEventHostReset, finished.event);
+  finished.isOpen = true;
+  QUERN_ZE_TRY(zeCommandListAppendBarrier, list, finished.event, 0, nullptr);
+  QUERN_ZE_TRY(zeEventHostSynchronize, finished.event, UINT64_MAX);
+  QUERN_ZE_TRY(zeEventHostReset, finished.event);
+  finished.isOpen = false;
+  return {};
+}
+
+Result<void> Stream::finishLocked() {
+  Result<void> done;
+  if (isListBusy)
+    done = waitForList();
+  if (done && isQueueBusy)
+    if (const ze_result_t result = api().zeCommandQueueSynchronize(queue.get(), UINT64_MAX))
+      done = errorOf(result, "zeCommandQueueSynchronize");
+  if (!done)
+    return done; // what may still run is kept
+  isListBusy = isQueueBusy = false;
+  last = Place::Nowhere;
+  done = readTimings();
+  forgetFinished();
+  return done;
+}
+
+void Stream::forgetFinished() {
+  inFlight.clear();
+  retired.clear();
+  for (void *memory : retiredScratch)
+    owner->freeUnused(memory);
+  retiredScratch.clear();
+  scalarCount = 0;
+}
+
+Result<void> Stream::readTimings() {
+  Result<void> all;
+  for (const Timing &timing : timings) {
+    Result<uint64_t> ns = timedEvents.elapsed(timing.start, timing.end);
+    if (ns)
+      durations.push_back(*ns);
+    else
+      all = ns.takeError();
+    timedEvents.give(timing.start);
+    if (timing.end != timing.start)
+      timedEvents.give(timing.end);
+  }
+  timings.clear();
+  return all;
+}
+
+Result<void> Stream::finish() {
+  std::lock_guard lock(mutex);
+  return finishLocked();
+}
+
+Result<std::vector<uint64_t>> Stream::profile() {
+  std::lock_guard lock(mutex);
+  if (Result<void> done = finishLocked(); !done)
+    return done.takeError();
+  return durations;
+}
+
+Result<void> Stream::resetProfile() {
+  std::lock_guard lock(mutex);
+  Result<void> done = finishLocked();
+  durations.clear();
+  return done;
+}
+
+} // namespace quern::ze

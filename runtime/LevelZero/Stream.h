@@ -1,0 +1,133 @@
+//===- Stream.h - Executions on a device in their order -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What is one launch goes to an immediate command list. A program of several is recorded once into a regular list, which a queue replays as
+// long as nothing that it was recorded with changes. Two events order list and queue where executions change from one to the other, without
+// the host. In order, each execution is behind a barrier; out of order only those are that share scratch.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_LEVELZERO_STREAM_H
+#define QUERN_RUNTIME_LEVELZERO_STREAM_H
+
+#include "LevelZero/DeviceExecutable.h"
+#include "LevelZero/Events.h"
+
+#include <list>
+
+namespace quern::ze {
+
+/// One execution. Pointers are needed during the call only, memory until the stream has been waited for.
+struct Call {
+  std::shared_ptr<const DeviceExecutable> executable;
+  std::span<void *const> buffers; ///< of the arguments
+  std::span<const bool> isScalar; ///< of a buffer: it is 8 bytes of the host's, to be copied; empty: none is
+  const int64_t *sizes = nullptr; ///< the given ones
+  const int64_t *bufferBytes = nullptr;
+  void *scratchpad = nullptr; ///< the caller's; null: the stream's
+};
+
+/// Thread-safe.
+class Stream {
+public:
+  static Result<std::unique_ptr<Stream>> create(std::shared_ptr<Device> device, bool isInOrder, bool isProfiling);
+  /// On an immediate command list of the caller's, which is not destroyed here.
+  static Result<std::unique_ptr<Stream>> lend(std::shared_ptr<Device> device, ze_command_list_handle_t list, bool isProfiling);
+  /// Waits.
+  ~Stream();
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
+
+  Device &device() const { return *owner; }
+  /// Starts an execution.
+  Result<void> execute(const Call &call);
+  /// Until every execution has finished.
+  Result<void> finish();
+  /// Waits; nanoseconds of each execution since resetProfile() by the device's clock, of one that is profiling.
+  Result<std::vector<uint64_t>> profile();
+  Result<void> resetProfile();
+
+private:
+  /// A program in a regular command list, with what it was recorded with: it is replayed for a call that has the same.
+  struct Recording {
+    std::shared_ptr<const DeviceExecutable> executable;
+    std::vector<uint64_t> buffers; ///< of a scalar its value
+    std::vector<int64_t> sizes;
+    void *scratch = nullptr;       ///< the caller's or the stream's; null: it uses none
+    std::shared_ptr<void> scalars; ///< memory that the device reads them from
+    OwnedList list;
+  };
+  /// The execution under way.
+  struct Run {
+    const DeviceExecutable &executable;
+    void *const *buffers; ///< those of scalars are the device's
+    const int64_t *sizes; ///< the derived ones as well
+    const int64_t *bound; ///< the numbers of its program; null for a plain one
+    void *shared;
+  };
+
+  Stream(std::shared_ptr<Device> device, bool isInOrder, bool isProfiling);
+  Result<void> open(ze_command_list_handle_t lent);
+  Result<void> openQueue();
+  Result<void> finishLocked();
+  Result<void> waitForList();
+  Result<void> readTimings();
+  void forgetFinished();
+
+  Result<void> runPlain(const Call &call);
+  Result<void> runProgram(const Call &call);
+  Result<void> runDirectly(const Run &run, const Call &call);
+  Result<void> record(const Run &run, Recording recording);
+  Result<void> replay(const Recording &recording);
+  Result<void> appendProgram(const Run &run, ze_command_list_handle_t to) const;
+  bool serves(const Recording &recording, const Call &call, const int64_t *sizes) const;
+  Recording describe(const Call &call, const int64_t *sizes) const;
+  Result<std::vector<int64_t>> deriveSizes(const Call &call);
+  Result<std::shared_ptr<void>> copyScalars(const Call &call, std::vector<void *> &buffers) const;
+  Result<void> placeScalars(const Call &call, std::vector<void *> &buffers);
+  Result<void *> scratchOf(const Call &call, int64_t bytes);
+
+  /// Makes what is appended next follow all that was before, or at least what the queue had.
+  Result<void> goToList(bool isOrdered);
+  Result<void> goToQueue();
+  void keep(const std::shared_ptr<const DeviceExecutable> &executable);
+
+  const std::shared_ptr<Device> owner;
+  const bool isInOrder, isProfiling;
+  std::mutex mutex; ///< guards what follows
+  OwnedList ownedList;
+  ze_command_list_handle_t list = nullptr; ///< immediate: the own one or the caller's
+  bool isLent = false;
+  OwnedQueue queue; ///< made by the first recording
+  Events events, timedEvents;
+  /// Set by a barrier: at the end of a wait, and between list and queue, where the other one waits for it and resets it.
+  struct Signal {
+    ze_event_handle_t event = nullptr;
+    bool isOpen = false; ///< something failed between the two
+  };
+  Result<void> close(Signal &signal);
+  Signal finished, listDone, queueDone;
+  OwnedList waitForListDone, signalQueueDone; ///< for the queue
+  enum class Place { Nowhere, List, Queue } last = Place::Nowhere;
+  bool isListBusy = false, isQueueBusy = false;
+
+  std::list<Recording> recordings;                               ///< the last used first
+  std::vector<Recording> retired;                                ///< that the queue may still run
+  std::vector<std::shared_ptr<const DeviceExecutable>> inFlight; ///< that the list may still run
+  void *scratch = nullptr;
+  int64_t scratchBytes = 0;
+  std::vector<void *> retiredScratch;
+  uint64_t *scalars = nullptr; ///< memory of the host that the device reads
+  size_t scalarCount = 0;
+
+  struct Timing {
+    ze_event_handle_t start, end; ///< one and the same of a launch; otherwise of the barriers around
+  };
+  std::vector<Timing> timings; ///< not read yet
+  std::vector<uint64_t> durations;
+};
+
+} // namespace quern::ze
+
+#endif // QUERN_RUNTIME_LEVELZERO_STREAM_H

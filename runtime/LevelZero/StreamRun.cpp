@@ -1,0 +1,308 @@
+//===- StreamRun.cpp - What an execution appends --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Cpu/ProgramRun.h"
+#include "Cpu/Steps.h"
+#include "LevelZero/Stream.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace quern::ze {
+namespace {
+
+/// Programs that a stream keeps recorded.
+constexpr size_t maxRecordings = 16;
+/// Scalars that executions may have in flight.
+constexpr size_t maxScalars = 512;
+
+bool isScalarAt(const Call &call, size_t position) { return !call.isScalar.empty() && call.isScalar[position]; }
+bool hasScalars(const Call &call) { return std::find(call.isScalar.begin(), call.isScalar.end(), true) != call.isScalar.end(); }
+
+/// What a recording compares: the value of a scalar, otherwise the address.
+uint64_t identityOf(const Call &call, size_t position) {
+  uint64_t value = reinterpret_cast<uint64_t>(call.buffers[position]);
+  if (isScalarAt(call, position))
+    std::memcpy(&value, call.buffers[position], sizeof value);
+  return value;
+}
+
+size_t sizeCountOf(const Program &program) { return program.sizeCount() + program.derivedSizeCount(); }
+
+} // namespace
+
+Result<void> Stream::execute(const Call &call) {
+  std::lock_guard lock(mutex);
+  return call.executable->program().isPlain() ? runPlain(call) : runProgram(call);
+}
+
+void Stream::keep(const std::shared_ptr<const DeviceExecutable> &executable) {
+  if (std::find(inFlight.rbegin(), inFlight.rend(), executable) == inFlight.rend())
+    inFlight.push_back(executable);
+}
+
+/// Memory for what kernels share and for regions: null for 0 bytes.
+Result<void *> Stream::scratchOf(const Call &call, int64_t bytes) {
+  if (bytes == 0)
+    return nullptr;
+  if (call.scratchpad)
+    return scratchpadShared(call.scratchpad);
+  if (bytes > scratchBytes) {
+    Result<void *> made = owner->allocate(bytes);
+    if (!made)
+      return made;
+    if (scratch)
+      retiredScratch.push_back(scratch);
+    scratch = *made;
+    scratchBytes = bytes;
+  }
+  return scratch;
+}
+
+/// Puts scalars where the device can read them until the stream has been waited for.
+Result<void> Stream::placeScalars(const Call &call, std::vector<void *> &buffers) {
+  if (!scalars) {
+    Result<void *> made = owner->allocateOnHost(maxScalars * sizeof(uint64_t));
+    if (!made)
+      return made.takeError();
+    scalars = static_cast<uint64_t *>(*made);
+  }
+  if (scalarCount + buffers.size() > maxScalars)
+    if (Result<void> done = finishLocked(); !done)
+      return done;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (isScalarAt(call, i)) {
+      std::memcpy(&scalars[scalarCount], call.buffers[i], sizeof(uint64_t));
+      buffers[i] = &scalars[scalarCount++];
+    }
+  return {};
+}
+
+/// The same for a recording, which keeps them.
+Result<std::shared_ptr<void>> Stream::copyScalars(const Call &call, std::vector<void *> &buffers) const {
+  Result<void *> made = owner->allocateOnHost(static_cast<int64_t>(buffers.size() * sizeof(uint64_t)));
+  if (!made)
+    return made.takeError();
+  std::shared_ptr<void> kept(*made, [device = owner](void *memory) { device->freeUnused(memory); });
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (isScalarAt(call, i))
+      buffers[i] = std::memcpy(static_cast<uint64_t *>(*made) + i, call.buffers[i], sizeof(uint64_t));
+  return kept;
+}
+
+Result<void> Stream::runPlain(const Call &call) {
+  const DeviceExecutable &executable = *call.executable;
+  const quern_entry_step_t &step = executable.steps()[0];
+  const int64_t groups = iterationsOf(step, call.sizes);
+  if (groups < 0)
+    return unimplemented("a launch step has more than ", INT64_MAX, " iterations");
+  if (groups == 0)
+    return {};
+  Result<void *> shared = scratchOf(call, executable.scratch().shared);
+  if (!shared)
+    return shared.takeError();
+  void *const *buffers = call.buffers.data();
+  std::vector<void *> copied;
+  if (hasScalars(call)) {
+    copied.assign(call.buffers.begin(), call.buffers.end());
+    if (Result<void> placed = placeScalars(call, copied); !placed)
+      return placed;
+    buffers = copied.data();
+  }
+  void *named[maxStepBuffers];
+  for (int32_t i = 0; i < step.buffer_count; ++i)
+    named[i] = static_cast<char *>(buffers[step.buffers[i].argument]) + step.buffers[i].byte_offset;
+  const DeviceExecutable::Arguments arguments{
+      step.buffers ? named : buffers, step.buffers ? static_cast<size_t>(step.buffer_count) : call.buffers.size(), *shared, call.sizes};
+  Result<ze_event_handle_t> timing = isProfiling ? timedEvents.take() : Result<ze_event_handle_t>(nullptr);
+  if (!timing)
+    return timing.takeError();
+  Result<void> done = goToList(isInOrder || *shared);
+  if (done)
+    done = executable.appendLaunch(list, step, arguments, groups, *timing);
+  if (done)
+    keep(call.executable);
+  if (done && isProfiling)
+    timings.push_back({*timing, *timing});
+  else if (isProfiling)
+    timedEvents.give(*timing);
+  return done;
+}
+
+/// The given sizes and those that are found in tensors: what writes these is waited for.
+Result<std::vector<int64_t>> Stream::deriveSizes(const Call &call) {
+  const Program &program = call.executable->program();
+  if (Result<void> done = finishLocked(); !done)
+    return done.takeError();
+  std::vector<void *> onHost(call.buffers.begin(), call.buffers.end());
+  std::vector<std::unique_ptr<char[]>> copies;
+  for (const DerivedSize &derived : program.derivedSizes()) {
+    const int64_t known = call.executable->arguments()[derived.argument].bytes;
+    const int64_t bytes = known > 0 || !call.bufferBytes ? known : call.bufferBytes[derived.argument];
+    copies.push_back(std::make_unique<char[]>(static_cast<size_t>(bytes)));
+    if (Result<void> copied = owner->copy(copies.back().get(), call.buffers[derived.argument], static_cast<size_t>(bytes)); !copied)
+      return copied.takeError();
+    onHost[derived.argument] = copies.back().get();
+  }
+  std::vector<int64_t> sizes(sizeCountOf(program));
+  if (Result<void> done = program.deriveSizes(onHost.data(), call.sizes, sizes.data()); !done)
+    return done.takeError();
+  return sizes;
+}
+
+bool Stream::serves(const Recording &recording, const Call &call, const int64_t *sizes) const {
+  if (recording.executable != call.executable || (recording.scratch && recording.scratch != (call.scratchpad ? call.scratchpad : scratch)))
+    return false;
+  for (size_t i = 0; i < call.buffers.size(); ++i)
+    if (recording.buffers[i] != identityOf(call, i))
+      return false;
+  return std::equal(recording.sizes.begin(), recording.sizes.end(), sizes);
+}
+
+Stream::Recording Stream::describe(const Call &call, const int64_t *sizes) const {
+  Recording recording;
+  recording.executable = call.executable;
+  for (size_t i = 0; i < call.buffers.size(); ++i)
+    recording.buffers.push_back(identityOf(call, i));
+  recording.sizes.assign(sizes, sizes + sizeCountOf(call.executable->program()));
+  return recording;
+}
+
+Result<void> Stream::runProgram(const Call &call) {
+  const Program &program = call.executable->program();
+  std::vector<int64_t> derived, numbers;
+  const int64_t *sizes = call.sizes, *bound = program.fixedNumbers();
+  if (program.derivedSizeCount()) {
+    Result<std::vector<int64_t>> found = deriveSizes(call);
+    if (!found)
+      return found.takeError();
+    derived = std::move(*found);
+    sizes = derived.data();
+  }
+  const auto known = std::find_if(recordings.begin(), recordings.end(), [&](const Recording &r) { return serves(r, call, sizes); });
+  if (known != recordings.end()) {
+    recordings.splice(recordings.begin(), recordings, known);
+    return replay(recordings.front());
+  }
+  if (!bound) {
+    numbers.resize(program.numberCount());
+    if (Result<void> done = program.bind(sizes, call.bufferBytes, numbers.data()); !done)
+      return done;
+    bound = numbers.data();
+  }
+  const Result<int64_t> bytes = call.executable->sharedBytes(program.regionsEnd(bound));
+  if (!bytes)
+    return bytes.error();
+  Result<void *> shared = scratchOf(call, *bytes);
+  if (!shared)
+    return shared.takeError();
+  std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
+  const Run run{*call.executable, buffers.data(), sizes, bound, *shared};
+  if (isProfiling || isLent) {
+    if (hasScalars(call))
+      if (Result<void> placed = placeScalars(call, buffers); !placed)
+        return placed;
+    return runDirectly(run, call);
+  }
+  Recording recording = describe(call, sizes);
+  recording.scratch = !*shared ? nullptr : call.scratchpad ? call.scratchpad : *shared;
+  if (hasScalars(call)) {
+    Result<std::shared_ptr<void>> kept = copyScalars(call, buffers);
+    if (!kept)
+      return kept.takeError();
+    recording.scalars = std::move(*kept);
+  }
+  return record(run, std::move(recording));
+}
+
+Result<void> Stream::record(const Run &run, Recording recording) {
+  if (Result<void> opened = openQueue(); !opened)
+    return opened;
+  Result<OwnedList> made = owner->makeList();
+  if (!made)
+    return made.takeError();
+  recording.list = std::move(*made);
+  QUERN_ZE_TRY(zeCommandListAppendBarrier, recording.list.get(), nullptr, 0, nullptr); // behind what the queue ran before
+  if (Result<void> appended = appendProgram(run, recording.list.get()); !appended)
+    return appended;
+  QUERN_ZE_TRY(zeCommandListClose, recording.list.get());
+  recordings.push_front(std::move(recording));
+  if (recordings.size() > maxRecordings) {
+    retired.push_back(std::move(recordings.back()));
+    recordings.pop_back();
+  }
+  return replay(recordings.front());
+}
+
+Result<void> Stream::replay(const Recording &recording) {
+  if (Result<void> done = goToQueue(); !done)
+    return done;
+  ze_command_list_handle_t handle = recording.list.get();
+  QUERN_ZE_TRY(zeCommandQueueExecuteCommandLists, queue.get(), 1, &handle, nullptr);
+  return {};
+}
+
+Result<void> Stream::runDirectly(const Run &run, const Call &call) {
+  Timing timing{};
+  if (isProfiling) {
+    for (ze_event_handle_t *event : {&timing.start, &timing.end}) {
+      Result<ze_event_handle_t> taken = timedEvents.take();
+      if (!taken) {
+        if (timing.start)
+          timedEvents.give(timing.start);
+        return taken.takeError();
+      }
+      *event = *taken;
+    }
+  }
+  keep(call.executable);
+  const auto append = [&]() -> Result<void> {
+    if (Result<void> done = goToList(true); !done)
+      return done;
+    QUERN_ZE_TRY(zeCommandListAppendBarrier, list, timing.start, 0, nullptr);
+    if (Result<void> done = appendProgram(run, list); !done)
+      return done;
+    QUERN_ZE_TRY(zeCommandListAppendBarrier, list, timing.end, 0, nullptr);
+    return {};
+  };
+  Result<void> done = append();
+  if (isProfiling && done)
+    timings.push_back(timing);
+  else if (isProfiling) {
+    (void)finishLocked(); // one of them may still be signalled
+    timedEvents.give(timing.start);
+    timedEvents.give(timing.end);
+  }
+  return done;
+}
+
+/// Groups of steps behind barriers; the caller has put one in front.
+Result<void> Stream::appendProgram(const Run &run, ze_command_list_handle_t to) const {
+  const Program &program = run.executable.program();
+  char *regions = static_cast<char *>(run.shared) + (run.shared ? run.executable.regionsStart() : 0);
+  const ProgramRun walk{program, run.bound, run.buffers, run.sizes, run.shared, regions};
+  bool needsBarrier = false;
+  for (ProgramCursor cursor(program, run.bound); cursor.next();) {
+    const Program::Group &group = program.group(cursor.group());
+    bool isFirst = true; // of the group
+    for (uint32_t i = 0; i < group.stepCount; ++i) {
+      const Program::Step &step = program.step(group.firstStep + i);
+      const int64_t groups = run.bound[step.iterations];
+      if (groups <= 0)
+        continue;
+      if (isFirst && needsBarrier)
+        QUERN_ZE_TRY(zeCommandListAppendBarrier, to, nullptr, 0, nullptr);
+      isFirst = false;
+      needsBarrier = true;
+      void *named[maxStepBuffers];
+      const size_t count = step.call->buffers ? static_cast<size_t>(step.call->buffer_count) : run.executable.arguments().size();
+      const DeviceExecutable::Arguments arguments{walk.buffersOf(step, cursor.indices(), named), count, run.shared, run.sizes};
+      if (Result<void> done = run.executable.appendLaunch(to, *step.call, arguments, groups, nullptr); !done)
+        return done;
+    }
+  }
+  return {};
+}
+
+} // namespace quern::ze

@@ -15,6 +15,10 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
+#include "llvm/CodeGen/MachineFunction.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -29,6 +33,7 @@
 #include "llvm/Transforms/Utils.h"
 
 #include <mutex>
+#include <vector>
 
 namespace quern {
 namespace {
@@ -105,6 +110,49 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
   return made;
 }
 
+/// The back end keeps a table of labels by the addresses of functions for as long as the process lives, and never clears it: a function at
+/// the address of an earlier one would get labels of that. So their addresses are not given back; what they hold is.
+class FunctionAddresses {
+public:
+  static void keep(llvm::MachineModuleInfo &info, const llvm::Module &module) {
+    static auto *kept = new std::vector<std::unique_ptr<llvm::MachineModuleInfo>>; // never destroyed
+    auto &mine = kept->emplace_back(std::make_unique<llvm::MachineModuleInfo>(std::move(info)));
+    for (const llvm::Function &function : module)
+      if (llvm::MachineFunction *machineFunction = mine->getMachineFunction(function))
+        machineFunction->~MachineFunction();
+  }
+};
+
+/// The back end's own list of passes, without the one that frees functions.
+bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes, llvm::MachineModuleInfoWrapperPass &info,
+               llvm::raw_pwrite_stream &os, llvm::CodeGenFileType kind, bool verifyIr) {
+  auto &target = static_cast<llvm::CodeGenTargetMachineImpl &>(machine);
+  llvm::TargetPassConfig *config = target.createPassConfig(passes);
+  config->setDisableVerify(!verifyIr);
+  passes.add(config); // takes ownership, as of every pass
+  passes.add(&info);
+  if (config->addISelPasses())
+    return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  return !target.addAsmPrinter(passes, os, nullptr, kind, info.getMMI().getContext());
+}
+
+/// One module at a time: the back end's analysis of it is a static variable.
+bool emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind,
+          bool verifyIr) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  llvm::raw_svector_ostream os(bytes);
+  llvm::legacy::PassManager passes;
+  auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
+  if (!addPasses(machine, passes, *info, os, kind, verifyIr))
+    return false;
+  passes.run(module);
+  FunctionAddresses::keep(info->getMMI(), module);
+  return true;
+}
+
 } // namespace
 
 SpirvCodegen::SpirvCodegen() : context(std::make_unique<llvm::LLVMContext>()) {}
@@ -129,12 +177,9 @@ Result<std::string> SpirvCodegen::run(mlir::ModuleOp module, const Target &targe
   if (Result<void> ok = checkForSpirv(**translated, target.device); !ok)
     return ok.takeError();
   llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream os(bytes);
-  llvm::legacy::PassManager passes;
   auto kind = form == SpirvCodeForm::Text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if ((*found)->addPassesToEmitFile(passes, os, nullptr, kind, !verifyIr))
+  if (!emit(**found, **translated, bytes, kind, verifyIr))
     return internalError("codegen: LLVM cannot emit this kind of file");
-  passes.run(**translated);
   if (!complaint.empty())
     return internalError("codegen: ", complaint);
   return std::string(bytes.begin(), bytes.end());

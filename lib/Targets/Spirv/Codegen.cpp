@@ -22,6 +22,8 @@
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -54,6 +56,27 @@ struct CollectErrors : llvm::DiagnosticHandler {
   std::string &text;
 };
 
+/// LLVM 22 forgets to truncate where an integer is truncated and then extended to a width below its own: the two become a mask, or shifts.
+void joinTruncatedExtensions(llvm::Module &module) {
+  using namespace llvm;
+  for (Function &function : module)
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      auto *cut = isa<ZExtInst, SExtInst>(instruction) ? dyn_cast<TruncInst>(instruction.getOperand(0)) : nullptr;
+      Type *type = instruction.getType();
+      unsigned bits = cut ? cut->getType()->getScalarSizeInBits() : 0;
+      if (!cut || bits == 1 || type->getScalarSizeInBits() >= cut->getOperand(0)->getType()->getScalarSizeInBits())
+        continue;
+      IRBuilder<> builder(&instruction);
+      Value *whole = builder.CreateTrunc(cut->getOperand(0), type);
+      const unsigned shift = type->getScalarSizeInBits() - bits;
+      Value *joined = isa<ZExtInst>(instruction)
+                          ? builder.CreateAnd(whole, ConstantInt::get(type, APInt::getLowBitsSet(type->getScalarSizeInBits(), bits)))
+                          : builder.CreateAShr(builder.CreateShl(whole, shift), shift);
+      instruction.replaceAllUsesWith(joined);
+      instruction.eraseFromParent();
+    }
+}
+
 /// Vectors to scalars, except loads and stores; then what that leaves twice or unused.
 void simplify(llvm::Module &module) {
   llvm::legacy::PassManager passes;
@@ -64,6 +87,7 @@ void simplify(llvm::Module &module) {
   passes.add(llvm::createEarlyCSEPass());
   passes.add(llvm::createDeadCodeEliminationPass());
   passes.run(module);
+  joinTruncatedExtensions(module);
   for (llvm::Function &function : llvm::make_early_inc_range(module))
     if (function.isDeclaration() && function.use_empty())
       function.eraseFromParent();

@@ -9,6 +9,7 @@
 #include "Artifact/Artifact.h"
 #include "Compiler/Compiler.h"
 
+#include <atomic>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <map>
@@ -25,8 +26,8 @@ constexpr const char *lines[] = {
     "reorder src=s4:20x3x2x68:abcd dst=e8m0:20x3x2x68:abcd attr.zero_points=src(mask=9,type=s4) attr.post_ops=sum(scale=0.5,type=e8m0)",
     "reorder src=f32:33x17:ab dst=s4:33x17:ba",
     "reorder src=f32:5x7x9:abc dst=s8:5x7x9:aBc16b",
-    "rnn fwd_i cell=lstm direction=left2right src_layer=f32:5x2x16:abc weights_layer=f32:1x1x16x4x16:any "
-    "weights_iter=f32:1x1x16x4x16:any bias=f32:1x1x4x16:abcd dst_layer=f32:5x2x16:abc",
+    ("rnn fwd_i cell=lstm direction=left2right src_layer=f32:5x2x16:abc weights_layer=f32:1x1x16x4x16:any "
+     "weights_iter=f32:1x1x16x4x16:any bias=f32:1x1x4x16:abcd dst_layer=f32:5x2x16:abc"),
 };
 
 Result<std::string> compileFor(const char *line, const char *target, int32_t form = QUERN_COMPILER_ARTIFACT) {

@@ -7,6 +7,11 @@
 #include "Cpu/Steps.h"
 
 namespace quern {
+namespace {
+
+constexpr int64_t nsWorthACall = 300; // of its own
+
+} // namespace
 
 void *const *ProgramRun::buffersOf(const Program::Step &step, const int64_t *indices, void **named) const {
   const quern_entry_step_t &call = *step.call;
@@ -35,23 +40,28 @@ void *const *ProgramRun::buffersOf(const Program::Step &step, const int64_t *ind
   return named;
 }
 
-void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, void *scratch, int64_t begin, int64_t end) const {
+void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, void *scratch, bool isBackward, int64_t begin,
+                          int64_t end) const {
   if (begin >= end)
     return;
   void *named[maxStepBuffers];
-  invoke(*step.call, {buffersOf(step, indices, named), scratch, shared, sizes}, begin, end);
+  const quern_kernel_args_t arguments = {buffersOf(step, indices, named), scratch, shared, sizes};
+  if (!isBackward || step.call->ns_per_iteration < nsWorthACall)
+    return invoke(*step.call, arguments, begin, end);
+  for (int64_t i = end; i-- > begin;)
+    invoke(*step.call, arguments, i, i + 1);
 }
 
-void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch, int64_t low, int64_t high) const {
+void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch, bool isBackward, int64_t low, int64_t high) const {
   const Program::Group &steps = program.group(group);
   if (steps.stepCount == 1)
-    return callStep(program.step(steps.firstStep), indices, scratch, low, high);
+    return callStep(program.step(steps.firstStep), indices, scratch, isBackward, low, high);
   int64_t start = 0; // of each step in the space that they make together
   for (uint32_t i = 0; i < steps.stepCount && start < high; ++i) {
     const Program::Step &step = program.step(steps.firstStep + i);
     const int64_t weight = std::max<int64_t>(1, step.call->ns_per_iteration), length = bound[step.iterations] * weight;
     const auto firstFrom = [&](int64_t place) { return ceilDivide(std::clamp<int64_t>(place - start, 0, length), weight); };
-    callStep(step, indices, scratch, firstFrom(low), firstFrom(high));
+    callStep(step, indices, scratch, isBackward, firstFrom(low), firstFrom(high));
     start += length;
   }
 }

@@ -73,7 +73,7 @@ void Team::runSlot(const ProgramCursor &cursor, const Turn &turn, int slot, void
   uint64_t last = slots[slot].group.load(std::memory_order_relaxed);
   if (last >= turn.number || !slots[slot].group.compare_exchange_strong(last, turn.number, std::memory_order_relaxed))
     return;
-  run.runGroup(cursor.group(), cursor.indices(), scratch, chunkStart(turn.total, turn.slots, slot),
+  run.runGroup(cursor.group(), cursor.indices(), scratch, cursor.isBackward(), chunkStart(turn.total, turn.slots, slot),
                chunkStart(turn.total, turn.slots, slot + 1));
   finished.fetch_add(1, std::memory_order_acq_rel);
 }
@@ -132,7 +132,8 @@ Result<void> runAlone(const ProgramRun &run, const ScratchNeeds &needs, const Ex
     return noSlotMemory(needs, 1);
   DefaultFloatEnvironment environment;
   for (ProgramCursor cursor(run.program, run.bound); cursor.next();)
-    run.runGroup(cursor.group(), cursor.indices(), scratch.data(), 0, run.program.sizeOf(run.bound, cursor.group()).total);
+    run.runGroup(cursor.group(), cursor.indices(), scratch.data(), cursor.isBackward(), 0,
+                 run.program.sizeOf(run.bound, cursor.group()).total);
   return {};
 }
 

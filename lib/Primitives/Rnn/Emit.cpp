@@ -36,9 +36,16 @@ Rows RnnEmitter::remainingAt(AffineExpr t) {
   return rows;
 }
 
+/// From a gate of products that were made before to the next: not a power of two, by which the rows of a tile would share a few sets of the
+/// caches.
+int64_t RnnEmitter::inputsStride() const {
+  const int64_t width = std::max<int64_t>(layer.view().width(), 2);
+  return width % 128 ? width : width + 16;
+}
+
 /// Products of what a layer reads with its weights, of `rows` sequences from time t on.
 Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
-  const int64_t width = std::max<int64_t>(layer.view().width(), 2), row = s.gates * width, element = bytesOf(DataType::F32);
+  const int64_t width = inputsStride(), row = s.gates * width, element = bytesOf(DataType::F32);
   const int64_t index = areApart ? 0 : direction;
   if (direction == 0)
     program.addRegion("inputs", program.number((areApart ? 1 : s.directions) * s.steps * s.batch * row * element));
@@ -221,10 +228,10 @@ void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
     x.type = MemRefType::get({s.steps * s.batch, s.slc}, x.type.getElementType(),
                              StridedLayoutAttr::get(builder.getContext(), rows.second, {row, rows.first[1]}));
     const int64_t width = std::max<int64_t>(this->layer.view().width(), 2);
-    SmallVector<int64_t> shape = {s.steps * s.batch, s.gates, width};
+    SmallVector<int64_t> shape = {s.steps * s.batch, s.gates, width}, strides = {s.gates * inputsStride(), inputsStride(), 1};
     if (s.gates == 1)
-      shape.erase(shape.begin() + 1);
-    inputs.type = MemRefType::get(shape, inputs.type.getElementType());
+      shape.erase(shape.begin() + 1), strides.erase(strides.begin() + 1);
+    inputs.type = MemRefType::get(shape, inputs.type.getElementType(), StridedLayoutAttr::get(builder.getContext(), 0, strides));
     Bindings bindings = {x};
     this->layer.bindAlone("w", layer, direction, program, bindings);
     bindings.push_back(inputs);

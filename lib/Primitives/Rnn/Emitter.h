@@ -69,6 +69,7 @@ private:
   void addNext(Bindings &bindings, const At &at);
   void addKept(Bindings &bindings, const At &at);
   emission::Binding inputOf(const At &at);
+  int64_t inputsStride() const;
   emission::Binding inputsAt(int64_t direction, mlir::AffineExpr t, int64_t rows);
   emission::Binding stateBefore(const At &at);
   Rows remainingAt(mlir::AffineExpr t);

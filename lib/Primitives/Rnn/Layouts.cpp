@@ -87,8 +87,10 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fp
     return true;
   const int output = weights.ndims - 1;
   const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1; // one column is no vector
-  const bool areReadOnce = rnn.srcLayer.dims[0] == 1 || rnn.srcLayer.dims[1] == 1; // steps, or sequences that share a vector of weights
-  return weights.dataType == DataType::F32 && !mayRound(fpmath) && areColumnsContiguous && areReadOnce;
+  constexpr int64_t fewSteps = 16; // of one sequence, before packing has paid
+  const int64_t steps = rnn.srcLayer.dims[0];
+  const bool areReadSeldom = steps == 1 || (rnn.srcLayer.dims[1] == 1 && steps != runtimeDim && steps < fewSteps);
+  return weights.dataType == DataType::F32 && !mayRound(fpmath) && areColumnsContiguous && areReadSeldom;
 }
 
 bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target) {

@@ -1,0 +1,164 @@
+//===- LaunchBench.cpp - What an execution costs the host -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Prints the time of quern_primitive_execute() beside that of the calls of the driver that it makes, medians over calls by turns: a launch
+// (two arguments, a barrier and the launch itself), and a recorded program of many launches (one submission).
+//
+//===----------------------------------------------------------------------===//
+#include "LevelZero/DeviceArtifacts.h"
+#include "support/TestDriver.h"
+
+#include <level_zero/ze_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+using namespace quern;
+using namespace quern::test;
+
+namespace {
+
+constexpr int rounds = 400, callsInRound = 5;
+
+/// The median over rounds of the time of one call in ns; `wait` is not timed.
+struct Median {
+  std::vector<double> times;
+  template <typename Body, typename Wait> void add(Body body, Wait wait) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < callsInRound; ++i)
+      body();
+    times.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / callsInRound);
+    wait();
+  }
+  double value() {
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    return times[times.size() / 2];
+  }
+};
+
+void check(ze_result_t result) {
+  if (result)
+    std::printf("a call of the driver gave 0x%x\n", static_cast<unsigned>(result)), std::exit(1);
+}
+
+/// The driver alone.
+struct Raw {
+  ze_driver_handle_t driver{};
+  ze_device_handle_t device{};
+  ze_context_handle_t context{};
+  ze_command_list_handle_t now{}, recorded{};
+  ze_command_queue_handle_t queue{};
+  ze_event_pool_handle_t pool{};
+  ze_event_handle_t event{};
+  ze_module_handle_t module{};
+  ze_kernel_handle_t kernel{};
+  void *from = nullptr, *to = nullptr;
+
+  Raw() {
+    uint32_t one = 1;
+    check(zeInit(0));
+    check(zeDriverGet(&one, &driver));
+    check(zeDeviceGet(driver, &one, &device));
+    const ze_context_desc_t contextDesc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+    check(zeContextCreate(driver, &contextDesc, &context));
+    const ze_command_queue_desc_t queueDesc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+                                            ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    check(zeCommandListCreateImmediate(context, device, &queueDesc, &now));
+    check(zeCommandQueueCreate(context, device, &queueDesc, &queue));
+    const ze_event_pool_desc_t poolDesc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    check(zeEventPoolCreate(context, &poolDesc, 1, &device, &pool));
+    const ze_event_desc_t eventDesc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
+    check(zeEventCreate(pool, &eventDesc, &event));
+    const ze_device_mem_alloc_desc_t onDevice{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
+    check(zeMemAllocDevice(context, &onDevice, 1 << 20, 64, device, &from));
+    check(zeMemAllocDevice(context, &onDevice, 1 << 20, 64, device, &to));
+    const std::string code = readTestSpirv();
+    const ze_module_desc_t moduleDesc{ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                      nullptr,
+                                      ZE_MODULE_FORMAT_IL_SPIRV,
+                                      code.size(),
+                                      reinterpret_cast<const uint8_t *>(code.data()),
+                                      nullptr,
+                                      nullptr};
+    check(zeModuleCreate(context, device, &moduleDesc, &module, nullptr));
+    const ze_kernel_desc_t kernelDesc{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, "nothing"};
+    check(zeKernelCreate(module, &kernelDesc, &kernel));
+    check(zeKernelSetGroupSize(kernel, 16, 1, 1));
+  }
+  void append(ze_command_list_handle_t list) {
+    const ze_group_count_t groups{1, 1, 1};
+    check(zeKernelSetArgumentValue(kernel, 0, sizeof from, &from));
+    check(zeKernelSetArgumentValue(kernel, 1, sizeof to, &to));
+    check(zeCommandListAppendBarrier(list, nullptr, 0, nullptr));
+    check(zeCommandListAppendLaunchKernel(list, kernel, &groups, nullptr, 0, nullptr));
+  }
+  void record(int64_t launches) {
+    const ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0};
+    check(zeCommandListCreate(context, device, &desc, &recorded));
+    for (int64_t i = 0; i < launches; ++i)
+      append(recorded);
+    check(zeCommandListClose(recorded));
+  }
+  void wait() {
+    check(zeCommandListAppendBarrier(now, event, 0, nullptr));
+    check(zeEventHostSynchronize(event, UINT64_MAX));
+    check(zeEventHostReset(event));
+    check(zeCommandQueueSynchronize(queue, UINT64_MAX));
+  }
+};
+
+Artifact nothing(const VerifiedProblem &problem, const Target &target) { return makeDeviceArtifact(problem, target, "nothing", 1); }
+Artifact nothingByRows(const VerifiedProblem &problem, const Target &target) {
+  Artifact artifact = addTwoByRows(problem, target);
+  artifact.entries = {"nothing"};
+  return artifact;
+}
+
+void print(const std::string &what, Median &ours, Median &driver) {
+  std::printf("%-28s %8.2f us, of which the driver's calls %8.2f us: %6.2f us above\n", what.c_str(), ours.value() / 1e3,
+              driver.value() / 1e3, (ours.value() - driver.value()) / 1e3);
+}
+
+void measure() {
+  const engine device(engine::kind::gpu, 0);
+  stream order(device);
+  Raw raw;
+  {
+    DeviceRun run(device, softmaxLine("8"), nothing);
+    Median ours, driver;
+    for (int i = 0; i < rounds; ++i) {
+      ours.add([&] { run.execute(order); }, [&] { order.wait(); });
+      driver.add([&] { raw.append(raw.now); }, [&] { raw.wait(); });
+    }
+    print("a launch", ours, driver);
+  }
+  for (int64_t steps : {8, 80, 800}) {
+    DeviceRun run(device, softmaxLine(std::to_string(steps)), nothingByRows);
+    raw.record(2 * steps);
+    run.execute(order);
+    order.wait();
+    Median ours, driver;
+    for (int i = 0; i < rounds / 8; ++i) {
+      ours.add([&] { run.execute(order); }, [&] { order.wait(); });
+      driver.add([&] { check(zeCommandQueueExecuteCommandLists(raw.queue, 1, &raw.recorded, nullptr)); }, [&] { raw.wait(); });
+    }
+    print(concat("a program of ", 2 * steps, " launches"), ours, driver);
+    check(zeCommandListDestroy(raw.recorded));
+  }
+}
+
+} // namespace
+
+int main(int, char **argv) {
+  setenv("QUERN_CACHE_DIR", "off", 0);
+  if (!useTestDriver(argv)) {
+    std::puts("no OpenCL runtime: run tools/peers.sh intel-opencl");
+    return 1;
+  }
+  measure();
+  return 0;
+}

@@ -104,6 +104,11 @@ conformance_by_process() { # as conformance, compiled in other processes and lin
   QUERN_COMPILER=process conformance "$@" --linker=loader
 }
 
+conformanceOnDevice() { # SETS OPTION…: on the Level Zero driver of the tests, over Intel's OpenCL runtime
+  ZE_ENABLE_ALT_DRIVERS=$root/build/release/lib/tests/libze_over_opencl.so LD_LIBRARY_PATH=$root/build/peers/intel-opencl/lib \
+    ZE_OPENCL_LIBRARY=$root/build/peers/intel-opencl/lib/libintelocl.so conformance release "$1" --engine=gpu "${@:2}"
+}
+
 differential() { # PEER SETS OPTION…: the same problems against a genuine oneDNN
   tools/peers.sh "$1" && conformance release "$2" --peer="build/peers/$1" "${@:3}"
 }
@@ -136,6 +141,8 @@ if [ $mode = full ]; then
   step tests "every cell of reorder, every ISA" conformance release reorder,reorder-round-trips --all --isa=all
   step tests "every pair of tags" conformance release reorder-tags --all --linker=orc
 fi
+step tests "conformance of softmax, device" conformanceOnDevice softmax "$(pick --count=20 --count=200 --count=0)" --linker=orc
+step tests "conformance of reorder, device" conformanceOnDevice reorder "$(pick --count=40 --count=200 --count=0)" --linker=orc
 step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 
 if [ $mode != quick ]; then

@@ -15,14 +15,18 @@ using namespace quern;
 
 FailureOr<SmallVector<func::FuncOp>> quern::scheduleContraction(func::FuncOp problem, const ContractionStrategy &strategy,
                                                                 std::string *whyNot) {
-  std::string reason;
-  contractions::Chain chain;
-  if (succeeded(contractions::readChain(problem, chain, strategy.isLastResort, reason))) {
+  std::string reason, first;
+  for (bool isLastResort : {strategy.isLastResort, true}) {
+    contractions::Chain chain;
     contractions::Plan plan(chain, strategy);
-    if (succeeded(contractions::planContraction(plan, reason)))
+    if (succeeded(contractions::readChain(problem, chain, isLastResort, reason)) &&
+        succeeded(contractions::planContraction(plan, reason)) &&
+        (isLastResort == strategy.isLastResort || plan.stepsOfCut)) // what is copied need not lie side by side
       return SmallVector<func::FuncOp>{contractions::Emitter(plan).emit()};
+    if (first.empty())
+      first = reason;
   }
   if (whyNot)
-    *whyNot = reason;
+    *whyNot = first;
   return failure();
 }

@@ -34,6 +34,9 @@ struct ContractionStrategy {
   int64_t leastMatrixRows = 4;    ///< fewer rows leave most of a matrix empty and are faster by vectors
   int64_t leastMatrixSteps = 16;  ///< so are fewer steps along K, of all products
   int64_t chunkRows = 64;         ///< rows of an iteration: bounds the scratch and gives several threads work
+  int64_t cutBytes = 256 << 10;   ///< more than so much of rhs that a tile reads in strides is copied, as much at a time
+  int64_t cutRows = 256;          ///< then the rows of an iteration
+  int64_t leastCopyRows = 64;     ///< rows for which copying pays
   int64_t inlineOps = 6;          ///< elementwise ops of up to so many operations stay in registers, more go over scratch
   int64_t nearStrideBytes = 4096; ///< a step along K this long meets the same sets of a cache: tiles of few rows then read longer runs
   bool isLastResort = false;      ///< no other recipe takes it: columns that lie apart are read one by one, and a single one is taken, too

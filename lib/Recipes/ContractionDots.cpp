@@ -127,8 +127,8 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
   if (strategy.hasPairDots && arePairs && product.mayReassociate && product.mayContract)
     return Dot::Pairs;
   bool isFloat = lhs.element().isF32() && lhs.conversions.empty(), isShort = lhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs);
-  bool areFloats = product.packed == 2 && (isFloat || isShort) && rhs.element().isF32() && rhs.conversions.empty() &&
-                   product.sumType().isF32();
+  bool areFloats =
+      product.packed == 2 && (isFloat || isShort) && rhs.element().isF32() && rhs.conversions.empty() && product.sumType().isF32();
   if (strategy.hasPairDots && areFloats && product.mayRound && product.mayReassociate && product.mayContract)
     return Dot::Rounded;
   return strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;

@@ -114,29 +114,28 @@ void Emitter::emitTile(Value at, Value chunk, bool isLast) {
   if (plan.shiftsApart)
     emitShift();
   if (plan.matrices)
-    emitMatrixChunk(chunk);
-  else if (chain.openRows)
-    emitOpenChunk(chunk);
-  else if (plan.chunks == 1)
-    emitRows();
-  else
-    emitChunk(chunk);
+    return emitMatrixChunk(chunk);
+  auto forBlocks = [&](function_ref<void(Value, int64_t)> body) {
+    return chain.openRows ? forOpenBlocks(chunk, body) : plan.chunks == 1 ? forAllBlocks(body) : forBlocksOf(chunk, body);
+  };
+  RowRange rows = plan.stepsOfCut ? emitCutSums(forBlocks) : forBlocks([&](Value row, int64_t height) { emitBlock(row, height); });
+  if (scratch)
+    emitScratchRows(rows.begin, rows.end);
 }
 
 /// All rows.
-void Emitter::emitRows() {
+Emitter::RowRange Emitter::forAllBlocks(function_ref<void(Value, int64_t)> body) {
   chunkRow = index(0);
   auto emitBlocks = [&](int64_t begin, int64_t end, int64_t firstRow, int64_t height) {
-    forCount(begin, end, [&](Value block) { emitBlock(linear(firstRow - begin * height, {{block, height}}), height); });
+    forCount(begin, end, [&](Value block) { body(linear(firstRow - begin * height, {{block, height}}), height); });
   };
   emitBlocks(0, plan.tallBlocks, 0, plan.blockRows + 1);
   emitBlocks(plan.tallBlocks, plan.blocks, plan.tallBlocks * (plan.blockRows + 1), plan.blockRows);
-  if (scratch)
-    emitScratchRows(index(0), index(chain.rows));
+  return {index(0), index(chain.rows)};
 }
 
 /// The rows of one of several chunks.
-void Emitter::emitChunk(Value chunk) {
+Emitter::RowRange Emitter::forBlocksOf(Value chunk, function_ref<void(Value, int64_t)> body) {
   Value first = linear(0, {{chunk, plan.blocksPerChunk}});
   Value last = create<arith::MinSIOp>(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks));
   auto rowOf = [&](Value block) {
@@ -144,18 +143,17 @@ void Emitter::emitChunk(Value chunk) {
   };
   auto emitBlocks = [&](Value begin, Value end, int64_t height) {
     int64_t firstRow = height > plan.blockRows ? 0 : plan.tallBlocks;
-    forRange(begin, end, [&](Value block) { emitBlock(linear(firstRow, {{block, height}}), height); });
+    forRange(begin, end, [&](Value block) { body(linear(firstRow, {{block, height}}), height); });
   };
   chunkRow = rowOf(first);
   if (plan.tallBlocks)
     emitBlocks(first, create<arith::MinSIOp>(last, index(plan.tallBlocks)), plan.blockRows + 1);
   emitBlocks(create<arith::MaxSIOp>(first, index(plan.tallBlocks)), last, plan.blockRows);
-  if (scratch)
-    emitScratchRows(chunkRow, rowOf(last));
+  return {chunkRow, rowOf(last)};
 }
 
 /// The rows of a chunk of an open number: as many of the tallest blocks as there are, then lower ones.
-void Emitter::emitOpenChunk(Value chunk) {
+Emitter::RowRange Emitter::forOpenBlocks(Value chunk, function_ref<void(Value, int64_t)> body) {
   chunkRow = linear(0, {{chunk, plan.chunkRows}});
   Value end = create<arith::MinSIOp>(linear(plan.chunkRows, {{chunkRow, 1}}), openRows), from = chunkRow;
   for (int64_t height : plan.heights) {
@@ -165,19 +163,16 @@ void Emitter::emitOpenChunk(Value chunk) {
       to = create<arith::SubIOp>(end, create<arith::RemUIOp>(left, index(height)));
     }
     forRange(
-        from, to, [&](Value row) { emitBlock(row, height); }, height);
+        from, to, [&](Value row) { body(row, height); }, height);
     from = to;
   }
-  if (scratch)
-    emitScratchRows(chunkRow, end);
+  return {chunkRow, end};
 }
 
 /// A block of sums from start to end, into scratch or through the epilogue.
 void Emitter::emitBlock(Value row, int64_t rows) {
   Values sums = startSums(row, rows);
-  if (plan.shiftsApart)
-    subtractShift(tile.shift, sums);
-  else if (plan.isShifted()) // beside the sums, as of another row
+  if (plan.isShifted() && !plan.shiftsApart) // beside the sums, as of another row
     sums.append(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
   for (ArrayRef<Plan::Step> turns : plan.loops)
     emitSums(turns, row, rows, sums);
@@ -186,12 +181,8 @@ void Emitter::emitBlock(Value row, int64_t rows) {
     sums.truncate(static_cast<size_t>(rows * plan.perRow));
     subtractShift(shift, sums);
   }
-  if (scratch) {
-    Value at = linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}});
-    for (auto [n, sum] : llvm::enumerate(sums))
-      create<vector::StoreOp>(sum, scratch, ValueRange{linear(static_cast<int64_t>(n) * plan.lanes, {{at, 1}})});
-    return;
-  }
+  if (scratch)
+    return storeSums(row, sums);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t v = 0; v < plan.columnVectors; ++v)
       emitPoint({row, i}, lanesOf(v), [&](unsigned accumulator) { return sums[sumIndex(i, accumulator, v)]; }, {});
@@ -210,7 +201,18 @@ Emitter::Values Emitter::startSums(Value row, int64_t rows) {
           sum = startOf(accumulator, {row, i}, lanesOf(v));
       }
   }
+  if (plan.shiftsApart)
+    subtractShift(tile.shift, sums);
   return sums;
+}
+
+/// Where the sums of a row lie in scratch.
+Value Emitter::scratchAt(Value row) { return linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}}); }
+
+void Emitter::storeSums(Value row, ArrayRef<Value> sums) {
+  Value at = scratchAt(row);
+  for (auto [n, sum] : llvm::enumerate(sums))
+    create<vector::StoreOp>(sum, scratch, ValueRange{linear(static_cast<int64_t>(n) * plan.lanes, {{at, 1}})});
 }
 
 Value Emitter::startOf(const Accumulator &accumulator, const Row &row, const Lanes &lanes) {

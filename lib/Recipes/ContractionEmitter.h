@@ -66,6 +66,11 @@ private:
     Value lhs;
     Values rhs; ///< by product of the step
   };
+  /// The steps along K that are summed now, if they are a part of all.
+  struct Cut {
+    Value begin, end;
+    Value copy; ///< of rhs: by step, sum and vector of columns
+  };
   /// A vector of rhs in a step.
   struct Loaded {
     unsigned product, accumulator, vector;
@@ -75,10 +80,16 @@ private:
   // Kernel, tiles and blocks (ContractionEmitter.cpp).
   void emitIteration(Value iteration);
   void emitTile(Value tile, Value chunk, bool isLast);
-  void emitRows();
-  void emitChunk(Value chunk);
-  void emitOpenChunk(Value chunk);
+  struct RowRange {
+    Value begin, end;
+  };
+  using BlockBody = llvm::function_ref<void(Value row, int64_t rows)>;
+  RowRange forAllBlocks(BlockBody body);
+  RowRange forBlocksOf(Value chunk, BlockBody body);
+  RowRange forOpenBlocks(Value chunk, BlockBody body);
   void emitBlock(Value row, int64_t rows);
+  Value scratchAt(Value row);
+  void storeSums(Value row, mlir::ArrayRef<Value> sums);
   Values startSums(Value row, int64_t rows);
   Value startOf(const Accumulator &accumulator, const Row &row, const Lanes &lanes);
   void subtractShift(mlir::ArrayRef<Value> shift, Values &sums);
@@ -88,14 +99,20 @@ private:
     return static_cast<unsigned>((row * plan.columnVectors + vector) * static_cast<int64_t>(chain.accumulators.size()) + accumulator);
   }
 
+  // Sums over a part of K after the other (ContractionCuts.cpp).
+  RowRange emitCutSums(llvm::function_ref<RowRange(BlockBody)> forBlocks);
+  void copyRhs(unsigned product);
+  Value copyAt(unsigned product, Value k, size_t sum, int64_t vector);
+  Value loadCopy(unsigned product, Value k, size_t sum, int64_t vector);
+
   // Sums over K (ContractionSums.cpp).
   void emitSums(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
   void emitShift();
   bool sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const;
   void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows, Values &sums);
-  void carry(int64_t extent, llvm::ArrayRef<unsigned> live, Values &sums, llvm::function_ref<void(Value)> body);
+  void carry(Value begin, Value end, llvm::ArrayRef<unsigned> live, Values &sums, llvm::function_ref<void(Value)> body);
   Values loadLhs(const Product &product, Dot dot, Value buffer, Value at);
-  Value loadRhs(const Product &product, Value buffer, Value at, int64_t vector);
+  Value loadRhs(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
   Value loadApart(const Product &product, Value buffer, Value at, const Lanes &lanes);
   Value tileAddress(unsigned product, Value tile, Value firstColumn);
 
@@ -163,7 +180,8 @@ private:
   Value scratch;               ///< sums of a chunk: [row][vector][accumulator][lane]
   Value openRows, openChunks;  ///< numbers that execution tells, or null
   llvm::DenseMap<int64_t, Value> openSizes;
-  Value chunkRow;              ///< the row at which scratch begins
+  Value chunkRow; ///< the row at which scratch begins
+  Cut cut;
   Value matrixHeight;          ///< rows of a matrix
   Values lhsCopies, rhsCopies; ///< by product: steps that do not fill a matrix, filled up with zeros
   Tile tile;

@@ -38,9 +38,11 @@ private:
   int64_t mostRows() const;
   int64_t leastRows() const;
   int64_t blocksOfRows() const;
+  int64_t rowsOfChunk() const { return plan.stepsOfCut ? std::max(strategy.cutRows, strategy.chunkRows) : strategy.chunkRows; }
   int64_t widest() const;
   bool takesMatrices();
   void splitMatrices();
+  void chooseCut();
   void placeCopies();
   void splitRows();
   void splitOpenRows();
@@ -129,6 +131,21 @@ int64_t Planner::blocksOfRows() const {
   return fewest;
 }
 
+/// Copies rhs, a part of K at a time, where many rows read more of it than the second level of the cache keeps at such strides. Columns
+/// that lie apart are always copied.
+void Planner::chooseCut() {
+  plan.stepsOfCut = 0;
+  const Product &product = chain.products[0];
+  if (chain.products.size() > 1 || product.reduced.size() != 1 || chain.openRows ||
+      chain.rows < std::max(strategy.leastCopyRows, mostRows() + 1) || chain.columns < plan.lanes)
+    return;
+  bool isTogether = !product.apart && product.reduced[0].rhs * bytesOf(product.rhs.element()) <= strategy.togetherBytes;
+  if (!product.apart && (isTogether || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
+    return;
+  plan.stepsOfCut = std::max<int64_t>(16, strategy.cutBytes / (plan.elementsOfStep(product) * bytesOf(product.rhs.element())));
+  plan.stepsOfCut = ceilDiv(product.steps(), ceilDiv(product.steps(), plan.stepsOfCut));
+}
+
 void Planner::splitOpenRows() {
   plan.blockRows = leastRows();
   plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / plan.blockRows) * plan.blockRows;
@@ -197,15 +214,16 @@ void Planner::splitRows() {
   if (plan.matrices)
     return splitMatrices();
   plan.shiftsApart = plan.isShifted() && (chain.openRows || chain.rows >= mostRows());
+  chooseCut();
   if (chain.openRows)
     return splitOpenRows();
   plan.blocks = blocksOfRows();
   plan.blockRows = chain.rows / plan.blocks;
   plan.tallBlocks = chain.rows % plan.blocks;
   int64_t tallest = plan.blockRows + (plan.tallBlocks ? 1 : 0);
-  plan.blocksPerChunk = std::max<int64_t>(1, strategy.chunkRows / tallest);
+  plan.blocksPerChunk = std::max<int64_t>(1, rowsOfChunk() / tallest);
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
-  if (chain.epilogueOps() > strategy.inlineOps)
+  if (chain.epilogueOps() > strategy.inlineOps || plan.stepsOfCut)
     plan.scratchRows = std::min(chain.rows, plan.blocksPerChunk * tallest);
 }
 
@@ -293,6 +311,9 @@ LogicalResult Planner::run() {
   chooseTail();
   groupProducts();
   plan.scratchBytes = plan.scratchRows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
+  plan.rhsCopy = plan.scratchBytes;
+  if (plan.stepsOfCut)
+    plan.scratchBytes += plan.stepsOfCut * plan.elementsOfStep(chain.products[0]) * bytesOf(chain.products[0].rhs.element());
   if (plan.matrices)
     placeCopies();
   return success();
@@ -355,6 +376,8 @@ std::string Plan::text() const {
     os << "ceil(size " << *chain.openRows << " / " << chunkRows << ") chunks";
   else
     os << chunks << " chunks";
+  if (stepsOfCut)
+    os << ", rhs copied by " << stepsOfCut << " steps along K";
   if (!chain.epilogue.empty())
     os << ", " << chain.epilogueOps() << " operations after it " << (scratchRows ? "over scratch" : "in registers");
   if (tail != Tail::None)

@@ -50,8 +50,10 @@ struct Plan {
   int64_t tiles = 1;
   int64_t blocks = 1, blockRows = 1, tallBlocks = 0; ///< the first tallBlocks have a row more
   int64_t blocksPerChunk = 1, chunks = 1;
-  int64_t chunkRows = 0;                 ///< of an open number of rows, or of matrices
-  std::optional<Matrices> matrices;      ///< sums are in registers of a matrix rather than of a vector
+  int64_t chunkRows = 0;            ///< of an open number of rows, or of matrices
+  int64_t stepsOfCut = 0;           ///< steps along K that are copied at a time, for all blocks of a chunk; 0: rhs is read where it lies
+  int64_t rhsCopy = 0;              ///< bytes from the start of scratch to the copy
+  std::optional<Matrices> matrices; ///< sums are in registers of a matrix rather than of a vector
   llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn
   int64_t scratchRows = 0;               ///< of sums; 0: the epilogue works in registers
   int64_t scratchBytes = 0;              ///< of sums, and what matrices need beside them
@@ -67,6 +69,9 @@ struct Plan {
   llvm::SmallVector<Step, 4> steps() const; ///< of all loops
   bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
   int64_t width() const { return columnVectors * lanes; }
+  int64_t elementsOfStep(const Product &product) const { ///< of rhs
+    return static_cast<int64_t>(product.sums.size()) * width() * product.packed;
+  }
   bool readsPastEnd(const Product &product) const { return product.readable < tiles * width(); }
   double bytesOfTile() const; ///< of all factors rhs
   double nsPerIteration() const;

@@ -64,7 +64,8 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
   std::function<void(unsigned)> nest = [&](unsigned depth) {
     if (depth == reduced.size())
       return emitStep(step, buffers, k, row, rows, sums);
-    carry(reduced[depth].extent, live, sums, [&](Value at) {
+    bool isCut = depth == 0 && cut.begin;
+    carry(isCut ? cut.begin : index(0), isCut ? cut.end : index(reduced[depth].extent), live, sums, [&](Value at) {
       k.push_back(at);
       nest(depth + 1);
       k.pop_back();
@@ -86,7 +87,7 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
     chooseBuffers({});
     return nest(0);
   }
-  carry(count * extent, live, sums, [&](Value at) {
+  carry(index(0), index(count * extent), live, sums, [&](Value at) {
     Values isTurn;
     Value within = at;
     for (int64_t i = 1; i < count; ++i) {
@@ -102,9 +103,9 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
 }
 
 /// A loop that carries the live sums.
-void Emitter::carry(int64_t extent, ArrayRef<unsigned> live, Values &sums, function_ref<void(Value)> body) {
+void Emitter::carry(Value begin, Value end, ArrayRef<unsigned> live, Values &sums, function_ref<void(Value)> body) {
   auto now = [&] { return llvm::map_to_vector(live, [&](unsigned i) { return sums[i]; }); };
-  auto loop = create<scf::ForOp>(index(0), index(extent), index(1), now());
+  auto loop = create<scf::ForOp>(begin, end, index(1), now());
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -121,14 +122,9 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
   SmallVector<Loaded> vectors;
   for (auto [n, number] : llvm::enumerate(step)) {
     const Product &product = chain.products[number];
-    SmallVector<Term> terms{{tile.rhsBases[number], 1}};
-    for (auto [at, loop] : llvm::zip_equal(k, product.reduced))
-      terms.push_back({at, loop.rhs});
-    Value base = linear(0, terms);
-    for (const Product::Sum &sum : product.sums)
+    for (auto [which, sum] : llvm::enumerate(product.sums))
       for (int64_t v = 0; v < plan.columnVectors && lanesOf(v).count; ++v) {
-        Value at = linear(sum.offset + product.rhsAt(v * plan.lanes), {{base, 1}});
-        Value loaded = loadRhs(product, buffers.rhs[n], at, v);
+        Value loaded = cut.copy ? loadCopy(number, k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
         vectors.push_back(
             {number, sum.accumulator, static_cast<unsigned>(v), prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
       }
@@ -163,7 +159,13 @@ Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, 
   return elements;
 }
 
-Value Emitter::loadRhs(const Product &product, Value buffer, Value at, int64_t vector) {
+/// A vector of columns of one of the product's sums.
+Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector) {
+  const Product &product = chain.products[number];
+  SmallVector<Term> terms{{tile.rhsBases[number], 1}};
+  for (auto [step, loop] : llvm::zip_equal(k, product.reduced))
+    terms.push_back({step, loop.rhs});
+  Value at = linear(product.sums[sum].offset + product.rhsAt(vector * plan.lanes), terms);
   Lanes lanes = lanesOf(vector);
   int64_t wide = plan.lanes * product.packed;
   if (product.apart)

@@ -42,6 +42,7 @@ ContractionStrategy quern::contractionStrategyFor(const Target &target) {
   strategy.hasPairDots = target.isa >= CpuIsa::Avx512Bf16;
   strategy.hasMatrices = target.isa >= CpuIsa::Avx512Amx;
   strategy.nearBytes = int64_t(target.l2Kib) << 9;
+  strategy.cutBytes = int64_t(target.l2Kib) << 8;
   return strategy;
 }
 

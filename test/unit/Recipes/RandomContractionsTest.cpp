@@ -38,6 +38,10 @@ ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random
   strategy.inlineOps = pick(0, 1) ? 0 : 100;
   strategy.narrowestMask = pick(0, 2) ? strategy.narrowestMask : 0;
   strategy.nearStrideBytes = pick(0, 1) ? 64 : 4096;
+  strategy.leastCopyRows = pick(1, 40);
+  strategy.cutRows = pick(1, 80);
+  strategy.cutBytes = pick(0, 8) << 10;
+  strategy.togetherBytes = pick(0, 1) ? 0 : 1024;
   strategy.hasPairDots &= pick(0, 3) != 0;
   strategy.hasQuadDots &= pick(0, 3) != 0;
   return strategy;
@@ -99,7 +103,7 @@ TEST_F(Contractions, RecipeEqualsNaiveLoops) {
   uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 60);
   for (const char *feature :
        {"by fma", "by mul and add", "by dots of bf16 pairs", "by dots of four bytes", "by dots of bytes in 16 bits", "rounded to bf16",
-        "over scratch", "in registers", "masked tail", "tail apart", "a row less", "2 products", "2 loops", "lower ones"})
+        "over scratch", "in registers", "masked tail", "tail apart", "a row less", "2 products", "2 loops", "lower ones", "rhs copied"})
     seen[feature] = 0;
   for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
     draw(own);

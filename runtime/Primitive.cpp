@@ -215,20 +215,20 @@ bool Primitive::isEmpty(const Given &given) const {
   return false;
 }
 
-Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments) const {
+Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments, const ze::EventLinks *links) const {
   if (stream.engine.get() != problem().engine().get())
     return invalidArguments("the stream is of another engine than the primitive");
   Given given;
   if (Result<void> collected = collect(stream, arguments, given); !collected)
     return collected;
   if (!kernel || isEmpty(given))
-    return {};
+    return links ? stream.device->execute({}, links) : Result<void>();
   if (!problem().verified().citations.overlapping.empty())
     if (Result<void> apart = checkOverlap(given); !apart)
       return apart;
   const bool isTimed = (stream.profiling && !stream.device) || isWanted(EventExecute); // a device has a clock of its own
   const int64_t start = isTimed ? nowNs() : 0;
-  Result<void> done = stream.device ? runOnDevice(stream, given) : run(stream, given);
+  Result<void> done = stream.device ? runOnDevice(stream, given, links) : run(stream, given);
   if (isTimed && done && stream.device)
     done = stream.wait();
   if (isTimed && done) {
@@ -257,7 +257,7 @@ Result<void> Primitive::run(const Stream &stream, const Given &given) const {
   return runSteps(*kernel, given.buffers, context);
 }
 
-Result<void> Primitive::runOnDevice(const Stream &stream, const Given &given) const {
+Result<void> Primitive::runOnDevice(const Stream &stream, const Given &given, const ze::EventLinks *links) const {
   const size_t count = problem().verified().arguments.size();
   bool isScalar[maxArguments];
   int64_t bytes[maxArguments];
@@ -273,7 +273,7 @@ Result<void> Primitive::runOnDevice(const Stream &stream, const Given &given) co
   call.sizes = sizeCount ? given.sizes : nullptr;
   call.bufferBytes = bytes;
   call.scratchpad = slots.size() > count ? given.buffers[count] : nullptr;
-  return stream.device->execute(call);
+  return stream.device->execute(call, links);
 }
 
 quern_primitive_info_t Primitive::info() const {

@@ -19,6 +19,10 @@
 
 namespace quern {
 
+namespace ze {
+struct EventLinks;
+} // namespace ze
+
 /// What a C primitive descriptor handle points to.
 struct PrimitiveDescObject {
   std::shared_ptr<const Problem> problem;
@@ -33,8 +37,9 @@ public:
   static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem);
   static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem, std::string_view blob);
 
-  /// Checks the arguments, then runs the launch steps. Arguments that are not the primitive's are ignored. Thread-safe.
-  Result<void> execute(Stream &stream, std::span<const quern_exec_arg_t> arguments) const;
+  /// Checks the arguments, then runs the launch steps. Arguments that are not the primitive's are ignored. `links`, if not null, orders it
+  /// among a device's events. Thread-safe.
+  Result<void> execute(Stream &stream, std::span<const quern_exec_arg_t> arguments, const ze::EventLinks *links = nullptr) const;
 
   const PrimitiveDescObject &descriptor() const { return desc; }
   const Problem &problem() const { return *desc.problem; }
@@ -78,7 +83,7 @@ private:
   bool isEmpty(const Given &given) const;
   Error missing(const SlotSet &given) const;
   Result<void> run(const Stream &stream, const Given &given) const;
-  Result<void> runOnDevice(const Stream &stream, const Given &given) const;
+  Result<void> runOnDevice(const Stream &stream, const Given &given, const ze::EventLinks *links) const;
 
   PrimitiveDescObject desc;
   std::shared_ptr<const Executable> kernel;

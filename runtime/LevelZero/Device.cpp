@@ -18,7 +18,7 @@ constexpr size_t alignment = 64;
 /// Those that exist. Guarded by the mutex; the count needs none.
 struct Known {
   std::mutex mutex;
-  std::vector<const Device *> devices;
+  std::vector<Device *> devices;
   std::atomic<int> count{0};
 };
 Known &known() {
@@ -207,6 +207,15 @@ Result<std::shared_ptr<Device>> Device::create(ze_driver_handle_t driver, ze_dev
 }
 
 Result<std::shared_ptr<Device>> Device::lend(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context) {
+  if (!functions())
+    return runtimeError("libze_loader.so.1 cannot be opened, although there are handles of Level Zero");
+  {
+    std::lock_guard lock(known().mutex);
+    for (Device *each : known().devices)
+      if (each->driver == driver && each->device == device && each->contextHandle == context)
+        if (std::shared_ptr<Device> shared = each->weak_from_this().lock())
+          return shared;
+  }
   return make(driver, device, context, nullptr);
 }
 

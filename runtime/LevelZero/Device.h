@@ -40,11 +40,11 @@ struct DeviceProperties {
 };
 
 /// A device in a context. Thread-safe.
-class Device {
+class Device : public std::enable_shared_from_this<Device> {
 public:
   /// Makes a context. The handles are the loader's, which live as long as the process.
   static Result<std::shared_ptr<Device>> create(ze_driver_handle_t driver, ze_device_handle_t device);
-  /// In a context that is lent, and never destroyed here.
+  /// In a context that is lent, and never destroyed here; the one that is known already if there is. `runtime_error` without a loader.
   static Result<std::shared_ptr<Device>> lend(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context);
   ~Device();
   Device(const Device &) = delete;

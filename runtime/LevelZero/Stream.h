@@ -14,11 +14,19 @@
 #include "LevelZero/DeviceExecutable.h"
 #include "LevelZero/Events.h"
 
+#include <deque>
 #include <list>
 
 namespace quern::ze {
 
-/// One execution. Pointers are needed during the call only, memory until the stream has been waited for.
+/// What orders an execution among events of the caller's.
+struct EventLinks {
+  std::span<const ze_event_handle_t> waits; ///< behind all of them
+  ze_event_handle_t *signal = nullptr;      ///< gets an event of the stream's that its end signals; null: none
+};
+
+/// One execution. Pointers are needed during the call only, memory until the stream has been waited for. Without an executable nothing
+/// runs.
 struct Call {
   std::shared_ptr<const DeviceExecutable> executable;
   std::span<void *const> buffers; ///< of the arguments
@@ -40,8 +48,11 @@ public:
   Stream &operator=(const Stream &) = delete;
 
   Device &device() const { return *owner; }
-  /// Starts an execution.
-  Result<void> execute(const Call &call);
+  /// The immediate one.
+  ze_command_list_handle_t commandList() const { return list; }
+  /// Starts an execution. An event that it gives is taken back maxReturned() executions later.
+  Result<void> execute(const Call &call, const EventLinks *links = nullptr);
+  static constexpr size_t maxReturned() { return 1024; }
   /// Until every execution has finished.
   Result<void> finish();
   /// Waits; nanoseconds of each execution since resetProfile() by the device's clock, of one that is profiling.
@@ -75,6 +86,9 @@ private:
   Result<void> readTimings();
   void forgetFinished();
 
+  Result<void> run(const Call &call);
+  Result<void> waitFor(std::span<const ze_event_handle_t> waits);
+  Result<void> signal(ze_event_handle_t *event);
   Result<void> runPlain(const Call &call);
   Result<void> runProgram(const Call &call);
   Result<void> runDirectly(const Run &run, const Call &call);
@@ -109,6 +123,7 @@ private:
   Result<void> close(Signal &signal);
   Signal finished, listDone, queueDone;
   OwnedList waitForListDone, signalQueueDone; ///< for the queue
+  std::deque<ze_event_handle_t> returned;     ///< to callers, the oldest first
   enum class Place { Nowhere, List, Queue } last = Place::Nowhere;
   bool isListBusy = false, isQueueBusy = false;
 

@@ -32,9 +32,55 @@ size_t sizeCountOf(const Program &program) { return program.sizeCount() + progra
 
 } // namespace
 
-Result<void> Stream::execute(const Call &call) {
+Result<void> Stream::execute(const Call &call, const EventLinks *links) {
   std::lock_guard lock(mutex);
+  if (!links)
+    return run(call);
+  if (Result<void> waited = waitFor(links->waits); !waited)
+    return waited;
+  if (Result<void> done = run(call); !done)
+    return done;
+  return links->signal ? signal(links->signal) : Result<void>();
+}
+
+Result<void> Stream::run(const Call &call) {
+  if (!call.executable)
+    return {};
   return call.executable->program().isPlain() ? runPlain(call) : runProgram(call);
+}
+
+/// Holds back what is appended from now on.
+Result<void> Stream::waitFor(std::span<const ze_event_handle_t> waits) {
+  if (waits.empty())
+    return {};
+  if (Result<void> done = goToList(isInOrder); !done)
+    return done;
+  std::vector<ze_event_handle_t> handles(waits.begin(), waits.end()); // the interface takes them for variable
+  QUERN_ZE_TRY(zeCommandListAppendWaitOnEvents, list, static_cast<uint32_t>(handles.size()), handles.data());
+  return {};
+}
+
+Result<void> Stream::signal(ze_event_handle_t *event) {
+  if (returned.size() == maxReturned()) {
+    if (Result<void> done = finishLocked(); !done)
+      return done;
+    events.give(returned.front());
+    returned.pop_front();
+  }
+  Result<ze_event_handle_t> taken = events.take();
+  if (!taken)
+    return taken.takeError();
+  Result<void> done = goToList(false);
+  if (done)
+    if (const ze_result_t result = api().zeCommandListAppendBarrier(list, *taken, 0, nullptr))
+      done = errorOf(result, "zeCommandListAppendBarrier");
+  if (!done) {
+    events.give(*taken);
+    return done;
+  }
+  returned.push_back(*taken);
+  *event = *taken;
+  return {};
 }
 
 void Stream::keep(const std::shared_ptr<const DeviceExecutable> &executable) {

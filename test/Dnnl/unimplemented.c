@@ -13,8 +13,8 @@
 // CHECK-NEXT: gru backward: unimplemented 1
 // CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,softmax,{{.*}}the tensor is sparse{{.*}}
 // CHECK-NEXT: sparse: unimplemented 1
-// CHECK-NEXT: onednn_verbose,v1,common,create:dispatch,dnnl_ze_interop_engine_get_context{{.*}}
-// CHECK-NEXT: context: unimplemented
+// CHECK-NEXT: onednn_verbose,v1,common,create:dispatch,dnnl_ze_interop_engine_get_cache_blob{{.*}}
+// CHECK-NEXT: blob: unimplemented
 // CHECK-NEXT: no result: invalid_arguments
 #include "oneapi/dnnl/dnnl.h"
 #include "oneapi/dnnl/dnnl_debug.h"
@@ -22,7 +22,7 @@
 #include <stdio.h>
 
 // Of dnnl_ze.h, which includes headers of Level Zero.
-dnnl_status_t dnnl_ze_interop_engine_get_context(dnnl_engine_t engine, void **context);
+dnnl_status_t dnnl_ze_interop_engine_get_cache_blob(dnnl_engine_t engine, size_t *size, uint8_t *blob);
 
 int main(void) {
   dnnl_engine_t eng;
@@ -49,9 +49,9 @@ int main(void) {
   status = dnnl_softmax_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_softmax_accurate, sparse, sparse, 1, NULL);
   printf("sparse: %s %d\n", dnnl_status2str(status), desc == NULL);
   dnnl_memory_desc_destroy(sparse);
-  void *context = NULL;
-  status = dnnl_ze_interop_engine_get_context(eng, &context);
-  printf("context: %s\n", dnnl_status2str(status));
+  size_t size = 0;
+  status = dnnl_ze_interop_engine_get_cache_blob(eng, &size, NULL);
+  printf("blob: %s\n", dnnl_status2str(status));
   status = dnnl_matmul_primitive_desc_create(NULL, eng, a, a, NULL, a, NULL);
   printf("no result: %s\n", dnnl_status2str(status));
   dnnl_memory_desc_destroy(a);

@@ -1,0 +1,127 @@
+//===- LevelZero.cpp - Engines, streams and events of Level Zero ----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// quern_ze.h.
+//
+//===----------------------------------------------------------------------===//
+#include "quern/quern_ze.h"
+
+#include "API/Guard.h"
+#include "API/Handles.h"
+#include "LevelZero/Stream.h"
+
+using namespace quern;
+using namespace quern::api;
+
+namespace {
+
+Result<void> requireDevice(quern_engine_t engine) {
+  return unwrap(engine)->device ? Result<void>() : Result<void>(invalidArguments("the engine is a cpu, not a device of Level Zero"));
+}
+
+} // namespace
+
+extern "C" {
+
+quern_status_t quern_ze_interop_engine_create(quern_engine_t *engine, ze_driver_handle_t driver, ze_device_handle_t device,
+                                              ze_context_handle_t context) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("engine", engine);
+    *engine = nullptr;
+    QUERN_REQUIRE("driver", driver, "device", device, "context", context);
+    Result<std::shared_ptr<ze::Device>> lent = ze::Device::lend(driver, device, context);
+    if (!lent)
+      return lent.takeError();
+    auto *created = new Engine(std::move(*lent));
+    EngineRef::retain(created);
+    wrap(created, engine);
+    return {};
+  });
+}
+
+quern_status_t quern_ze_interop_engine_get_context(quern_engine_t engine, ze_context_handle_t *context) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("engine", engine, "context", context);
+    if (Result<void> ok = requireDevice(engine); !ok)
+      return ok;
+    *context = unwrap(engine)->device->context();
+    return {};
+  });
+}
+
+quern_status_t quern_ze_interop_engine_get_device(quern_engine_t engine, ze_device_handle_t *device) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("engine", engine, "device", device);
+    if (Result<void> ok = requireDevice(engine); !ok)
+      return ok;
+    *device = unwrap(engine)->device->handle();
+    return {};
+  });
+}
+
+quern_status_t quern_ze_interop_engine_get_driver(quern_engine_t engine, ze_driver_handle_t *driver) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("engine", engine, "driver", driver);
+    if (Result<void> ok = requireDevice(engine); !ok)
+      return ok;
+    *driver = unwrap(engine)->device->driverHandle();
+    return {};
+  });
+}
+
+quern_status_t quern_ze_interop_stream_create(quern_stream_t *stream, quern_engine_t engine, ze_command_list_handle_t list,
+                                              int profiling) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("stream", stream);
+    *stream = nullptr;
+    QUERN_REQUIRE("engine", engine, "list", list);
+    if (Result<void> ok = requireDevice(engine); !ok)
+      return ok;
+    Result<std::unique_ptr<ze::Stream>> lent = ze::Stream::lend(unwrap(engine)->device, list, profiling != 0);
+    if (!lent)
+      return lent.takeError();
+    wrap(new Stream(unwrap(engine), profiling != 0, std::move(*lent)), stream);
+    return {};
+  });
+}
+
+quern_status_t quern_ze_interop_stream_get_list(quern_stream_t stream, ze_command_list_handle_t *list) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("stream", stream, "list", list);
+    if (!unwrap(stream)->device)
+      return invalidArguments("the stream is on a cpu, not on a device of Level Zero");
+    *list = unwrap(stream)->device->commandList();
+    return {};
+  });
+}
+
+quern_status_t quern_ze_interop_memory_create(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine, int nhandles,
+                                              void **handles) noexcept {
+  const quern_status_t checked = guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("memory", memory);
+    *memory = nullptr;
+    QUERN_REQUIRE("memory_desc", desc, "engine", engine);
+    return requireDevice(engine);
+  });
+  return checked == quern_success ? quern_memory_create_v2(memory, desc, engine, nhandles, handles) : checked;
+}
+
+quern_status_t quern_ze_interop_primitive_execute(const_quern_primitive_t primitive, quern_stream_t stream, int nargs,
+                                                  const quern_exec_arg_t *args, int ndeps, const ze_event_handle_t *deps,
+                                                  ze_event_handle_t *event) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", primitive, "stream", stream);
+    if (nargs < 0 || ndeps < 0)
+      return invalidArguments("nargs is ", nargs, " and ndeps is ", ndeps, "; both must be at least 0");
+    if ((nargs > 0 && !args) || (ndeps > 0 && !deps))
+      return invalidArguments(nargs > 0 && !args ? "args" : "deps", " is null");
+    if (!unwrap(stream)->device)
+      return invalidArguments("the stream is on a cpu, not on a device of Level Zero");
+    const ze::EventLinks links{{deps, static_cast<size_t>(ndeps)}, event};
+    return unwrap(primitive)->execute(*unwrap(stream), {args, static_cast<size_t>(nargs)}, &links);
+  });
+}
+
+} // extern "C"

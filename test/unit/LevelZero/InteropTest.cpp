@@ -1,0 +1,161 @@
+//===- InteropTest.cpp - In a program that uses Level Zero itself ---------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "LevelZero/DeviceArtifacts.h"
+#include "support/TestDriver.h"
+
+#include "quern/quern_ze.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <level_zero/ze_api.h>
+
+using namespace quern;
+using namespace quern::test;
+using testing::HasSubstr;
+
+namespace {
+
+#define ASSERT_OK(call) ASSERT_EQ(call, ZE_RESULT_SUCCESS)
+#define ASSERT_DONE(call) ASSERT_EQ(call, quern_success) << quern_get_last_error_message()
+
+/// What the program has: a context, an immediate list, an event and shared memory.
+class Interop : public testing::Test {
+protected:
+  void SetUp() override {
+    (void)engine::get_count(engine::kind::gpu); // what the library finds once and keeps
+    uint32_t one = 1;
+    ASSERT_OK(zeInit(0));
+    ASSERT_OK(zeDriverGet(&one, &driver));
+    ASSERT_OK(zeDeviceGet(driver, &one, &device));
+    objects = driverObjects();
+    const ze_context_desc_t contextDesc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+    ASSERT_OK(zeContextCreate(driver, &contextDesc, &context));
+    ASSERT_OK(zeCommandListCreateImmediate(context, device, &queueDesc, &list));
+    const ze_event_pool_desc_t poolDesc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    ASSERT_OK(zeEventPoolCreate(context, &poolDesc, 1, &device, &pool));
+    const ze_event_desc_t eventDesc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
+    ASSERT_OK(zeEventCreate(pool, &eventDesc, &before));
+    const ze_device_mem_alloc_desc_t onDevice{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
+    const ze_host_mem_alloc_desc_t onHost{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
+    for (float **memory : {&source, &result})
+      ASSERT_OK(zeMemAllocShared(context, &onDevice, &onHost, 4 * rowBytes, 64, device, reinterpret_cast<void **>(memory)));
+    for (int i = 0; i < 4 * rowLength; ++i)
+      source[i] = static_cast<float>(i), result[i] = -1;
+  }
+
+  /// Everything that was lent is still there to be destroyed, and nothing else.
+  void TearDown() override {
+    EXPECT_EQ(zeMemFree(context, source), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeMemFree(context, result), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeEventDestroy(before), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeEventPoolDestroy(pool), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeCommandListDestroy(list), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(zeContextDestroy(context), ZE_RESULT_SUCCESS);
+    EXPECT_EQ(driverObjects(), objects);
+  }
+
+  /// src and dst in the program's memory.
+  std::unordered_map<int, memory> memoriesOf(const DeviceRun &run, const engine &on) {
+    std::unordered_map<int, memory> made;
+    for (auto [argument, pointer] : {std::pair(QUERN_ARG_SRC, source), std::pair(QUERN_ARG_DST, result)}) {
+      quern_memory_t handle = nullptr;
+      void *buffers[] = {pointer};
+      error::wrap_c_api(quern_ze_interop_memory_create(&handle, run.desc.src_desc().get(), on.get(), 1, buffers), "memory");
+      made[argument].reset(handle);
+    }
+    return made;
+  }
+
+  static constexpr ze_command_queue_desc_t queueDesc{
+      ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  int64_t objects = 0;
+  ze_driver_handle_t driver{};
+  ze_device_handle_t device{};
+  ze_context_handle_t context{};
+  ze_command_list_handle_t list{};
+  ze_event_pool_handle_t pool{};
+  ze_event_handle_t before{};
+  float *source = nullptr, *result = nullptr;
+};
+
+TEST_F(Interop, AnExecutionIsOrderedByEvents) {
+  quern_engine_t made = nullptr;
+  ASSERT_DONE(quern_ze_interop_engine_create(&made, driver, device, context));
+  engine own;
+  own.reset(made);
+  ze_driver_handle_t itsDriver{};
+  ze_device_handle_t itsDevice{};
+  ze_context_handle_t itsContext{};
+  ASSERT_DONE(quern_ze_interop_engine_get_driver(made, &itsDriver));
+  ASSERT_DONE(quern_ze_interop_engine_get_device(made, &itsDevice));
+  ASSERT_DONE(quern_ze_interop_engine_get_context(made, &itsContext));
+  EXPECT_TRUE(itsDriver == driver && itsDevice == device && itsContext == context);
+  const DeviceRun::Maker makers[] = {addOne, addTwoByRows};
+  for (bool isLent : {true, false})
+    for (int kind = 0; kind < 2; ++kind) {
+      DeviceRun run(own, softmaxLine("4"), makers[kind]);
+      quern_stream_t handle = nullptr;
+      if (isLent)
+        ASSERT_DONE(quern_ze_interop_stream_create(&handle, made, list, 1));
+      else
+        ASSERT_DONE(quern_stream_create(&handle, made, quern_stream_in_order));
+      stream order;
+      order.reset(handle);
+      ze_command_list_handle_t itsList{};
+      ASSERT_DONE(quern_ze_interop_stream_get_list(handle, &itsList));
+      EXPECT_EQ(itsList == list, isLent);
+      std::fill_n(result, 4 * rowLength, -1.0f);
+      ASSERT_OK(zeEventHostReset(before));
+      const auto memories = memoriesOf(run, own);
+      const quern_exec_arg_t arguments[] = {{QUERN_ARG_SRC, memories.at(QUERN_ARG_SRC).get()},
+                                            {QUERN_ARG_DST, memories.at(QUERN_ARG_DST).get()}};
+      ze_event_handle_t after{};
+      ASSERT_DONE(quern_ze_interop_primitive_execute(run.kernel.get(), handle, 2, arguments, 1, &before, &after));
+      EXPECT_EQ(zeEventHostSynchronize(after, 3000000), ZE_RESULT_NOT_READY);
+      EXPECT_EQ(result[0], -1);
+      ASSERT_OK(zeEventHostSignal(before));
+      ASSERT_OK(zeEventHostSynchronize(after, UINT64_MAX));
+      for (int i = 0; i < 4 * rowLength; ++i)
+        ASSERT_EQ(result[i], static_cast<float>(i + 1 + kind));
+      order.wait();
+    }
+}
+
+TEST_F(Interop, WhatDoesNotFitIsRefused) {
+  quern_engine_t made = nullptr;
+  ASSERT_DONE(quern_ze_interop_engine_create(&made, driver, device, context));
+  engine own;
+  own.reset(made);
+  const engine other(engine::kind::gpu, 0), cpu(engine::kind::cpu, 0);
+  const DeviceRun run(own, softmaxLine("4"), addOne);
+  const stream order(other);
+  const auto refusal = [](quern_status_t status) { return std::string(quern_status_name(status)) + ": " + quern_get_last_error_message(); };
+  ze_context_handle_t itsContext{};
+  EXPECT_THAT(refusal(quern_ze_interop_engine_get_context(cpu.get(), &itsContext)), HasSubstr("the engine is a cpu"));
+  EXPECT_THAT(refusal(quern_ze_interop_engine_create(&made, driver, device, nullptr)), HasSubstr("context is null"));
+  quern_stream_t handle = nullptr;
+  EXPECT_THAT(refusal(quern_ze_interop_stream_create(&handle, own.get(), nullptr, 0)), HasSubstr("list is null"));
+  // Memory of the one context is none of the other's, and neither are streams.
+  const auto memories = memoriesOf(run, own);
+  const quern_exec_arg_t arguments[] = {{QUERN_ARG_SRC, memories.at(QUERN_ARG_SRC).get()},
+                                        {QUERN_ARG_DST, memories.at(QUERN_ARG_DST).get()}};
+  EXPECT_THAT(refusal(quern_primitive_execute(run.kernel.get(), order.get(), 2, arguments)), HasSubstr("another engine"));
+  const DeviceRun there(other, softmaxLine("4"), addOne);
+  EXPECT_THAT(refusal(quern_primitive_execute(there.kernel.get(), order.get(), 2, arguments)), HasSubstr("is on another device"));
+  // A command list that is closed says so when it is used.
+  const ze_command_list_desc_t listDesc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0};
+  ze_command_list_handle_t closed{};
+  ASSERT_OK(zeCommandListCreate(context, device, &listDesc, &closed));
+  ASSERT_OK(zeCommandListClose(closed));
+  {
+    ASSERT_DONE(quern_ze_interop_stream_create(&handle, own.get(), closed, 0));
+    stream onClosed;
+    onClosed.reset(handle);
+    EXPECT_THAT(refusal(quern_primitive_execute(run.kernel.get(), handle, 2, arguments)), HasSubstr("ZE_RESULT_ERROR_INVALID_ARGUMENT"));
+  }
+  ASSERT_OK(zeCommandListDestroy(closed));
+}
+
+} // namespace

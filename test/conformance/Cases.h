@@ -50,6 +50,8 @@ bool isSameValue(double ours, double theirs);
 class PrimitiveCases {
 public:
   virtual ~PrimitiveCases() = default;
+  /// What the cases run on, by which layouts are drawn that a target chooses.
+  Target target = Target::host();
   /// Of the primitive.
   virtual std::string_view name() const = 0;
   /// How many cases reach every pair of properties, and how many their product.

@@ -59,6 +59,7 @@ Result<void> Suite::open() {
   if (!opened)
     return opened.takeError();
   device = std::move(*opened);
+  cases.target = device.target();
   if (!options.peer.empty()) {
     Result<std::unique_ptr<OneDnn>> found = OneDnn::open(options.peer);
     if (!found)

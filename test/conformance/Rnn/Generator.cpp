@@ -29,7 +29,7 @@ int64_t drawChannels(Random &random, int64_t most) {
 
 class Drawer {
 public:
-  Drawer(Random &random, const Cell &cell) : random(random), cell(cell) {}
+  Drawer(Random &random, const Cell &cell, const Target &target) : random(random), cell(cell), target(target) {}
 
   Case draw() {
     Case drawn;
@@ -172,7 +172,6 @@ private:
   }
 
   void packWeights() {
-    const Target &target = Target::host();
     op.weightsLayer = taken(quern::rnn::packedWeights(op, op.weightsLayer, attr.fpmathMode, target));
     op.weightsIter = taken(quern::rnn::packedWeights(op, op.weightsIter, attr.fpmathMode, target));
     if (hasProjection())
@@ -206,6 +205,7 @@ private:
 
   Random &random;
   const Cell &cell;
+  const Target &target;
   Shape s;
   RnnDesc op;
   Attributes attr;
@@ -214,10 +214,10 @@ private:
 
 } // namespace
 
-Case drawCase(uint64_t seed, int64_t number) {
+Case drawCase(uint64_t seed, int64_t number, const Target &target) {
   Random random(seed * 1000003 + static_cast<uint64_t>(number));
   Cell cell = cellOf(number);
-  Case drawn = Drawer(random, cell).draw();
+  Case drawn = Drawer(random, cell, target).draw();
   drawn.number = number;
   return drawn;
 }

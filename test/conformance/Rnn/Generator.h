@@ -15,8 +15,8 @@
 
 namespace quern::cases::rnn {
 
-/// Case `number` of a seed.
-Case drawCase(uint64_t seed, int64_t number);
+/// Case `number` of a seed. Packed weights are as `target` has them.
+Case drawCase(uint64_t seed, int64_t number, const Target &target);
 
 std::span<const Mistake> mistakes();
 

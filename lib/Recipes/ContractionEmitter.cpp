@@ -22,8 +22,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-Emitter::Emitter(const Plan &plan)
-    : plan(plan), chain(plan.chain), problem(chain.problem), b(problem.getContext()), loc(problem.getLoc()) {}
+Emitter::Emitter(const Plan &plan) : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(chain.problem) {}
 
 func::FuncOp Emitter::emit() {
   KernelTraits traits;
@@ -229,58 +228,4 @@ void Emitter::subtractShift(ArrayRef<Value> shift, Values &sums) {
     results.push_back(isNew ? create<arith::SubIOp>(sum, shift[at]).getResult() : results[at]);
   }
   sums = std::move(results);
-}
-
-//===- Loops, numbers and constants ---------------------------------------===//
-
-void Emitter::forRange(Value begin, Value end, function_ref<void(Value)> body, int64_t step) {
-  auto loop = create<scf::ForOp>(begin, end, index(step));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  body(loop.getInductionVar());
-}
-
-void Emitter::forCount(int64_t begin, int64_t end, function_ref<void(Value)> body) {
-  if (end - begin == 1)
-    body(index(begin));
-  else if (end > begin)
-    forRange(index(begin), index(end), body);
-}
-
-Value Emitter::constant(TypedAttr attr) {
-  Value &known = constants[attr];
-  if (!known)
-    known = atEntry([&] { return create<arith::ConstantOp>(attr).getResult(); });
-  return known;
-}
-
-Value Emitter::index(int64_t value) {
-  if (!rows::isOpen(value))
-    return constant(b.getIndexAttr(value));
-  Value &known = openSizes[value];
-  if (!known)
-    known = atEntry([&] { return create<memref::LoadOp>(kernel.sizes, ValueRange{index(rows::indexOfOpen(value))}).getResult(); });
-  return known;
-}
-
-Value Emitter::splat(TypedAttr scalar, int64_t lanes) {
-  return constant(DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar)));
-}
-
-/// The constant comes last, where addresses side by side share what is in front of it.
-Value Emitter::linear(int64_t offset, ArrayRef<Term> terms) {
-  Value sum; // strides are numbers or open
-  for (auto [value, stride] : terms) {
-    std::optional<int64_t> known = getConstantIntValue(value);
-    bool isNumber = known && (!*known || !rows::isOpen(stride));
-    if (isNumber)
-      offset += *known * stride;
-    if (isNumber || !stride)
-      continue;
-    Value scaled = stride == 1 ? value : shared<arith::MulIOp>(value, index(stride));
-    sum = sum ? shared<arith::AddIOp>(sum, scaled) : scaled;
-  }
-  if (!sum)
-    return index(offset);
-  return offset ? shared<arith::AddIOp>(sum, index(offset)) : sum;
 }

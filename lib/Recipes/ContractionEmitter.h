@@ -10,11 +10,9 @@
 #ifndef QUERN_RECIPES_CONTRACTIONEMITTER_H
 #define QUERN_RECIPES_CONTRACTIONEMITTER_H
 
+#include "Recipes/ContractionNumbers.h"
 #include "Recipes/ContractionPlan.h"
-#include "Recipes/Kernel.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <functional>
@@ -22,22 +20,13 @@
 
 namespace quern::contractions {
 
-class Emitter {
+class Emitter : NumberEmitter {
 public:
   explicit Emitter(const Plan &plan);
   /// Writes the kernel behind the problem.
   mlir::func::FuncOp emit();
 
 private:
-  using Value = mlir::Value;
-  using Values = llvm::SmallVector<Value>;
-  using Type = mlir::Type;
-
-  /// value * stride, added to an address.
-  struct Term {
-    Value value;
-    int64_t stride;
-  };
   /// The columns of one vector: all of its lanes, those of a mask, or the first few.
   struct Lanes {
     Value first;    ///< a column
@@ -128,8 +117,6 @@ private:
   void emitMatrixBlock(const MatrixBlock &block);
   void emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, Value k);
   void loadLhsMatrices(unsigned product, const MatrixBlock &block, Value k);
-  Value smaller(Value x, Value y);
-  Value difference(Value x, Value y);
 
   // Elementwise ops (ContractionEpilogue.cpp).
   void emitScratchRows(Value begin, Value end);
@@ -144,50 +131,19 @@ private:
   Value loadScalar(Value memref, Value at);
   Value captured(Value scalar);
 
-  // Loops, numbers and constants, each of the latter made once, in the kernel's entry.
-  void forRange(Value begin, Value end, llvm::function_ref<void(Value)> body, int64_t step = 1);
-  void forCount(int64_t begin, int64_t end, llvm::function_ref<void(Value)> body);
-  Value constant(mlir::TypedAttr attr);
-  /// Of a number or an open size.
-  Value index(int64_t value);
-  Value splat(mlir::TypedAttr scalar, int64_t lanes);
-  Value zeros(mlir::VectorType type) { return constant(mlir::cast<mlir::TypedAttr>(b.getZeroAttr(type))); }
-  Value linear(int64_t offset, llvm::ArrayRef<Term> terms);
-  /// A sum or product of indices, made once for all blocks that see it: every further operation costs each stage to come.
-  template <typename Op> Value shared(Value x, Value y) {
-    auto key = [&](mlir::Block *block) { return std::tuple(mlir::TypeID::get<Op>(), block, x, y); };
-    for (mlir::Block *block = b.getInsertionBlock(); block; block = block->getParent()->getParentOp()->getBlock())
-      if (auto found = indices.find(key(block)); found != indices.end())
-        return found->second;
-    return indices[key(b.getInsertionBlock())] = create<Op>(x, y, mlir::arith::IntegerOverflowFlags::nsw);
-  }
-
-  template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
   mlir::VectorType vec(Type element, int64_t perLane = 1) { return mlir::VectorType::get({plan.lanes * perLane}, element); }
-  template <typename F> auto atEntry(F f) {
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(iterations);
-    return f();
-  }
 
   const Plan &plan;
   const Chain &chain;
   mlir::func::FuncOp problem;
-  mlir::OpBuilder b;
-  mlir::Location loc;
-  Kernel kernel;               ///< its arguments are mapped with the prologue
-  mlir::scf::ForOp iterations; ///< over the kernel's space; constants go before it
-  Value scratch;               ///< sums of a chunk: [row][vector][accumulator][lane]
-  Value openRows, openChunks;  ///< numbers that execution tells, or null
-  llvm::DenseMap<int64_t, Value> openSizes;
-  Value chunkRow; ///< the row at which scratch begins
+  Value scratch;              ///< sums of a chunk: [row][vector][accumulator][lane]
+  Value openRows, openChunks; ///< numbers that execution tells, or null
+  Value chunkRow;             ///< the row at which scratch begins
   Cut cut;
   Value matrixHeight;          ///< rows of a matrix
   Values lhsCopies, rhsCopies; ///< by product: steps that do not fill a matrix, filled up with zeros
   Tile tile;
-  llvm::DenseMap<mlir::Attribute, Value> constants;
-  llvm::DenseMap<std::tuple<mlir::TypeID, mlir::Block *, Value, Value>, Value> indices; ///< what shared() made
-  llvm::DenseMap<Value, Value> splats;                                                  ///< of captured scalars
+  llvm::DenseMap<Value, Value> splats; ///< of captured scalars
 };
 
 } // namespace quern::contractions

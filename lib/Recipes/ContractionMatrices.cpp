@@ -31,17 +31,6 @@ static int64_t wholeSteps(const Product &product) { return (product.steps() - st
 /// Of rhs, from one step of a vector to the next.
 static int64_t rhsStep(const Product &product) { return product.reduced.empty() ? 0 : product.reduced[0].rhs; }
 
-Value Emitter::smaller(Value x, Value y) {
-  std::optional<int64_t> left = getConstantIntValue(x), right = getConstantIntValue(y);
-  return left && right ? index(std::min(*left, *right)) : create<arith::MinSIOp>(x, y).getResult();
-}
-
-Value Emitter::difference(Value x, Value y) {
-  if (std::optional<int64_t> right = getConstantIntValue(y))
-    return linear(-*right, {{x, 1}});
-  return create<arith::SubIOp>(x, y);
-}
-
 /// In front of the iterations: how high matrices are, and zeros in what copies leave alone.
 void Emitter::startMatrices() {
   OpBuilder::InsertionGuard guard(b);

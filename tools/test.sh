@@ -100,7 +100,7 @@ conformance() { # PRESET SETS OPTION…: random problems against the readable re
   "build/$1/bin/tests/quern-conformance" --cases="$2" --jobs="$jobs" "${@:3}"
 }
 
-conformance_by_process() { # as conformance, compiled in other processes and linked by the loader
+conformanceByProcess() { # as conformance, compiled in other processes and linked by the loader
   QUERN_COMPILER=process conformance "$@" --linker=loader
 }
 
@@ -132,7 +132,7 @@ step tests "conformance of eltwise, every ISA" conformance release eltwise "$(pi
 step tests "conformance of sum and concat, every ISA" conformance release sum,concat "$(pick --count=100 --count=0 --all)" --isa=all
 step tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 --all)" --linker=orc
 step tests "conformance of rnn, every ISA" conformance release rnn "$(pick --count=60 --count=150 --count=1000)" --isa=all
-step tests "conformance, compiled in another process" conformance_by_process release \
+step tests "conformance, compiled in another process" conformanceByProcess release \
   softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=20 --count=60 --count=300)"
 if [ $mode = default ]; then
   step tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader

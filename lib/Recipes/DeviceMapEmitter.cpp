@@ -57,16 +57,20 @@ void DeviceMapEmitter::emitBox(Value box) {
   }
 }
 
-/// Of the point `at` behind the work-item's first: its index floordiv unit, mod count unless it is the last digit.
+/// Of the point `at` behind the work-item's first: its index floordiv unit, mod count unless it is the last digit. Where sub-groups have
+/// pieces of runs, a lane is a summand of the first digit and of none else.
 Value DeviceMapEmitter::digitOf(int64_t at, int64_t unit, int64_t count, bool isLast) {
   bool isAligned = at % unit == 0;
+  Value item = lane ? firstLane : local;
   Value &own = digitsOfItem[{isAligned ? 0 : at, unit}];
   if (!own)
-    own = divided(isAligned ? local : add(local, index(at)), unit);
+    own = divided(isAligned ? item : add(item, index(at)), unit);
   int64_t further = !isAligned ? 0 : isLast ? at / unit : at / unit % count;
   int64_t end = static_cast<int64_t>(llvm::divideCeil(plan.group, unit)) + further;
   Value digit = add(own, index(further));
-  return isLast || (isAligned && end <= count) ? digit : modulo(digit, count);
+  if (!isLast && (!isAligned || end > count))
+    digit = modulo(digit, count);
+  return lane && unit == 1 ? add(digit, lane) : digit;
 }
 
 /// f for each point of a work-item; its second argument says whether there is one, where not all work-items have as many.
@@ -93,14 +97,16 @@ void DeviceMapEmitter::forPointsInLoop(const Group &order, function_ref<void(con
   auto loop = create<scf::ForOp>(index(0), index(points), index(plan.group));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  Value point = add(local, loop.getInductionVar()), inBox;
+  Value at = loop.getInductionVar(), point = add(lane ? firstLane : local, at), inBox;
   if (points % plan.group)
-    inBox = create<arith::CmpIOp>(arith::CmpIPredicate::ult, point, index(points));
+    inBox = create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(local, at), index(points));
   Digits digits(problem.axes.size());
   for (const Part &part : order.parts) {
     Value digit = divided(point, unit);
     unit *= part.count;
     digits[part.axis] = unit == points ? digit : modulo(digit, part.count);
+    if (lane && unit == part.count)
+      digits[part.axis] = add(digits[part.axis], lane);
   }
   f(digits, inBox);
 }
@@ -219,12 +225,17 @@ func::FuncOp DeviceMapEmitter::emit() {
   traits.plan = plan.text();
   traits.space = plan.space;
   traits.groupSize = plan.group;
+  traits.subGroupSize = plan.subGroup;
   kernel = makeKernel(problem.function, problem.function, traits);
   b.setInsertionPointToStart(&kernel.function.getBody().front());
   first = create<func::ReturnOp>();
   b.setInsertionPoint(first);
   local = create<gpu::ThreadIdOp>(gpu::Dimension::x);
   first = local.getDefiningOp();
+  if (plan.subGroup) {
+    lane = create<gpu::LaneIdOp>(IntegerAttr());
+    firstLane = scaled(create<gpu::SubgroupIdOp>(IntegerAttr()), plan.subGroup);
+  }
   for (const Operand &operand : problem.operands)
     flat.push_back(kernel.arguments.lookup(operand.base));
   clonePrologue(b, kernel, problem.function, problem.prologue, [&](int64_t value) { return index(value); });
@@ -304,9 +315,17 @@ Value DeviceMapEmitter::scaled(Value v, int64_t by) {
   return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
 }
 
-Value DeviceMapEmitter::divided(Value v, int64_t by) { return by == 1 ? v : create<arith::DivUIOp>(v, index(by)).getResult(); }
+/// By powers of two without a division, which no vector unit has.
+Value DeviceMapEmitter::divided(Value v, int64_t by) {
+  if (by == 1)
+    return v;
+  return llvm::isPowerOf2_64(by) ? create<arith::ShRUIOp>(v, index(llvm::Log2_64(by))).getResult()
+                                 : create<arith::DivUIOp>(v, index(by)).getResult();
+}
 
-Value DeviceMapEmitter::modulo(Value v, int64_t by) { return create<arith::RemUIOp>(v, index(by)); }
+Value DeviceMapEmitter::modulo(Value v, int64_t by) {
+  return llvm::isPowerOf2_64(by) ? create<arith::AndIOp>(v, index(by - 1)).getResult() : create<arith::RemUIOp>(v, index(by)).getResult();
+}
 
 /// Where index `at` of a curved axis lies, from the axis' start.
 Value DeviceMapEmitter::walk(Value at, const Walk &way) {

@@ -63,10 +63,11 @@ private:
   Kernel kernel;
   mlir::Operation *first = nullptr; ///< constants stand in front of it
   Value local, memory;
-  Values flat;   ///< by operand: the kernel's memref
-  Values bases;  ///< by operand: the address of the box
-  Values firsts; ///< by axis: the box's first index
-  Values left;   ///< by limit: `read` less the weights of the box
+  Value lane, firstLane; ///< in the sub-group, and of it in the group; null where sub-groups do not matter
+  Values flat;           ///< by operand: the kernel's memref
+  Values bases;          ///< by operand: the address of the box
+  Values firsts;         ///< by axis: the box's first index
+  Values left;           ///< by limit: `read` less the weights of the box
   std::map<std::pair<int64_t, int64_t>, Value> digitsOfItem;
   llvm::DenseMap<mlir::Attribute, Value> constants;
 };

@@ -22,7 +22,7 @@ int64_t DeviceMapPlan::boxes(unsigned axis) const { return llvm::divideCeil(prob
 
 namespace {
 
-constexpr int64_t bankBytes = 4;
+constexpr int64_t bankBytes = 4, preferredSubGroup = 16;
 
 class Planner {
 public:
@@ -163,6 +163,12 @@ void Planner::run() {
   plan.group = std::min<int64_t>({256, strategy.maxGroup, static_cast<int64_t>(llvm::PowerOf2Ceil(std::max(plan.points(), smallest)))});
   for (unsigned a = 0; a < problem.axes.size(); ++a)
     plan.space *= plan.boxes(a);
+  for (int64_t size : strategy.subGroupSizes) {
+    auto hasPieces = [&](const Group &order) { return order.parts.empty() || order.parts[0].count % size == 0; };
+    bool isDivided = plan.written.parts.size() > 1 && hasPieces(plan.written) && hasPieces(plan.read) && plan.group % size == 0;
+    if (isDivided && size <= preferredSubGroup)
+      plan.subGroup = size;
+  }
 }
 
 } // namespace
@@ -174,6 +180,8 @@ std::string DeviceMapPlan::text() const {
   for (auto [a, axis] : llvm::enumerate(problem.axes))
     os << (a ? " x " : " ") << counts[a] << '/' << axis.extent;
   os << ", groups of " << group;
+  if (subGroup)
+    os << ", sub-groups of " << subGroup;
   if (problem.writesPadding())
     os << ", writes padding";
   return line;

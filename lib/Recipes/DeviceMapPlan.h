@@ -25,6 +25,9 @@ struct DeviceMapPlan {
   Strides inMemory; ///< by axis: from one index to the next in the group's memory
   int64_t memoryElements = 0;
   int64_t group = 1; ///< work-items
+  /// Size of sub-groups, each of which has neighbours of one run: of a point's digits all but the fastest are then the sub-group's. 0: not
+  /// so.
+  int64_t subGroup = 0;
   int64_t space = 1; ///< boxes
 
   DeviceMapPlan(MapProblem &problem, const DeviceStrategy &strategy) : problem(problem), strategy(strategy) {}

@@ -28,13 +28,18 @@ void DeviceRowEmitter::emitStaticIndices(Value row) {
   }
 }
 
+Value DeviceRowEmitter::laneOfItem() { return create<gpu::LaneIdOp>(IntegerAttr()); }
+
+Value DeviceRowEmitter::subGroupOfItem() { return create<gpu::SubgroupIdOp>(IntegerAttr()); }
+
 /// Which row a work-item is on, and where along it.
 void DeviceRowEmitter::emitPlace() {
   local = create<gpu::ThreadIdOp>(gpu::Dimension::x);
   Value block = create<gpu::BlockIdOp>(gpu::Dimension::x), inGroup;
-  item = plan.items == plan.group ? local : plan.items == 1 ? index(0) : create<arith::RemUIOp>(local, index(plan.items)).getResult();
+  bool isOfSubGroup = plan.share == RowShare::SubGroup && plan.rows > 1;
+  item = isOfSubGroup ? laneOfItem() : plan.items == 1 ? index(0) : local;
   if (plan.rows > 1)
-    inGroup = plan.items == 1 ? local : create<arith::DivUIOp>(local, index(plan.items)).getResult();
+    inGroup = isOfSubGroup ? subGroupOfItem() : local;
   parallel.assign(chain.dims.size(), Value());
   auto rowOf = [&](Value group) { return plan.rows > 1 ? add(scaled(group, plan.rows), inGroup) : group; };
   Value rest = block;
@@ -239,7 +244,7 @@ Value DeviceRowEmitter::reduceSubGroup(Operation *like, Value v, int64_t width) 
 /// Results of sub-groups go through memory of the group, each reduction's through its own, so that one barrier serves all of a sweep.
 void DeviceRowEmitter::reduceGroup(MutableArrayRef<std::pair<Operation *, Value>> results) {
   int64_t subGroups = plan.items / plan.subGroup;
-  Value lane = create<arith::RemUIOp>(local, index(plan.subGroup)), subGroup = create<arith::DivUIOp>(local, index(plan.subGroup));
+  Value lane = laneOfItem(), subGroup = subGroupOfItem();
   Values buffers;
   for (auto &[like, v] : results)
     buffers.push_back(groupMemory(b, kernel, subGroups, v.getType(), memories++));

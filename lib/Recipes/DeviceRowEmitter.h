@@ -35,6 +35,8 @@ private:
   void emitPlace();
   void emitStaticIndices(Value row);
   Value isRow();
+  Value laneOfItem();
+  Value subGroupOfItem();
 
   // Sweeps.
   void emitSweep();

@@ -195,27 +195,22 @@ void DeviceMapEmitter::writePoint(const Digits &digits, Value inBox) {
     exists = both(exists, isRead);
     isRead = Value();
   }
+  // Points of the padding compute something, too, and drop it: a branch would part the work-items of a sub-group.
   choose(exists, [&] {
-    auto compute = [&] {
-      Values elements;
-      for (unsigned i = 0; i < problem.operands.size(); ++i) {
-        bool isNeeded = i + 1 < problem.operands.size() || problem.readsOld;
-        bool isInMemory = plan.isThroughMemory && i == problem.source;
-        elements.push_back(!isNeeded ? Value() : isInMemory ? fromMemory(digits) : loadElement(i, addressOf(i, digits)));
-      }
-      return emitBody(elements);
-    };
-    Value at = addressOf(problem.operands.size() - 1, digits);
-    if (!isRead)
-      return storeElement(compute(), at);
-    auto choice = create<scf::IfOp>(TypeRange{problem.destination().element()}, isRead, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(choice.thenBlock());
-    create<scf::YieldOp>(compute());
-    b.setInsertionPointToStart(choice.elseBlock());
-    create<scf::YieldOp>(constant(problem.padding));
-    b.setInsertionPointAfter(choice);
-    storeElement(choice.getResult(0), at);
+    Values elements;
+    for (unsigned i = 0; i < problem.operands.size(); ++i) {
+      bool isNeeded = i + 1 < problem.operands.size() || problem.readsOld;
+      bool isInMemory = plan.isThroughMemory && i == problem.source;
+      auto load = [&] {
+        Value at = addressOf(i, digits);
+        return loadElement(i, isRead ? create<arith::SelectOp>(isRead, at, index(problem.operands[i].offset)).getResult() : at);
+      };
+      elements.push_back(!isNeeded ? Value() : isInMemory ? fromMemory(digits) : load());
+    }
+    Value result = emitBody(elements);
+    if (isRead)
+      result = create<arith::SelectOp>(isRead, result, constant(problem.padding));
+    storeElement(result, addressOf(problem.operands.size() - 1, digits));
   });
 }
 

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// ContractionEmitter.cpp writes the kernel, its iterations and row blocks, ContractionSums.cpp the loops over K, ContractionMatrices.cpp
-// both of these for registers of a matrix, ContractionEpilogue.cpp the elementwise ops and memory accesses at points of the tile.
+// ContractionEmitter.cpp writes the kernel, its iterations and row blocks, ContractionSums.cpp the loops over K, ContractionCuts.cpp those
+// over copied parts of K, ContractionMatrices.cpp all of these for registers of a matrix, ContractionEpilogue.cpp the elementwise ops and
+// memory accesses at points of the tile. What they have in common is a NumberEmitter.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RECIPES_CONTRACTIONEMITTER_H

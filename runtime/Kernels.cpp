@@ -48,10 +48,45 @@ Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::str
   return CpuExecutable::load(std::move(artifact), std::move(bytes), problem, linker, compiler ? compiler->linkingLibrary() : nullptr);
 }
 
+/// The key of what a device's driver has made of a kernel. Another driver or device has another.
+KernelKey nativeKeyOf(const std::string &keyBytes, const ze::Device &device) {
+  const ze::DeviceProperties &properties = device.properties();
+  KernelKey own;
+  own.bytes = concat(keyBytes, "native ", properties.driverVersion, ' ', properties.id, ' ', properties.name);
+  own.digest = digestOf(own.bytes);
+  return own;
+}
+
+/// For a device. With a disk cache the driver's own binary is taken from there, or put there if there is none that the driver takes.
+Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                       const Kernels::DeviceRef &device, DiskCache *disk) {
+  if (!disk || disk->isOff()) {
+    auto loaded = ze::DeviceExecutable::load(std::move(artifact), std::move(bytes), problem, device);
+    return loaded ? Result<std::shared_ptr<const Executable>>(std::move(*loaded)) : loaded.takeError();
+  }
+  const KernelKey key = nativeKeyOf(artifact.keyBytes, *device);
+  std::optional<DiskCache::Hit> kept = disk->lookup(key);
+  Artifact native = artifact;
+  auto loaded = ze::DeviceExecutable::load(std::move(artifact), std::move(bytes), problem, device,
+                                           kept ? std::string_view(kept->artifact.code) : std::string_view());
+  if (!loaded)
+    return loaded.takeError();
+  if (kept && !(*loaded)->isFromNative())
+    disk->reject(key);
+  if (!(*loaded)->isFromNative())
+    if (Result<std::string> binary = (*loaded)->nativeBinary()) {
+      native.codeKind = CodeKind::DeviceBinary;
+      native.keyBytes = key.bytes;
+      native.code = std::move(*binary);
+      (void)disk->store(key, native.serialize()); // counted there
+    }
+  return std::shared_ptr<const Executable>(std::move(*loaded));
+}
+
 Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem, quern_origin_t origin,
-                                  const Kernels::DeviceRef &device, std::optional<Compiler> compiler = std::nullopt) {
+                                  const Kernels::DeviceRef &device, DiskCache *disk, std::optional<Compiler> compiler = std::nullopt) {
   const int64_t start = nowNs();
-  auto executable = device ? ze::DeviceExecutable::load(std::move(artifact), std::move(bytes), problem, device)
+  auto executable = device ? loadOnDevice(std::move(artifact), std::move(bytes), problem, device, disk)
                            : loadOnHost(std::move(artifact), std::move(bytes), problem, compiler);
   if (!executable)
     return executable.takeError();
@@ -116,7 +151,7 @@ Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request
   if (!hit)
     return AcquiredKernel{};
   Result<AcquiredKernel> loaded =
-      loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem, quern_origin_disk, request.device);
+      loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem, quern_origin_disk, request.device, &disk);
   if (!loaded && loaded.error().status != Status::OutOfMemory)
     disk.reject(request.key);
   return loaded;
@@ -144,7 +179,7 @@ Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request)
     return internalError("the compiler gave an artifact of another key");
   (void)disk.store(request.key, *bytes); // counted there; a full disk costs the cache, not the result
   Result<AcquiredKernel> loaded =
-      loadKernel(std::move(*artifact), std::move(*bytes), request.problem, quern_origin_compiled, request.device, *compiler);
+      loadKernel(std::move(*artifact), std::move(*bytes), request.problem, quern_origin_compiled, request.device, &disk, *compiler);
   if (loaded)
     loaded->compileNs = compileNs;
   return loaded;
@@ -161,7 +196,7 @@ Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedP
   const bool runs = target.isCpu() ? compiledFor->isCpu() && compiledFor->isa <= target.isa : *compiledFor == target;
   if (!runs)
     return invalidArguments("the cache blob is for ", compiledFor->name(), "; the engine has ", target.name());
-  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, device);
+  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, device, nullptr);
   if (!loaded && !device && loaded.error().status == Status::RuntimeError)
     return invalidArguments("the cache blob cannot be used: ", loaded.error().message);
   return loaded;

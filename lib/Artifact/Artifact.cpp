@@ -44,7 +44,7 @@ void writePayload(const Artifact &artifact, ByteWriter &out) {
   out.put<uint32_t>(static_cast<uint32_t>(artifact.entries.size()));
   for (const std::string &entry : artifact.entries)
     out.putString(entry);
-  if (artifact.codeKind == CodeKind::SpirV)
+  if (artifact.codeKind != CodeKind::ElfObject)
     for (const EntryGroup &group : artifact.groups) {
       out.put(group.workItems);
       out.put(group.subGroupSize);
@@ -80,9 +80,9 @@ Result<void> readEntries(ByteReader &in, Artifact &artifact) {
   return {};
 }
 
-/// One for each entry of SPIR-V code.
+/// One for each entry of a device's code.
 Result<void> readGroups(ByteReader &in, Artifact &artifact) {
-  for (size_t i = 0; artifact.codeKind == CodeKind::SpirV && i < artifact.entries.size() && in.ok(); ++i) {
+  for (size_t i = 0; artifact.codeKind != CodeKind::ElfObject && i < artifact.entries.size() && in.ok(); ++i) {
     EntryGroup group;
     group.workItems = in.get<int32_t>();
     group.subGroupSize = in.get<int32_t>();
@@ -116,8 +116,8 @@ Result<void> readArguments(ByteReader &in, Artifact &artifact) {
 
 Result<void> readTexts(ByteReader &in, Artifact &artifact) {
   artifact.codeKind = in.get<CodeKind>();
-  if (artifact.codeKind != CodeKind::ElfObject && artifact.codeKind != CodeKind::SpirV)
-    return runtimeError("artifact has code of kind ", static_cast<uint32_t>(artifact.codeKind), "; 1 and 2 are known");
+  if (artifact.codeKind < CodeKind::ElfObject || artifact.codeKind > CodeKind::DeviceBinary)
+    return runtimeError("artifact has code of kind ", static_cast<uint32_t>(artifact.codeKind), "; 1 to 3 are known");
   for (std::string *text : {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan})
     *text = in.getString();
   for (const std::string *text : {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.plan})

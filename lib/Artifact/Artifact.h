@@ -20,7 +20,11 @@
 
 namespace quern {
 
-enum class CodeKind : uint32_t { ElfObject = 1, SpirV = 2 };
+enum class CodeKind : uint32_t {
+  ElfObject = 1,
+  SpirV = 2,
+  DeviceBinary = 3, ///< what a driver has made of SPIR-V, kept for it by the runtime: compilers give none
+};
 
 /// How a device runs an entry. Groups lie along x alone; a group is one iteration of a step, so that its number is the iteration's.
 struct EntryGroup {
@@ -45,7 +49,7 @@ struct Artifact {
   std::string keyBytes;             ///< KernelKey::bytes: a hit compares them
   std::string plan;                 ///< one line on how it was scheduled, for `quern explain`
   std::vector<std::string> entries; ///< symbol of each entry in `code`
-  std::vector<EntryGroup> groups;   ///< of SPIR-V one for each entry, otherwise none
+  std::vector<EntryGroup> groups;   ///< of a device one for each entry, otherwise none
   std::vector<LaunchStep> steps;
   std::vector<LaunchLoop> loops;         ///< in the order in which they begin
   std::vector<Polynomial> regions;       ///< bytes of memory that steps share by name, of sizes

@@ -26,10 +26,10 @@ std::string readLog(ze_module_build_log_handle_t log) {
   return text;
 }
 
-Result<OwnedModule> buildModule(const Device &device, std::string_view code) {
+Result<OwnedModule> buildModule(const Device &device, ze_module_format_t format, std::string_view code) {
   ze_module_desc_t desc{};
   desc.stype = ZE_STRUCTURE_TYPE_MODULE_DESC;
-  desc.format = ZE_MODULE_FORMAT_IL_SPIRV;
+  desc.format = format;
   desc.inputSize = code.size();
   desc.pInputModule = reinterpret_cast<const uint8_t *>(code.data());
   ze_module_handle_t module = nullptr;
@@ -46,8 +46,12 @@ Result<OwnedModule> buildModule(const Device &device, std::string_view code) {
 
 } // namespace
 
-Result<void> DeviceExecutable::build(const Artifact &artifact) {
-  Result<OwnedModule> built = buildModule(*owner, artifact.code);
+Result<void> DeviceExecutable::build(const Artifact &artifact, std::string_view native) {
+  Result<OwnedModule> built = native.empty() ? Result<OwnedModule>(Error{Status::NotRequired, "there is no native binary"})
+                                             : buildModule(*owner, ZE_MODULE_FORMAT_NATIVE, native);
+  fromNative = static_cast<bool>(built);
+  if (!built)
+    built = buildModule(*owner, ZE_MODULE_FORMAT_IL_SPIRV, artifact.code);
   if (!built)
     return built.takeError();
   module = std::move(*built);
@@ -64,8 +68,16 @@ Result<void> DeviceExecutable::build(const Artifact &artifact) {
   return {};
 }
 
-Result<std::shared_ptr<const Executable>> DeviceExecutable::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                                 std::shared_ptr<Device> device) {
+Result<std::string> DeviceExecutable::nativeBinary() const {
+  size_t size = 0;
+  QUERN_ZE_TRY(zeModuleGetNativeBinary, module.get(), &size, nullptr);
+  std::string binary(size, 0);
+  QUERN_ZE_TRY(zeModuleGetNativeBinary, module.get(), &size, reinterpret_cast<uint8_t *>(binary.data()));
+  return binary;
+}
+
+Result<std::shared_ptr<const DeviceExecutable>> DeviceExecutable::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                                       std::shared_ptr<Device> device, std::string_view native) {
   if (artifact.codeKind != CodeKind::SpirV)
     return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind), ", not SPIR-V");
   if (Result<void> checked = checkArguments(artifact, problem); !checked)
@@ -78,12 +90,12 @@ Result<std::shared_ptr<const Executable>> DeviceExecutable::load(Artifact artifa
   executable->owner = std::move(device);
   for (const LaunchStep &step : artifact.steps)
     executable->entryOfStep.push_back(step.entry);
-  if (Result<void> built = executable->build(artifact); !built)
+  if (Result<void> built = executable->build(artifact, native); !built)
     return built.takeError();
   const std::vector<void *> noFunctions(artifact.entries.size(), nullptr);
   if (Result<void> taken = executable->take(std::move(artifact), std::move(bytes), noFunctions); !taken)
     return taken.takeError();
-  return std::shared_ptr<const Executable>(std::move(executable));
+  return std::shared_ptr<const DeviceExecutable>(std::move(executable));
 }
 
 Result<void> DeviceExecutable::appendLaunch(ze_command_list_handle_t list, const quern_entry_step_t &step, const Arguments &arguments,

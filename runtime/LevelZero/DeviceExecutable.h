@@ -15,9 +15,14 @@ namespace quern::ze {
 /// An artifact whose SPIR-V the device's driver has built, with a kernel for each entry.
 class DeviceExecutable final : public Executable {
 public:
-  /// Fails if the artifact is none for a device or not of this problem. `runtime_error` with the driver's log if it does not build.
-  static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                        std::shared_ptr<Device> device);
+  /// Fails if the artifact is none for a device or not of this problem. `runtime_error` with the driver's log if it does not build. With
+  /// `native`, what nativeBinary() gave for this artifact, the driver has less to do; it is left aside if the driver refuses it.
+  static Result<std::shared_ptr<const DeviceExecutable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                              std::shared_ptr<Device> device, std::string_view native = {});
+  /// Whether `native` was taken.
+  bool isFromNative() const { return fromNative; }
+  /// The driver's own form of the module, for this device and driver alone.
+  Result<std::string> nativeBinary() const;
 
   const char *linkerName() const override { return "driver"; }
   size_t codeBytes() const override { return moduleBytes; }
@@ -36,13 +41,14 @@ public:
 
 private:
   DeviceExecutable() = default;
-  Result<void> build(const Artifact &artifact);
+  Result<void> build(const Artifact &artifact, std::string_view native);
 
   std::shared_ptr<Device> owner;
   OwnedModule module;
   std::vector<OwnedKernel> kernels; ///< of the entries; destroyed before the module
   std::vector<uint32_t> entryOfStep;
   size_t moduleBytes = 0;
+  bool fromNative = false;
   mutable std::mutex mutex; ///< guards the arguments that kernels have
 };
 

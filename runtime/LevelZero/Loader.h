@@ -18,7 +18,8 @@ namespace quern::ze {
 #define QUERN_ZE_FUNCTIONS(X)                                                                                                              \
   X(zeInit)                                                                                                                                \
   X(zeDriverGet)                                                                                                                           \
-  X(zeDriverGetProperties) X(zeDeviceGet) X(zeDeviceGetProperties) X(zeDeviceGetComputeProperties) X(zeDeviceGetModuleProperties)          \
+  X(zeDriverGetProperties)                                                                                                                 \
+  X(zeDeviceGet) X(zeDeviceGetProperties) X(zeDeviceGetComputeProperties) X(zeDeviceGetModuleProperties)                                   \
       X(zeDeviceGetCommandQueueGroupProperties) X(zeContextCreate) X(zeContextDestroy) X(zeMemAllocDevice) X(zeMemAllocHost)               \
           X(zeMemAllocShared) X(zeMemFree) X(zeMemGetAllocProperties) X(zeModuleCreate) X(zeModuleDestroy) X(zeModuleBuildLogGetString)    \
               X(zeModuleBuildLogDestroy) X(zeModuleGetNativeBinary) X(zeKernelCreate) X(zeKernelDestroy) X(zeKernelSetGroupSize)           \

@@ -4,7 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Strategy.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SetVector.h"
+
 #include <algorithm>
+#include <string>
 
 using namespace mlir;
 using namespace quern;
@@ -27,6 +32,31 @@ constexpr DeviceSchedule schedules[] = {
     {"points", [](func::FuncOp problem, const DeviceTraits &device,
                   std::string *whyNot) { return schedulePoints(problem, pointsStrategyFor(device), whyNot); }},
 };
+
+/// The most group memory that one of the kernels takes; erases them, memory included, if that is more than there is.
+int64_t dropUnlessFits(ArrayRef<func::FuncOp> kernels, int64_t available) {
+  int64_t most = 0;
+  llvm::SmallSetVector<Operation *, 4> memory;
+  for (func::FuncOp kernel : kernels) {
+    int64_t bytes = 0;
+    kernel.walk([&](memref::GetGlobalOp use) {
+      auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(use, use.getNameAttr());
+      if (!isa_and_nonnull<gpu::AddressSpaceAttr>(use.getType().getMemorySpace()) || !memory.insert(global))
+        return;
+      const int64_t own =
+          use.getType().getNumElements() * static_cast<int64_t>(llvm::divideCeil(use.getType().getElementTypeBitWidth(), 8));
+      bytes = static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), 16)) + own;
+    });
+    most = std::max(most, bytes);
+  }
+  if (most <= available)
+    return most;
+  for (func::FuncOp kernel : kernels)
+    kernel.erase();
+  for (Operation *global : memory)
+    global->erase();
+  return most;
+}
 
 } // namespace
 
@@ -51,8 +81,12 @@ Kernels quern::scheduleForDevice(func::FuncOp problem, const DeviceTraits &devic
   whyNot.clear();
   for (const DeviceSchedule &schedule : schedules) {
     std::string reason;
-    if (Kernels kernels = schedule.run(problem, device, &reason); succeeded(kernels))
-      return kernels;
+    if (Kernels kernels = schedule.run(problem, device, &reason); succeeded(kernels)) {
+      const int64_t bytes = dropUnlessFits(*kernels, device.groupMemoryBytes);
+      if (bytes <= device.groupMemoryBytes)
+        return kernels;
+      reason = "it takes " + std::to_string(bytes) + " bytes of group memory; the device has " + std::to_string(device.groupMemoryBytes);
+    }
     whyNot += (whyNot.empty() ? "" : "; ") + std::string(schedule.name) + ": " + reason;
   }
   return failure();

@@ -1,0 +1,94 @@
+// What the SPIR-V back end would end the process for, or make an import of, is an error that names it.
+// RUN: split-file %s %t
+// RUN: not quern-opt %t/function.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=FUNCTION
+// RUN: not quern-opt %t/double.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=DOUBLE
+// RUN: quern-opt %t/double.mlir --codegen --target=spirv64:f64 | FileCheck %s --check-prefix=TAKEN
+// RUN: not quern-opt %t/vector.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=VECTOR
+// RUN: not quern-opt %t/integer.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=INTEGER
+// RUN: not quern-opt %t/atomic.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=ATOMIC
+// RUN: not quern-opt %t/group.mlir --codegen --target=spirv64:group=64 2>&1 | FileCheck %s --check-prefix=GROUP
+// RUN: not quern-opt %t/sub-group.mlir --codegen --target=spirv64:sg=16 2>&1 | FileCheck %s --check-prefix=SUBGROUP
+// RUN: not quern-opt %t/memory.mlir --codegen --target=spirv64:slm=1000 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: quern-opt %t/memory.mlir --codegen --target=spirv64:slm=1024 | FileCheck %s --check-prefix=SHARED
+
+//--- function.mlir
+// FUNCTION: error: codegen: the kernel calls 'sinf', which no device has
+llvm.func @sinf(f32) -> f32
+func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 8 : index} {
+  %i = gpu.thread_id x
+  %x = memref.load %a[%i] : memref<8xf32>
+  %y = llvm.call @sinf(%x) : (f32) -> f32
+  memref.store %y, %a[%i] : memref<8xf32>
+  return
+}
+
+//--- double.mlir
+// DOUBLE: error: codegen: the kernel computes in f64, which the device lacks
+// TAKEN: OpTypeFloat 64
+func.func @a_kernel(%a: memref<8xf64> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 8 : index} {
+  %i = gpu.thread_id x
+  %x = memref.load %a[%i] : memref<8xf64>
+  %y = arith.addf %x, %x : f64
+  memref.store %y, %a[%i] : memref<8xf64>
+  return
+}
+
+//--- vector.mlir
+// VECTOR: error: codegen: SPIR-V has no vectors of 5 elements
+func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 1 : index} {
+  %i = gpu.thread_id x
+  %x = vector.load %a[%i] : memref<8xf32>, vector<5xf32>
+  %two = arith.constant 2 : index
+  vector.store %x, %a[%two] : memref<8xf32>, vector<5xf32>
+  return
+}
+
+//--- integer.mlir
+// INTEGER: error: codegen: the kernel computes in i24, which no device has
+func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 8 : index} {
+  %i = gpu.thread_id x
+  %x = memref.load %a[%i] : memref<8xi32>
+  %n = arith.trunci %x : i32 to i24
+  %s = arith.muli %n, %n : i24
+  %y = arith.extsi %s : i24 to i32
+  memref.store %y, %a[%i] : memref<8xi32>
+  return
+}
+
+//--- atomic.mlir
+// ATOMIC: error: codegen: '{{.*}}atomicrmw{{.*}}' is not on the list of what is translated to SPIR-V
+func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 8 : index} {
+  %i = gpu.thread_id x
+  %one = arith.constant 1 : i32
+  %x = memref.atomic_rmw addi %one, %a[%i] : (i32, memref<8xi32>) -> i32
+  return
+}
+
+//--- group.mlir
+// GROUP: error: lower: @a_kernel runs in groups of 128; the device has up to 64
+func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 128 : index} {
+  return
+}
+
+//--- sub-group.mlir
+// SUBGROUP: error: lower: @a_kernel runs in groups of 64 by sub-groups of 32, which the device does not have
+func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 64 : index, quern.sub_group_size = 32 : index} {
+  return
+}
+
+//--- memory.mlir
+// MEMORY: error: lower: @a_kernel has 1024 bytes of group memory; the device has 1000
+// SHARED: OpTypePointer Workgroup
+memref.global "private" @shared : memref<256xf32, #gpu.address_space<workgroup>>
+func.func @a_kernel(%a: memref<256xf32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 256 : index} {
+  %shared = memref.get_global @shared : memref<256xf32, #gpu.address_space<workgroup>>
+  %last = arith.constant 255 : index
+  %i = gpu.thread_id x
+  %x = memref.load %a[%i] : memref<256xf32>
+  memref.store %x, %shared[%i] : memref<256xf32, #gpu.address_space<workgroup>>
+  gpu.barrier
+  %j = arith.subi %last, %i : index
+  %y = memref.load %shared[%j] : memref<256xf32, #gpu.address_space<workgroup>>
+  memref.store %y, %a[%i] : memref<256xf32>
+  return
+}

@@ -41,13 +41,18 @@ std::vector<double> rowNorms(const TensorDesc &desc, const std::vector<double> &
   return norms;
 }
 
-/// Errors are measured by 1 where gates bound the values, by the row's norm where they do not.
-std::vector<double> magnitudeOf(const RnnDesc &rnn, const TensorDesc &desc, const std::vector<double> &values) {
+/// Errors are measured by 1 where gates bound the values; where they do not, by the row's norm, or by that of the terms of the sum behind
+/// an element if there are such of it and they are greater: in a row of few channels terms may cancel in all.
+std::vector<double> magnitudeOf(const RnnDesc &rnn, const TensorDesc &desc, const std::vector<double> &values,
+                                const std::vector<double> *termNorms) {
   if (isLstm(rnn) || isGru(rnn)) {
     std::vector<double> ones(values.size(), 1);
     return ones;
   }
-  return rowNorms(desc, values);
+  std::vector<double> norms = rowNorms(desc, values);
+  if (termNorms && !termNorms->empty())
+    std::transform(norms.begin(), norms.end(), termNorms->begin(), norms.begin(), [](double a, double b) { return std::max(a, b); });
+  return norms;
 }
 
 /// The states of `dst_layer` in a buffer of results, where they can be told from it: of one layer, not summed over directions.
@@ -70,12 +75,13 @@ struct Part {
   int32_t argument;
   TensorDesc desc;
   std::vector<double> RunResults::*values;
+  std::vector<double> RunResults::*termNorms = nullptr;
 };
 
 std::vector<Part> partsOf(const RnnDesc &rnn) {
-  std::vector<Part> parts = {{arg::dst, rnn.dstLayer, &RunResults::dstLayer}};
+  std::vector<Part> parts = {{arg::dst, rnn.dstLayer, &RunResults::dstLayer, &RunResults::dstLayerTermNorms}};
   if (!rnn.dstIter.isZero())
-    parts.push_back({arg::dst1, rnn.dstIter, &RunResults::dstIter});
+    parts.push_back({arg::dst1, rnn.dstIter, &RunResults::dstIter, &RunResults::dstIterTermNorms});
   if (!rnn.dstIterC.isZero())
     parts.push_back({arg::dst2, rnn.dstIterC, &RunResults::dstIterC});
   return parts;
@@ -110,7 +116,7 @@ double slackOf(const RnnDesc &rnn, const RnnQuantization &quantization, DataType
 ReferenceOutput outputOf(const std::shared_ptr<const Run> &run, const Part &part, const RunResults &results) {
   const RnnDesc &rnn = run->rnn();
   ReferenceOutput output{part.argument, part.desc, results.*part.values};
-  output.magnitude = magnitudeOf(rnn, part.desc, output.exact);
+  output.magnitude = magnitudeOf(rnn, part.desc, output.exact, part.termNorms ? &(results.*part.termNorms) : nullptr);
   if (!isQuantized(rnn))
     return output;
   bool isCell = part.argument == arg::dst2;
@@ -156,7 +162,8 @@ Result<void> appendWorkspace(const Run &run, const RunResults &results, std::vec
     TensorDesc desc = section.desc;
     desc.offset0 = section.byteOffset / (bitsOf(desc.dataType) / 8);
     ReferenceOutput output{arg::workspace, desc, results.*valuesOf(section.part)};
-    output.magnitude = magnitudeOf(run.rnn(), desc, output.exact);
+    bool isOfStates = section.part == WorkspacePart::Gates || section.part == WorkspacePart::States;
+    output.magnitude = magnitudeOf(run.rnn(), desc, output.exact, isOfStates ? &results.termNorms : nullptr);
     freeUnspecified(section, run, output);
     outputs.push_back(std::move(output));
   }

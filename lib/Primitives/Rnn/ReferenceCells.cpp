@@ -12,7 +12,9 @@
 
 #include "Primitives/Elements.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace quern::rnn {
 namespace {
@@ -44,6 +46,9 @@ private:
   void vanilla() {
     for (size_t o = 0; o < channels; ++o)
       out.h[o] = gate(0, o) = activation(W(0, o) + U(0, o) + B(0, o));
+    double bound = rnn.activation == Alg::EltwiseRelu ? std::numeric_limits<double>::infinity() : 1;
+    for (size_t o = 0; o < channels; ++o)
+      out.termNorms.push_back(std::min(bound, std::sqrt(squares(w.layer, in.x, o) + squares(w.iter, in.h, o) + B(0, o) * B(0, o))));
   }
 
   /// i = sigma(W_i x + U_i h + P_i c + B_i)   f = sigma(W_f x + U_f h + P_f c + B_f)   c~ = tanh(W_c x + U_c h + B_c)
@@ -117,6 +122,13 @@ private:
     auto gates = static_cast<size_t>(s.gates);
     for (size_t i = 0; i < vector.size(); ++i)
       sum += vector[i] * matrix[(i * gates + g) * channels + o];
+    return sum;
+  }
+  /// Of the terms of a vanilla cell's sum.
+  double squares(const std::vector<double> &matrix, std::span<const double> vector, size_t o) const {
+    double sum = 0;
+    for (size_t i = 0; i < vector.size(); ++i)
+      sum += std::pow(vector[i] * matrix[i * channels + o], 2);
     return sum;
   }
   double W(size_t g, size_t o) const { return dot(w.layer, in.x, g, o); }

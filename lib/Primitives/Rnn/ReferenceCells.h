@@ -52,6 +52,7 @@ struct CellOutputs {
   std::vector<double> gates;       ///< [G, DHC] activated; u before attention
   std::vector<double> hiddenSums;  ///< linear before reset: U_o h + b_u'
   std::vector<double> unprojected; ///< LSTM with projection
+  std::vector<double> termNorms;   ///< vanilla: the root of the sum of squares of the terms whose sum h is of; 1 at most if h is bounded
 };
 
 /// x has as many channels as there are rows in `weights.layer`.

@@ -144,6 +144,7 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     store(results.cells, row, out.c);
     store(results.hiddenSums, row, out.hiddenSums);
     store(results.unprojected, row, out.unprojected);
+    store(results.termNorms, row, out.termNorms);
     sequence.h = out.h;
     if (!out.c.empty())
       sequence.c = out.c;
@@ -151,8 +152,11 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
       double &kept = sequence.h[static_cast<size_t>(at.channel)];
       kept = sequence.replace(at, kept);
     }
-    if (step + 1 == length) // what is judged is what was computed
-      store(results.dstIter, static_cast<int64_t>(stack(at.layer, at.direction)) * s.batch + at.n, out.h);
+    if (step + 1 < length)
+      continue;
+    int64_t last = static_cast<int64_t>(stack(at.layer, at.direction)) * s.batch + at.n;
+    store(results.dstIter, last, out.h); // what is judged is what was computed
+    store(results.dstIterTermNorms, last, out.termNorms);
   }
 }
 
@@ -168,6 +172,8 @@ RunResults Run::compute(const std::function<double(const RunPlace &, double)> &r
   results.initialStates = srcIter;
   results.initialCells = srcIterC;
   results.dstIter.resize(sequences * dic);
+  results.termNorms.resize(desc.cell == Alg::VanillaRnn ? rows * dic : 0);
+  results.dstIterTermNorms.resize(desc.cell == Alg::VanillaRnn ? sequences * dic : 0);
   results.dstIterC = srcIterC;
   for (int64_t layer = 0; layer < s.layers; ++layer)
     for (int64_t direction = 0; direction < s.directions; ++direction)
@@ -189,18 +195,23 @@ void Run::combine(RunResults &results) const {
   bool isWide = isQuantized(desc) && isFloating(desc.dstLayer.dataType), isSum = desc.direction == RnnDirection::BidirectionalSum;
   int64_t width = s.dlc(desc);
   results.dstLayer.assign(static_cast<size_t>(s.steps * s.batch * width), isWide || !isQuantized(desc) ? 0 : stateType.stored(0));
+  results.dstLayerTermNorms.resize(results.termNorms.empty() ? 0 : results.dstLayer.size());
   for (int64_t t = 0; t < s.steps; ++t)
     for (int64_t n = 0; n < s.batch; ++n)
       for (int64_t channel = 0; channel < width && t < lengthOf[static_cast<size_t>(n)]; ++channel) {
-        double value = 0;
+        double value = 0, termNorm = 0;
         for (int64_t direction = 0; direction < s.directions; ++direction) {
           if (!isSum && direction != channel / s.dic)
             continue;
           int64_t row = (static_cast<int64_t>(stack(s.layers - 1, direction)) * s.steps + t) * s.batch + n;
-          double stored = results.states[static_cast<size_t>(row * s.dic + channel % s.dic)];
-          value += isWide ? stateType.number(stored) : stored;
+          auto state = static_cast<size_t>(row * s.dic + channel % s.dic);
+          value += isWide ? stateType.number(results.states[state]) : results.states[state];
+          termNorm += results.termNorms.empty() ? 0 : results.termNorms[state];
         }
-        results.dstLayer[static_cast<size_t>((t * s.batch + n) * width + channel)] = value;
+        auto at = static_cast<size_t>((t * s.batch + n) * width + channel);
+        results.dstLayer[at] = value;
+        if (!results.termNorms.empty())
+          results.dstLayerTermNorms[at] = termNorm;
       }
   if (!desc.dstIter.isZero() && isQuantized(desc) && isFloating(desc.dstIter.dataType))
     std::transform(results.dstIter.begin(), results.dstIter.end(), results.dstIter.begin(),

@@ -23,6 +23,7 @@ struct RunPlace {
 struct RunResults {
   std::vector<double> dstLayer, dstIter, dstIterC;
   std::vector<double> gates, initialStates, states, initialCells, cells, hiddenSums, unprojected;
+  std::vector<double> termNorms, dstLayerTermNorms, dstIterTermNorms; ///< vanilla: of the sums behind states, dstLayer and dstIter
 };
 
 class Run {

@@ -102,6 +102,25 @@ TEST(RnnReference, Vanilla) {
   expectNear(rnn.result(arg::dst), {2.5, 0.5 * (-16 + 7.5 + 0.5)});
 }
 
+// An element is as exact as the terms that cancel in it: 1 and -0.99.
+TEST(RnnReference, VanillaIsJudgedByItsTerms) {
+  for (const char *activation : {"relu", "tanh"}) {
+    Example rnn("rnn fwd_t cell=rnn activation=" + std::string(activation) +
+                " direction=left2right src_layer=f32:1x1x2:abc weights_layer=f32:1x1x2x1x1:abcde weights_iter=f32:1x1x1x1x1:abcde "
+                "bias=f32:1x1x1x1:abcd dst_layer=f32:1x1x1:abc dst_iter=f32:1x1x1x1:abcd");
+    rnn.set(arg::src, {1, 1}), rnn.set(arg::weights, {1, -0.99}), rnn.set(arg::weights1, {1}), rnn.set(arg::bias, {0});
+    rnn.store();
+    for (int32_t argument : {arg::dst, arg::dst1}) {
+      double exact = rnn.get(argument)[0];
+      rnn.set(argument, {exact + 1e-7});
+      EXPECT_TRUE(rnn.areRight()) << activation << " " << argument;
+      rnn.set(argument, {exact + 3e-6});
+      EXPECT_FALSE(rnn.areRight()) << activation << " " << argument;
+      rnn.set(argument, {exact});
+    }
+  }
+}
+
 TEST(RnnReference, Lstm) {
   Example rnn("rnn fwd_i cell=lstm direction=left2right src_layer=f32:1x1x1:abc src_iter=f32:1x1x1x1:abcd src_iter_c=f32:1x1x1x1:abcd "
               "weights_layer=f32:1x1x1x4x1:abcde weights_iter=f32:1x1x1x4x1:abcde weights_peephole=f32:1x1x3x1:abcd "

@@ -1,6 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""ONNX Runtime as a contestant of quern-bench: models of one operator (two for a reorder of layout and type), buffers bound once."""
+"""ONNX Runtime as a contestant of quern-bench: models of one operator (two for a reorder of layout and type; one for each layer of an RNN),
+buffers bound once."""
 
 import sys
 
@@ -65,7 +66,45 @@ def reorderModel(problem):
     return nodes, vectors
 
 
-MODELS = {"softmax": softmaxModel, "reorder": reorderModel}
+# Operator, gates, attributes. The order of gates within the random weights does not matter for their speed.
+CELLS = {"lstm": ("LSTM", 4, {}), "gru": ("GRU", 3, {"linear_before_reset": 0}), "lbr_gru": ("GRU", 3, {"linear_before_reset": 1})}
+DIRECTIONS = {"left2right": "forward", "right2left": "reverse", "bidirectional_concat": "bidirectional"}
+
+
+def rnnModel(problem):
+    """One operator for each layer: its result [T, D, N, H] becomes the [T, N, D H] of the next, or of the destination."""
+    for name, tensor in problem.tensors.items():
+        driver.pick({"f32": None}, tensor["type"])
+        if name not in ("src_layer", "weights_layer", "weights_iter", "bias", "dst_layer"):
+            raise ValueError("no " + name)
+    operator, gates, attributes = driver.pick(CELLS, problem.parameters["cell"])
+    direction = driver.pick(DIRECTIONS, problem.parameters["direction"])
+    if problem.parameters["fpmath"] != "strict":
+        raise ValueError("no fpmath")
+    layers, directions, _, _, hidden = problem.tensors["weights_iter"]["dims"]
+    if layers > 1 and directions > 1:
+        raise ValueError("layers that read one direction of the layer below")
+    steps, batch, channels = problem.tensors["src_layer"]["dims"]
+    nodes, weights, source = [], [numpy_helper.from_array(numpy.array([steps, batch, directions * hidden]), "shape")], "x"
+    for layer in range(layers):
+        names = [f"{name}{layer}" for name in "WRB"]
+        shapes = [[gates * hidden, channels], [gates * hidden, hidden], [2 * gates * hidden]]
+        for name, shape in zip(names, shapes):
+            values = driver.normalValues([directions] + shape) * numpy.float32(0.1 / hidden**0.5)
+            weights.append(numpy_helper.from_array(values, name))
+        nodes.append(helper.make_node(operator, [source] + names, [f"h{layer}"], hidden_size=hidden, direction=direction, **attributes))
+        source, channels = f"x{layer}" if layer + 1 < layers else "y", directions * hidden
+        if directions == 1:
+            nodes.append(helper.make_node("Reshape", [f"h{layer}", "shape"], [source]))
+        else:
+            nodes.append(helper.make_node("Transpose", [f"h{layer}"], [f"t{layer}"], perm=[0, 2, 1, 3]))
+            nodes.append(helper.make_node("Reshape", [f"t{layer}", "shape"], [source]))
+    return nodes, weights
+
+
+MODELS = {"softmax": softmaxModel, "reorder": reorderModel, "rnn": rnnModel}
+# The names of source and destination, where they are not src and dst.
+ENDS = {"rnn": ("src_layer", "dst_layer")}
 
 
 def makeValue(tensor, isInput):
@@ -84,7 +123,8 @@ class OnnxRuntime(driver.Contestant):
 
     def prepare(self, problem):
         nodes, vectors = driver.pick(MODELS, problem.primitive)(problem)
-        sides = [(problem.tensors["src"], "x"), (problem.tensors["dst"], "y")]
+        ends = ENDS.get(problem.primitive, ("src", "dst"))
+        sides = [(problem.tensors[name], side) for name, side in zip(ends, "xy")]
         infos = [helper.make_tensor_value_info(name, driver.pick(TYPES, side["type"])[0], driver.storedDims(side)) for side, name in sides]
         graph = helper.make_graph(nodes, problem.primitive, infos[:1], infos[1:], vectors)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

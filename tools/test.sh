@@ -146,6 +146,9 @@ step tests "conformance of reorder, device" conformanceOnDevice reorder "$(pick 
 step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 
 if [ $mode != quick ]; then
+  step one "install consumers of SPIR-V" tools/deps.sh --spirv-check
+  step tests "consumers refuse wrong SPIR-V" tools/spirv-check/spirv-check.py --self-test
+  step tests "SPIR-V by its consumers" tools/spirv-check/spirv-check.py
   step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,binary,eltwise,sum,concat,rnn \
     "$(pick --count=0 --count=1500 --all)"
   step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler quern_compiler_process

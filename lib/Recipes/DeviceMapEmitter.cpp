@@ -76,7 +76,8 @@ Value DeviceMapEmitter::digitOf(int64_t at, int64_t unit, int64_t count, bool is
 /// f for each point of a work-item; its second argument says whether there is one, where not all work-items have as many.
 void DeviceMapEmitter::forPoints(const Group &order, bool isRolled, function_ref<void(const Digits &, Value)> f) {
   int64_t points = order.lanes();
-  if (isRolled && points > plan.group)
+  constexpr int64_t mostUnrolled = 8; // points of a work-item; addresses of more do not stay in registers
+  if ((isRolled && points > plan.group) || points > mostUnrolled * plan.group)
     return forPointsInLoop(order, f);
   for (int64_t at = 0; at < points; at += plan.group) {
     Value inBox;

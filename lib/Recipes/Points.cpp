@@ -253,6 +253,7 @@ func::FuncOp PointScheduler::schedule(unsigned position, StringRef name, Operati
   traits.plan = planOf(space);
   traits.space = space.groups;
   traits.groupSize = space.groupSize;
+  traits.subGroupSize = strategy.subGroupSize && space.groupSize % strategy.subGroupSize == 0 ? strategy.subGroupSize : 0;
   traits.factors = space.factors;
   Kernel kernel = makeKernel(chain.problem, after, traits);
   OpBuilder inner = OpBuilder::atBlockEnd(&kernel.function.getBody().front());

@@ -20,7 +20,8 @@ namespace quern {
 
 /// What a target contributes.
 struct PointsStrategy {
-  int64_t groupSize = 256; ///< most work-items of a group
+  int64_t groupSize = 256;  ///< most work-items of a group
+  int64_t subGroupSize = 0; ///< that leaves a work-item registers enough; 0: any
 };
 
 /// Schedules `problem` as kernels that run one after the other, inserted in that order after it: `@<name>_kernel`, or `@<name>_kernel0`, …,

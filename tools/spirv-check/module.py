@@ -12,7 +12,7 @@ _OP_INT, _OP_FLOAT, _OP_VECTOR, _OP_ARRAY, _OP_STRUCT, _OP_POINTER = 21, 22, 23,
 _OP_CONSTANT, _OP_CONSTANT_NULL, _OP_FUNCTION, _OP_PARAMETER, _OP_FUNCTION_END, _OP_CALL = 43, 46, 54, 55, 56, 57
 _OP_VARIABLE, _OP_LOAD, _OP_STORE, _OP_EXTRACT, _OP_DECORATE, _OP_BARRIER, _OP_SWITCH = 59, 61, 62, 81, 71, 224, 251
 _CAPABILITY_FLOAT64, _CAPABILITY_DEVICE_ENQUEUE = 10, 19
-_SUB_GROUP_CAPABILITIES = {18, 58, 4423, 5568, 5569} | set(range(61, 69))  # Groups, SubgroupDispatch, GroupNonUniform*, Intel's
+_SUB_GROUP_CAPABILITIES = {18, 4423, 5568, 5569} | set(range(61, 69))  # Groups, GroupNonUniform*, Intel's; not that sizes are fixed
 _SUB_GROUP_BUILTINS = set(range(36, 42))  # SubgroupSize to SubgroupLocalInvocationId
 # Operands that are ids, where others are literals; of all else every word counts.
 _IDS = {_OP_LOAD: slice(3, 4), _OP_STORE: slice(1, 3), _OP_EXTRACT: slice(3, 4), _OP_SWITCH: slice(1, 2)}

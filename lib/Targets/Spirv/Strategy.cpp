@@ -74,6 +74,7 @@ DeviceStrategy quern::deviceStrategyFor(const DeviceTraits &device) {
 PointsStrategy quern::pointsStrategyFor(const DeviceTraits &device) {
   PointsStrategy strategy;
   strategy.groupSize = std::min<int64_t>(strategy.groupSize, device.maxGroupSize);
+  strategy.subGroupSize = device.hasSubGroups(16) ? 16 : 0;
   return strategy;
 }
 

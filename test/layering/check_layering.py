@@ -57,7 +57,7 @@ LAYERS = [
      FREE + ["reference", "emit", "recipes", "transforms", "targets", "compiler", "bridge", "embedder", "public", "mlir"]),
     ("test-driver", ["test/support/ze-over-opencl/*"], ["ze"]),
     ("test-levelzero", ["test/unit/LevelZero/*"],
-     FREE + ["reference", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "test", "ze"]),
+     FREE + ["reference", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "test", "tool-quern", "ze"]),
     ("test", ["test/*"],
      FREE + ["reference", "layout", "bridge", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "tool-quern",
              "tool-bench", "peers"]),

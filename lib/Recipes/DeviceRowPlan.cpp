@@ -180,7 +180,8 @@ LogicalResult Planner::run(std::string &whyNot) {
       best = bytes;
       vectorDim = d;
     }
-  if (vectorDim < 0)
+  bool wouldIdle = chain.rowExtent < plan.subGroup; // lanes of a sub-group; the lines that it reads are the same either way
+  if (vectorDim < 0 && !wouldIdle)
     shareAlongRow();
   else
     giveRowsToItems();

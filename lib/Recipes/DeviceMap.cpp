@@ -18,6 +18,12 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceMap(func::FuncOp probl
       *whyNot = reason;
     return failure();
   }
+  // A map lays out what moves. Constants move nothing.
+  if (map.operands.size() == 1) {
+    if (whyNot)
+      *whyNot = "nothing is read";
+    return failure();
+  }
   maps::DeviceMapPlan plan(map, strategy);
   maps::planDeviceMap(plan);
   return SmallVector<func::FuncOp>{maps::DeviceMapEmitter(plan).emit()};

@@ -143,7 +143,7 @@ if [ $mode = full ]; then
 fi
 step tests "conformance of softmax, device" conformanceOnDevice softmax "$(pick --count=20 --count=200 --count=0)" --linker=orc
 step tests "conformance of reorder, device" conformanceOnDevice reorder "$(pick --count=40 --count=200 --count=0)" --linker=orc
-step tests "conformance of rnn, device" conformanceOnDevice rnn "$(pick --count=15 --count=60 --count=300)" --linker=orc
+step tests "conformance of rnn, device" conformanceOnDevice rnn "$(pick --count=15 --count=20 --count=300)" --linker=orc
 step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 
 if [ $mode != quick ]; then

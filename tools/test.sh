@@ -96,6 +96,10 @@ unit() { # PRESET: every ctest but the fuzzers; a test of the disk cache makes i
   QUERN_CACHE_DIR=off ctest --test-dir "build/$1" -LE fuzz -j "$jobs" --output-on-failure --timeout 600
 }
 
+unitSanitized() { # PRESET: with no GPU's driver, since Intel's opens libraries in a way (RTLD_DEEPBIND) that sanitizers end the process for
+  ZE_ENABLE_ALT_DRIVERS=none unit "$1"
+}
+
 conformance() { # PRESET SETS OPTION…: random problems against the readable reference
   "build/$1/bin/tests/quern-conformance" --cases="$2" --jobs="$jobs" "${@:3}"
 }
@@ -153,12 +157,12 @@ if [ $mode != quick ]; then
   step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,binary,eltwise,sum,concat,rnn \
     "$(pick --count=0 --count=1500 --all)"
   step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler quern_compiler_process
-  step tests "unit tests, asan" unit asan
+  step tests "unit tests, asan" unitSanitized asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
   step tests "conformance, asan" conformance asan softmax,reorder,eltwise,binary,sum,concat,gemm,rnn --count="$(pick 0 240 1000)"
   step one "quern run, asan" build/asan/bin/quern run -f test/problems/smoke.desc --check
   step one "build tsan" build tsan quern-unit-tests
-  step tests "unit tests, tsan" unit tsan
+  step tests "unit tests, tsan" unitSanitized tsan
 fi
 
 if [ $mode = full ]; then

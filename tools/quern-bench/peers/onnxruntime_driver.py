@@ -67,7 +67,8 @@ def reorderModel(problem):
 
 
 # Operator, gates, attributes. The order of gates within the random weights does not matter for their speed.
-CELLS = {"vanilla_lstm": ("LSTM", 4, {}), "vanilla_gru": ("GRU", 3, {"linear_before_reset": 0}), "lbr_gru": ("GRU", 3, {"linear_before_reset": 1})}
+CELLS = {"vanilla_lstm": ("LSTM", 4, {}), "vanilla_gru": ("GRU", 3, {"linear_before_reset": 0}),
+         "lbr_gru": ("GRU", 3, {"linear_before_reset": 1})}
 DIRECTIONS = {"left2right": "forward", "right2left": "reverse", "bidirectional_concat": "bidirectional"}
 
 

@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The index of the group is taken apart into boxes, the index of the work-item into a point of the box. Of a work-item's points those
-// digits that a group's size is a multiple of are the same, and computed once.
+// digits that a group's size is a multiple of are the same, and computed once. All of this is counted in 32 bits where they suffice, since
+// devices divide and multiply longer numbers piece by piece.
 //
 //===----------------------------------------------------------------------===//
 #include "Recipes/DeviceMapEmitter.h"
@@ -34,7 +35,7 @@ void DeviceMapEmitter::emitBox(Value box) {
   for (const Operand &operand : problem.operands)
     bases.push_back(index(operand.offset));
   for (const Limit &limit : problem.limits)
-    left.push_back(index(limit.read));
+    left.push_back(number(limit.read));
   int64_t rest = plan.space;
   for (unsigned a : axes) {
     int64_t boxes = plan.boxes(a);
@@ -46,7 +47,7 @@ void DeviceMapEmitter::emitBox(Value box) {
     firsts[a] = scaled(at, plan.counts[a]);
     for (auto [operand, base] : llvm::zip_equal(problem.operands, bases)) {
       if (operand.strides[a])
-        base = add(base, scaled(firsts[a], operand.strides[a]));
+        base = add(base, scaled(wide(at), plan.counts[a] * operand.strides[a]));
       for (auto &[axis, way] : operand.curves)
         if (axis == a)
           base = add(base, walk(at, way));
@@ -57,75 +58,96 @@ void DeviceMapEmitter::emitBox(Value box) {
   }
 }
 
-/// Of the point `at` behind the work-item's first: its index floordiv unit, mod count unless it is the last digit. Where sub-groups have
-/// pieces of runs, a lane is a summand of the first digit and of none else.
-Value DeviceMapEmitter::digitOf(int64_t at, int64_t unit, int64_t count, bool isLast) {
+/// Of the point's place, with `first` for the work-item's: floordiv unit, mod count unless that is the last digit.
+Value DeviceMapEmitter::digitOfPlace(const Point &point, Value first, int64_t unit, int64_t count, bool isLast) {
+  if (point.loopAt) {
+    Value digit = divided(add(first, point.loopAt), unit);
+    return isLast ? digit : modulo(digit, count);
+  }
+  int64_t at = point.at;
   bool isAligned = at % unit == 0;
-  Value item = lane ? firstLane : local;
-  Value &own = digitsOfItem[{isAligned ? 0 : at, unit}];
-  if (!own)
-    own = divided(isAligned ? item : add(item, index(at)), unit);
+  Value &own = digitsOfItem[{first.getAsOpaquePointer(), isAligned ? 0 : at, unit}];
+  if (!own) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(box);
+    own = divided(isAligned ? first : add(first, number(at)), unit);
+  }
   int64_t further = !isAligned ? 0 : isLast ? at / unit : at / unit % count;
   int64_t end = static_cast<int64_t>(llvm::divideCeil(plan.group, unit)) + further;
-  Value digit = add(own, index(further));
-  if (!isLast && (!isAligned || end > count))
-    digit = modulo(digit, count);
-  return lane && unit == 1 ? add(digit, lane) : digit;
+  Value digit = add(own, number(further));
+  return !isLast && (!isAligned || end > count) ? modulo(digit, count) : digit;
 }
 
-/// f for each point of a work-item; its second argument says whether there is one, where not all work-items have as many.
-void DeviceMapEmitter::forPoints(const Group &order, bool isRolled, function_ref<void(const Digits &, Value)> f) {
-  int64_t points = order.lanes();
-  constexpr int64_t mostUnrolled = 8; // points of a work-item; addresses of more do not stay in registers
-  if ((isRolled && points > plan.group) || points > mostUnrolled * plan.group)
-    return forPointsInLoop(order, f);
-  for (int64_t at = 0; at < points; at += plan.group) {
-    Value inBox;
-    if (at + plan.group > points)
-      inBox = create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(local, index(at)), index(points));
-    Digits digits(problem.axes.size());
-    int64_t unit = 1;
-    for (const Part &part : order.parts) {
-      digits[part.axis] = digitOf(at, unit, part.count, unit * part.count == points);
-      unit *= part.count;
+/// Of a point's index in its order: floordiv unit, mod count.
+DeviceMapEmitter::Piece DeviceMapEmitter::digitOf(const Point &point, int64_t unit, int64_t count) {
+  const BoxOrder &order = point.order;
+  int64_t points = order.axes.lanes();
+  bool isLast = unit * count == points;
+  if (unit == 1 && isLast)
+    return {point.loopAt ? point.loopAt : number(point.at), item};
+  if (!order.isByLane())
+    return {digitOfPlace(point, local, unit, count, isLast), Value()};
+  if (unit >= order.run)
+    return {digitOfPlace(point, firstLane, unit / order.run * order.filled, count, isLast), Value()};
+  Value first = digitOfPlace(point, firstLane, 1, order.filled, /*isLast=*/false);
+  if (unit == 1 && count == order.run)
+    return {first, lane};
+  Value digit = divided(add(first, narrow(lane)), unit);
+  return {unit * count == order.run ? digit : modulo(digit, count), Value()};
+}
+
+/// Whether there is such a point; null: always.
+Value DeviceMapEmitter::inOrder(const Point &point) {
+  const BoxOrder &order = point.order;
+  Value exists, at = point.loopAt ? point.loopAt : number(point.at);
+  if (point.loopAt ? order.places() % plan.group : point.at + plan.group > order.places())
+    exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(local, at), number(order.places()));
+  if (!order.isByLane() || order.filled == order.run)
+    return exists;
+  Piece inRun = digitOf(point, 1, order.run);
+  return both(exists,
+              create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(inRun.number, narrow(inRun.neighbour)), number(order.run)).getResult());
+}
+
+Value DeviceMapEmitter::digitAlong(const Point &point, unsigned axis) {
+  int64_t unit = 1;
+  for (const Part &part : point.order.axes.parts) {
+    if (part.axis == axis) {
+      Piece digit = digitOf(point, unit, part.count);
+      return digit.neighbour ? add(digit.number, narrow(digit.neighbour)) : digit.number;
     }
-    f(digits, inBox);
-  }
-}
-
-void DeviceMapEmitter::forPointsInLoop(const Group &order, function_ref<void(const Digits &, Value)> f) {
-  int64_t points = order.lanes(), unit = 1;
-  auto loop = create<scf::ForOp>(index(0), index(points), index(plan.group));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Value at = loop.getInductionVar(), point = add(lane ? firstLane : local, at), inBox;
-  if (points % plan.group)
-    inBox = create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(local, at), index(points));
-  Digits digits(problem.axes.size());
-  for (const Part &part : order.parts) {
-    Value digit = divided(point, unit);
     unit *= part.count;
-    digits[part.axis] = unit == points ? digit : modulo(digit, part.count);
-    if (lane && unit == part.count)
-      digits[part.axis] = add(digits[part.axis], lane);
   }
-  f(digits, inBox);
+  return Value();
 }
 
-Value DeviceMapEmitter::insideAxes(const Digits &digits) {
+/// f for each point of a work-item, in a loop if there are many.
+void DeviceMapEmitter::forPoints(const BoxOrder &order, bool isRolled, function_ref<void(const Point &)> f) {
+  constexpr int64_t mostUnrolled = 8; // points of a work-item; addresses of more do not stay in registers
+  OpBuilder::InsertionGuard guard(b);
+  if ((isRolled && order.places() > plan.group) || order.places() > mostUnrolled * plan.group) {
+    auto loop = create<scf::ForOp>(number(0), number(order.places()), number(plan.group));
+    b.setInsertionPointToStart(loop.getBody());
+    return f({order, 0, loop.getInductionVar()});
+  }
+  for (int64_t at = 0; at < order.places(); at += plan.group)
+    f({order, at, Value()});
+}
+
+Value DeviceMapEmitter::insideAxes(const Point &point) {
   Value inside;
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {
     // A limit that the axis counts for, up to its end, says so already.
     bool isLimited = llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent >= limit.write; });
-    if (axis.extent % plan.counts[a] == 0 || isLimited || !digits[a])
+    if (axis.extent % plan.counts[a] == 0 || isLimited || plan.counts[a] == 1)
       continue;
-    Value at = firsts[a] ? add(firsts[a], digits[a]) : digits[a];
-    inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::ult, at, index(axis.extent)));
+    Value digit = digitAlong(point, a), at = firsts[a] ? add(firsts[a], digit) : digit;
+    inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::ult, at, number(axis.extent)));
   }
   return inside;
 }
 
-Value DeviceMapEmitter::insideLimits(const Digits &digits, bool write) {
+Value DeviceMapEmitter::insideLimits(const Point &point, bool write) {
   Value inside;
   for (auto [limit, own] : llvm::zip_equal(problem.limits, left)) {
     int64_t highest = 0;
@@ -133,30 +155,40 @@ Value DeviceMapEmitter::insideLimits(const Digits &digits, bool write) {
       highest += weight * (plan.boxes(a) * plan.counts[a] - 1);
     if (highest < (write ? limit.write : limit.read))
       continue;
-    Value sum = index(0);
-    for (auto [digit, weight] : llvm::zip_equal(digits, limit.weights))
-      if (digit && weight)
+    Value sum = number(0);
+    for (auto [a, weight] : llvm::enumerate(limit.weights))
+      if (Value digit = weight ? digitAlong(point, a) : Value())
         sum = add(sum, scaled(digit, weight));
-    Value room = write ? add(own, index(limit.write - limit.read)) : own;
+    Value room = write ? add(own, number(limit.write - limit.read)) : own;
     inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::slt, sum, room));
   }
   return inside;
 }
 
-Value DeviceMapEmitter::addressOf(unsigned operand, const Digits &digits) {
-  Value at = bases[operand];
-  for (auto [digit, stride] : llvm::zip_equal(digits, problem.operands[operand].strides))
-    if (digit && stride)
-      at = add(at, scaled(digit, stride));
-  return at;
-}
-
-Value DeviceMapEmitter::memoryAt(const Digits &digits) {
-  Value at = index(0);
-  for (auto [digit, stride] : llvm::zip_equal(digits, plan.inMemory))
-    if (digit && stride)
-      at = add(at, scaled(digit, stride));
-  return at;
+/// Axes that follow each other in memory as they do in the order are one digit.
+Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<int64_t> strides, Value base) {
+  int64_t highest = 0;
+  for (auto [count, stride] : llvm::zip_equal(plan.counts, strides))
+    highest += (count - 1) * stride;
+  bool isShort = highest < INT32_MAX;
+  Value sum = isShort ? number(0) : index(0), apart = index(0);
+  int64_t unit = 1;
+  ArrayRef<Part> parts = point.order.axes.parts;
+  while (!parts.empty()) {
+    int64_t stride = strides[parts.front().axis], count = 1;
+    while (!parts.empty() && strides[parts.front().axis] == stride * count && (count == 1 || unit * count != point.order.run)) {
+      count *= parts.front().count;
+      parts = parts.drop_front();
+    }
+    if (stride) {
+      Piece digit = digitOf(point, unit, count);
+      sum = add(sum, scaled(isShort ? digit.number : wide(digit.number), stride));
+      if (digit.neighbour)
+        apart = add(apart, scaled(digit.neighbour, stride));
+    }
+    unit *= count;
+  }
+  return add(add(base ? base : index(0), wide(sum)), apart);
 }
 
 /// Narrow floats are moved as what they are made of, which every device has.
@@ -165,8 +197,8 @@ static Type inMemory(Type element) {
   return isNarrow ? Type(IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth())) : element;
 }
 
-Value DeviceMapEmitter::fromMemory(const Digits &digits) {
-  Value stored = create<memref::LoadOp>(memory, ValueRange{memoryAt(digits)});
+Value DeviceMapEmitter::fromMemory(const Point &point) {
+  Value stored = create<memref::LoadOp>(memory, ValueRange{addressOf(point, plan.inMemory, Value())});
   Type element = plan.source().element();
   return stored.getType() == element ? stored : create<arith::BitcastOp>(element, stored).getResult();
 }
@@ -174,24 +206,24 @@ Value DeviceMapEmitter::fromMemory(const Digits &digits) {
 /// The box of the source, in the order of its memory.
 void DeviceMapEmitter::readBox() {
   memory = groupMemory(b, kernel, plan.memoryElements, inMemory(plan.source().element()), 0);
-  forPoints(plan.read, /*isRolled=*/false, [&](const Digits &digits, Value inBox) {
-    Value exists = both(both(inBox, insideAxes(digits)), insideLimits(digits, /*write=*/false));
+  forPoints(plan.read, /*isRolled=*/false, [&](const Point &point) {
+    Value exists = both(both(inOrder(point), insideAxes(point)), insideLimits(point, /*write=*/false));
     choose(exists, [&] {
-      Value element = loadElement(problem.source, addressOf(problem.source, digits));
+      Value element = loadElement(problem.source, addressOf(problem.source, point));
       Type stored = inMemory(element.getType());
       if (stored != element.getType())
         element = create<arith::BitcastOp>(stored, element);
-      create<memref::StoreOp>(element, memory, ValueRange{memoryAt(digits)});
+      create<memref::StoreOp>(element, memory, ValueRange{addressOf(point, plan.inMemory, Value())});
     });
   });
   create<gpu::BarrierOp>();
 }
 
-void DeviceMapEmitter::writePoint(const Digits &digits, Value inBox) {
-  Value exists = both(inBox, insideAxes(digits));
+void DeviceMapEmitter::writePoint(const Point &point) {
+  Value exists = both(inOrder(point), insideAxes(point));
   if (problem.writesPadding())
-    exists = both(exists, insideLimits(digits, /*write=*/true));
-  Value isRead = insideLimits(digits, /*write=*/false);
+    exists = both(exists, insideLimits(point, /*write=*/true));
+  Value isRead = insideLimits(point, /*write=*/false);
   if (!problem.writesPadding()) {
     exists = both(exists, isRead);
     isRead = Value();
@@ -203,15 +235,15 @@ void DeviceMapEmitter::writePoint(const Digits &digits, Value inBox) {
       bool isNeeded = i + 1 < problem.operands.size() || problem.readsOld;
       bool isInMemory = plan.isThroughMemory && i == problem.source;
       auto load = [&] {
-        Value at = addressOf(i, digits);
+        Value at = addressOf(i, point);
         return loadElement(i, isRead ? create<arith::SelectOp>(isRead, at, index(problem.operands[i].offset)).getResult() : at);
       };
-      elements.push_back(!isNeeded ? Value() : isInMemory ? fromMemory(digits) : load());
+      elements.push_back(!isNeeded ? Value() : isInMemory ? fromMemory(point) : load());
     }
     Value result = emitBody(elements);
     if (isRead)
       result = create<arith::SelectOp>(isRead, result, constant(problem.padding));
-    storeElement(result, addressOf(problem.operands.size() - 1, digits));
+    storeElement(result, addressOf(problem.operands.size() - 1, point));
   });
 }
 
@@ -226,20 +258,24 @@ func::FuncOp DeviceMapEmitter::emit() {
   b.setInsertionPointToStart(&kernel.function.getBody().front());
   first = create<func::ReturnOp>();
   b.setInsertionPoint(first);
-  local = create<gpu::ThreadIdOp>(gpu::Dimension::x);
-  first = local.getDefiningOp();
+  numbers = isSmall() ? Type(b.getI32Type()) : Type(b.getIndexType());
+  item = create<gpu::ThreadIdOp>(gpu::Dimension::x);
+  first = item.getDefiningOp();
+  local = narrow(item);
   if (plan.subGroup) {
     lane = create<gpu::LaneIdOp>(IntegerAttr());
-    firstLane = scaled(create<gpu::SubgroupIdOp>(IntegerAttr()), plan.subGroup);
+    firstLane = scaled(narrow(create<gpu::SubgroupIdOp>(IntegerAttr())), plan.subGroup);
   }
   for (const Operand &operand : problem.operands)
     flat.push_back(kernel.arguments.lookup(operand.base));
   clonePrologue(b, kernel, problem.function, problem.prologue, [&](int64_t value) { return index(value); });
-  emitBox(create<gpu::BlockIdOp>(gpu::Dimension::x));
+  auto block = create<gpu::BlockIdOp>(gpu::Dimension::x);
+  box = block;
+  emitBox(narrow(block));
   if (plan.isThroughMemory)
     readBox();
   constexpr int64_t shortBody = 6; // operations
-  forPoints(plan.written, opsOf(problem.op) > shortBody, [&](const Digits &digits, Value inBox) { writePoint(digits, inBox); });
+  forPoints(plan.written, opsOf(problem.op) > shortBody, [&](const Point &point) { writePoint(point); });
   return kernel.function;
 }
 
@@ -289,6 +325,34 @@ void DeviceMapEmitter::storeElement(Value element, Value at) {
 
 Value DeviceMapEmitter::index(int64_t value) { return constant(b.getIndexAttr(value)); }
 
+Value DeviceMapEmitter::number(int64_t value) { return constant(b.getIntegerAttr(numbers, value)); }
+
+Value DeviceMapEmitter::like(Value v, int64_t value) { return constant(b.getIntegerAttr(v.getType(), value)); }
+
+Value DeviceMapEmitter::narrow(Value v) { return numbers.isIndex() ? v : create<arith::IndexCastUIOp>(numbers, v).getResult(); }
+
+Value DeviceMapEmitter::wide(Value v) {
+  if (v.getType().isIndex())
+    return v;
+  APInt value;
+  return matchPattern(v, m_ConstantInt(&value)) ? index(value.getSExtValue())
+                                                : create<arith::IndexCastUIOp>(b.getIndexType(), v).getResult();
+}
+
+/// Whether boxes, indices and limits, those beyond the ends of axes included, can be counted in 32 bits.
+bool DeviceMapEmitter::isSmall() const {
+  int64_t highest = std::max({plan.space, 2 * (plan.written.places() + plan.group), 2 * (plan.read.places() + plan.group)});
+  for (auto [a, axis] : llvm::enumerate(problem.axes))
+    highest = std::max(highest, axis.extent + plan.counts[a]);
+  for (const Limit &limit : problem.limits) {
+    int64_t sum = limit.write;
+    for (auto [a, weight] : llvm::enumerate(limit.weights))
+      sum += weight * plan.boxes(a) * plan.counts[a];
+    highest = std::max(highest, sum);
+  }
+  return highest < INT32_MAX;
+}
+
 Value DeviceMapEmitter::constant(TypedAttr attr) {
   Value &known = constants[attr];
   if (!known) {
@@ -308,28 +372,29 @@ Value DeviceMapEmitter::add(Value x, Value y) {
 }
 
 Value DeviceMapEmitter::scaled(Value v, int64_t by) {
-  return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
+  return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, like(v, by), arith::IntegerOverflowFlags::nsw).getResult();
 }
 
 /// By powers of two without a division, which no vector unit has.
 Value DeviceMapEmitter::divided(Value v, int64_t by) {
   if (by == 1)
     return v;
-  return llvm::isPowerOf2_64(by) ? create<arith::ShRUIOp>(v, index(llvm::Log2_64(by))).getResult()
-                                 : create<arith::DivUIOp>(v, index(by)).getResult();
+  return llvm::isPowerOf2_64(by) ? create<arith::ShRUIOp>(v, like(v, llvm::Log2_64(by))).getResult()
+                                 : create<arith::DivUIOp>(v, like(v, by)).getResult();
 }
 
 Value DeviceMapEmitter::modulo(Value v, int64_t by) {
-  return llvm::isPowerOf2_64(by) ? create<arith::AndIOp>(v, index(by - 1)).getResult() : create<arith::RemUIOp>(v, index(by)).getResult();
+  return llvm::isPowerOf2_64(by) ? create<arith::AndIOp>(v, like(v, by - 1)).getResult()
+                                 : create<arith::RemUIOp>(v, like(v, by)).getResult();
 }
 
 /// Where index `at` of a curved axis lies, from the axis' start.
 Value DeviceMapEmitter::walk(Value at, const Walk &way) {
   Value sum = index(-way.start());
-  at = add(at, index(way.shift()));
+  at = add(at, like(at, way.shift()));
   for (const Digit &digit : way.digits()) {
     Value term = divided(at, digit.unit);
-    sum = add(sum, scaled(digit.modulus ? modulo(term, digit.modulus) : term, digit.stride));
+    sum = add(sum, scaled(wide(digit.modulus ? modulo(term, digit.modulus) : term), digit.stride));
   }
   return sum;
 }

@@ -25,21 +25,34 @@ private:
   using Value = mlir::Value;
   using Values = llvm::SmallVector<Value>;
 
-  /// A point of the box: digits by axis (null: 0), as index values.
-  using Digits = Values;
+  /// A point of the box: `at` points, and `loopAt` if that is not null, behind the work-item's first in that order.
+  struct Point {
+    const BoxOrder &order;
+    int64_t at = 0;
+    Value loopAt;
+  };
+  /// A digit of a point's position: a number, and what neighbouring work-items differ in by one: an index, so that consumers see
+  /// neighbouring addresses; null: nothing.
+  struct Piece {
+    Value number, neighbour;
+  };
 
   void emitBox(Value box);
-  void forPoints(const Group &order, bool isRolled, llvm::function_ref<void(const Digits &, Value inBox)> f);
-  void forPointsInLoop(const Group &order, llvm::function_ref<void(const Digits &, Value inBox)> f);
-  Value digitOf(int64_t at, int64_t unit, int64_t count, bool isLast);
+  void forPoints(const BoxOrder &order, bool isRolled, llvm::function_ref<void(const Point &)> f);
+  Piece digitOf(const Point &point, int64_t unit, int64_t count);
+  Value digitOfPlace(const Point &point, Value first, int64_t unit, int64_t count, bool isLast);
+  Value inOrder(const Point &point);
+  /// Null: 0.
+  Value digitAlong(const Point &point, unsigned axis);
   void readBox();
-  Value fromMemory(const Digits &digits);
-  void writePoint(const Digits &digits, Value inBox);
-  /// Where axis a's digits are past its end; null: nowhere.
-  Value insideAxes(const Digits &digits);
-  Value insideLimits(const Digits &digits, bool write);
-  Value addressOf(unsigned operand, const Digits &digits);
-  Value memoryAt(const Digits &digits);
+  Value fromMemory(const Point &point);
+  void writePoint(const Point &point);
+  /// False where a digit is past the end of its axis; null: it never is.
+  Value insideAxes(const Point &point);
+  Value insideLimits(const Point &point, bool write);
+  /// base + Σ strides·digits; a null base is 0.
+  Value addressOf(const Point &point, llvm::ArrayRef<int64_t> strides, Value base);
+  Value addressOf(unsigned operand, const Point &point) { return addressOf(point, problem.operands[operand].strides, bases[operand]); }
   Value emitBody(llvm::ArrayRef<Value> elements);
   Value captured(Value scalar);
   Value loadElement(unsigned operand, Value at);
@@ -47,6 +60,11 @@ private:
   void choose(Value condition, llvm::function_ref<void()> then);
 
   Value index(int64_t value);
+  Value number(int64_t value);
+  Value like(Value v, int64_t value);
+  Value narrow(Value v);
+  Value wide(Value v);
+  bool isSmall() const;
   Value constant(mlir::TypedAttr attr);
   Value add(Value a, Value c);
   Value scaled(Value v, int64_t by);
@@ -62,13 +80,15 @@ private:
   mlir::Location loc;
   Kernel kernel;
   mlir::Operation *first = nullptr; ///< constants stand in front of it
-  Value local, memory;
-  Value lane, firstLane; ///< in the sub-group, and of it in the group; null where sub-groups do not matter
-  Values flat;           ///< by operand: the kernel's memref
-  Values bases;          ///< by operand: the address of the box
-  Values firsts;         ///< by axis: the box's first index
-  Values left;           ///< by limit: `read` less the weights of the box
-  std::map<std::pair<int64_t, int64_t>, Value> digitsOfItem;
+  mlir::Operation *box = nullptr;   ///< digits that all points share stand in front of it
+  mlir::Type numbers;               ///< of what is counted in boxes and points: 32 bits if these are enough, else an index
+  Value local, item, memory;        ///< the work-item's place in its group, as a number and as an index
+  Value lane, firstLane;            ///< in the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter
+  Values flat;                      ///< by operand: the kernel's memref
+  Values bases;                     ///< by operand: the address of the box
+  Values firsts;                    ///< by axis: the box's first index, a number
+  Values left;                      ///< by limit: `read` less the weights of the box, a number
+  std::map<std::tuple<void *, int64_t, int64_t>, Value> digitsOfItem;
   llvm::DenseMap<mlir::Attribute, Value> constants;
 };
 

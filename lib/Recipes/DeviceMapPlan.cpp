@@ -36,7 +36,8 @@ private:
   unsigned growRun(const Operand &operand, int64_t elements);
   bool chooseTile();
   void chooseLines();
-  Group groupInOrderOf(const Operand &operand) const;
+  BoxOrder orderOf(const Operand &operand) const;
+  void chooseSubGroup();
   void layOutMemory();
 
   DeviceMapPlan &plan;
@@ -122,12 +123,44 @@ void Planner::chooseLines() {
   }
 }
 
-Group Planner::groupInOrderOf(const Operand &operand) const {
-  Group group;
-  for (unsigned a : axesInOrderOf(operand))
-    if (plan.counts[a] > 1)
-      group.parts.push_back({a, plan.counts[a]});
-  return group;
+BoxOrder Planner::orderOf(const Operand &operand) const {
+  BoxOrder order;
+  bool isRun = true;
+  for (unsigned a : axesInOrderOf(operand)) {
+    if (plan.counts[a] == 1)
+      continue;
+    order.axes.parts.push_back({a, plan.counts[a]});
+    isRun &= operand.strides[a] == order.run;
+    order.run *= isRun ? plan.counts[a] : 1;
+  }
+  return order;
+}
+
+/// Sub-groups of which each has a piece of one run, in both orders if few places stay empty, else in one.
+void Planner::chooseSubGroup() {
+  constexpr double mostPlaces = 1.34; // for each point
+  double least = 0;
+  for (int64_t size : strategy.subGroupSizes) {
+    if (size > preferredSubGroup || plan.group % size)
+      continue;
+    auto placesOf = [&](const BoxOrder &order) {
+      return order.run == order.axes.lanes() ? 1 : static_cast<double>(llvm::alignTo(order.run, size)) / static_cast<double>(order.run);
+    };
+    // A shorter sub-group has more instructions for as many points.
+    constexpr double perHalving = 1.2;
+    double cost = 0;
+    for (const BoxOrder *order : {&plan.written, &plan.read})
+      cost += std::min(placesOf(*order), 2.) * (size < preferredSubGroup ? perHalving : 1);
+    bool isUseful = false;
+    for (const BoxOrder *order : {&plan.written, &plan.read})
+      isUseful |= order->run < order->axes.lanes() && placesOf(*order) <= mostPlaces;
+    if (!isUseful || (least && cost > least))
+      continue;
+    least = cost;
+    plan.subGroup = size;
+    for (BoxOrder *order : {&plan.written, &plan.read})
+      order->filled = order->run < order->axes.lanes() && placesOf(*order) <= mostPlaces ? llvm::alignTo(order->run, size) : 0;
+  }
 }
 
 /// In the order of the source, with some elements between its runs.
@@ -136,7 +169,7 @@ void Planner::layOutMemory() {
   plan.inMemory.assign(problem.axes.size(), 0);
   int64_t next = 1, run = 1;
   bool isRun = true;
-  for (const Part &part : plan.read.parts) {
+  for (const Part &part : plan.read.axes.parts) {
     isRun &= source.strides[part.axis] == run;
     if (!isRun && next == run) { // behind the run
       int64_t perBank = std::max<int64_t>(1, bankBytes / source.bytes());
@@ -154,21 +187,15 @@ void Planner::run() {
   plan.isThroughMemory = chooseTile();
   if (!plan.isThroughMemory)
     chooseLines();
-  plan.written = groupInOrderOf(problem.destination());
+  plan.written = orderOf(problem.destination());
   if (plan.isThroughMemory) {
-    plan.read = groupInOrderOf(plan.source());
+    plan.read = orderOf(plan.source());
     layOutMemory();
   }
-  int64_t smallest = strategy.subGroupSizes.front();
-  plan.group = std::min<int64_t>({256, strategy.maxGroup, static_cast<int64_t>(llvm::PowerOf2Ceil(std::max(plan.points(), smallest)))});
+  plan.group = std::min<int64_t>({256, strategy.maxGroup, static_cast<int64_t>(llvm::PowerOf2Ceil(plan.points()))});
   for (unsigned a = 0; a < problem.axes.size(); ++a)
     plan.space *= plan.boxes(a);
-  for (int64_t size : strategy.subGroupSizes) {
-    auto hasPieces = [&](const Group &order) { return order.parts.empty() || order.parts[0].count % size == 0; };
-    bool isDivided = plan.written.parts.size() > 1 && hasPieces(plan.written) && hasPieces(plan.read) && plan.group % size == 0;
-    if (isDivided && size <= preferredSubGroup)
-      plan.subGroup = size;
-  }
+  chooseSubGroup();
 }
 
 } // namespace

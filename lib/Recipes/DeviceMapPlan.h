@@ -16,23 +16,32 @@
 
 namespace quern::maps {
 
+/// In which order the points of a box are taken. They have places: all of a box without gaps, or, by lane, with whole sub-groups on each
+/// run.
+struct BoxOrder {
+  Group axes;
+  int64_t run = 1;    ///< points that follow each other in memory
+  int64_t filled = 0; ///< places of a run, if sub-groups take runs each from its first point on; else 0
+  bool isByLane() const { return filled != 0; }
+  int64_t places() const { return filled ? axes.lanes() / run * filled : axes.lanes(); }
+};
+
 struct DeviceMapPlan {
   MapProblem &problem;
   const DeviceStrategy &strategy;
-  Strides counts;      ///< of the box, by axis; 1 along curved axes
-  Group written, read; ///< the axes of the box in the order of the destination and of the source
+  Strides counts;         ///< of the box, by axis; 1 along curved axes
+  BoxOrder written, read; ///< in the order of the destination and of the source
   bool isThroughMemory = false;
   Strides inMemory; ///< by axis: from one index to the next in the group's memory
   int64_t memoryElements = 0;
   int64_t group = 1; ///< work-items
-  /// Size of sub-groups, each of which has neighbours of one run: of a point's digits all but the fastest are then the sub-group's. 0: not
-  /// so.
+  /// Size of sub-groups, which matters to orders by lane: all of a point's place but the lane is then the same for a sub-group. 0: any.
   int64_t subGroup = 0;
   int64_t space = 1; ///< boxes
 
   DeviceMapPlan(MapProblem &problem, const DeviceStrategy &strategy) : problem(problem), strategy(strategy) {}
   const Operand &source() const { return problem.operands[problem.source]; }
-  int64_t points() const { return written.lanes(); }
+  int64_t points() const { return written.axes.lanes(); }
   /// Boxes along an axis.
   int64_t boxes(unsigned axis) const;
   std::string text() const;

@@ -12,15 +12,15 @@
 
 namespace quern::bench {
 
-Engine createEngine() {
+Engine createEngine(quern_engine_kind_t kind) {
   quern_engine_t engine;
-  check(quern_engine_create(&engine, quern_cpu, 0));
+  check(quern_engine_create(&engine, kind, 0));
   return Engine(engine);
 }
 
-Stream createStream(const Engine &engine) {
+Stream createStream(const Engine &engine, unsigned flags) {
   quern_stream_t stream;
-  check(quern_stream_create(&stream, engine.get(), quern_stream_default_flags));
+  check(quern_stream_create(&stream, engine.get(), flags));
   return Stream(stream);
 }
 
@@ -57,8 +57,12 @@ Kernel::Kernel(const Engine &engine, const Problem &problem)
 }
 
 void Kernel::fill(const Problem &problem) const {
-  for (size_t i = 0; i < memories.size(); ++i)
-    fillArgument(dataOf(memories[i]), problem.verified.arguments[i]);
+  for (size_t i = 0; i < memories.size(); ++i) {
+    void *data = nullptr;
+    check(quern_memory_map_data(memories[i].get(), &data));
+    fillArgument(static_cast<char *>(data), problem.verified.arguments[i]);
+    check(quern_memory_unmap_data(memories[i].get(), data));
+  }
 }
 
 void Kernel::run(const Stream &stream) const {

@@ -35,12 +35,13 @@ using Memory = Owner<quern_memory_t, quern_memory_destroy>;
 using PrimitiveDesc = Owner<quern_primitive_desc_t, quern_primitive_desc_destroy>;
 using Primitive = Owner<quern_primitive_t, quern_primitive_destroy>;
 
-Engine createEngine();
-Stream createStream(const Engine &engine);
+Engine createEngine(quern_engine_kind_t kind = quern_cpu);
+Stream createStream(const Engine &engine, unsigned flags = quern_stream_default_flags);
 PrimitiveDesc createPrimitiveDesc(const Engine &engine, const std::string &line);
 Primitive createPrimitive(const PrimitiveDesc &desc);
 /// Allocated by the library.
 Memory createMemory(const Engine &engine, const_quern_memory_desc_t desc);
+/// Of an engine of the CPU.
 char *dataOf(const Memory &memory);
 
 /// A primitive with its buffers, ready to run.

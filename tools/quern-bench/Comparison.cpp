@@ -26,28 +26,44 @@ constexpr double sampleNs = 20000;
 constexpr double slowNs = 100e6;
 constexpr int slowRuns = 5;
 
+void setRuntime(Start &start, const Settings &settings, const std::string &home) {
+  start.environment["LD_LIBRARY_PATH"] = home + "/lib"; // of its TBB, which is newer than the one that Quern brings
+  start.environment["CL_CONFIG_CPU_TBB_NUM_WORKERS"] = std::to_string(settings.threads);
+}
+
+/// Beside plain kernels Quern has their runtime for its device, under the Level Zero driver of the tests.
+void useTestDriver(Start &start, const Settings &settings) {
+  if (std::find(settings.peers.begin(), settings.peers.end(), openClName) == settings.peers.end())
+    return;
+  const std::string home = settings.peersFolder + "/" + openClName;
+  setRuntime(start, settings, home);
+  start.environment["ZE_ENABLE_ALT_DRIVERS"] = settings.levelZeroDriver;
+  start.environment["ZE_OPENCL_LIBRARY"] = home + "/lib/libintelocl.so";
+}
+
 } // namespace
 
 Start startOf(const std::string &name, const Settings &settings) {
   std::string threads = std::to_string(settings.threads), home = settings.peersFolder + "/" + name;
-  std::vector<std::string> self = {"/proc/self/exe", "--threads=" + threads};
+  std::vector<std::string> self = {"/proc/self/exe", "--threads=" + threads, settings.onDevice ? "--engine=gpu" : "--engine=cpu"};
   Start start;
   start.environment = {
       {"OMP_NUM_THREADS", threads}, {"OMP_PROC_BIND", "true"}, {"DPCPP_CPU_NUM_CUS", threads}, {"QUERN_NUM_THREADS", threads}};
   if (name == quernName || name == copyName) {
     self.push_back("--serve=" + name);
     start.command = self;
+    if (settings.onDevice)
+      useTestDriver(start, settings);
   } else if (name.starts_with("onednn-")) {
     self.insert(self.end(), {"--serve=onednn", "--library=" + home + "/lib/libdnnl.so.3"});
     start.command = self;
     start.environment["LD_LIBRARY_PATH"] = home + "/lib";
     // The SYCL runtime finds its CPU device through the OpenCL loader, which is told where the driver is.
     start.environment["OCL_ICD_FILENAMES"] = home + "/lib/libintelocl.so";
-  } else if (name == "intel-opencl") {
+  } else if (name == openClName) {
     self.insert(self.end(), {"--serve=opencl", "--library=" + home + "/lib/libintelocl.so"});
     start.command = self;
-    start.environment["LD_LIBRARY_PATH"] = home + "/lib"; // of its TBB, which is newer than the one that Quern brings
-    start.environment["CL_CONFIG_CPU_TBB_NUM_WORKERS"] = threads;
+    setRuntime(start, settings, home);
   } else {
     start.command = {home + "/bin/python", settings.driversFolder + "/" + name + "_driver.py", threads};
     // They allocate their results anew in each call. Memory that is given back and mapped again would be cleared each time.
@@ -79,7 +95,8 @@ double Measurement::median() const {
 
 Comparison::Comparison(const Settings &settings) : settings(settings), order({quernName}) {
   order.insert(order.end(), settings.peers.begin(), settings.peers.end());
-  order.push_back(copyName);
+  if (!settings.onDevice)
+    order.push_back(copyName);
   for (const std::string &name : order) {
     Start start = startOf(name, settings);
     try {
@@ -137,7 +154,7 @@ Row Comparison::measure(const Problem &problem) {
       std::vector<double> times = parseTimes(ask(name, request));
       row.results[name].ns.insert(row.results[name].ns.end(), times.begin(), times.end());
     }
-  if (row.results[quernName].done())
+  if (row.results[quernName].done() && !settings.onDevice)
     row.sameBits = sameBits();
   return row;
 }

@@ -42,17 +42,20 @@ struct Row {
 
 struct Settings {
   int threads = 1;
+  bool onDevice = false;          ///< Quern runs on the first Level Zero device, and devices tell their time
   int runs = 40;                  ///< samples of each contestant and problem
   std::vector<int> cpus;          ///< as many as threads
   std::vector<std::string> peers; ///< of peerNames
   std::string peersFolder;        ///< where tools/peers.sh put them
   std::string driversFolder;      ///< of the Python drivers
+  std::string levelZeroDriver;    ///< of the tests, over OpenCL
 };
 
 /// What tools/peers.sh can install.
 inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", "onnxruntime", "jax", "torch", "iree", "intel-opencl"};
-/// Names of the two contestants that are always there.
+/// Names of the contestant that is always there, and of the one that is unless it is a device that is measured.
 inline constexpr const char *quernName = "quern", *copyName = "copy";
+inline constexpr const char *openClName = "intel-opencl";
 
 /// How the process of a contestant is started.
 struct Start {
@@ -74,6 +77,7 @@ private:
   /// Asks one contestant while the others are stopped.
   std::string ask(const std::string &name, const std::string &request);
   Measurement prepare(const std::string &name, const Problem &problem);
+  /// Quern's result with several numbers of threads; a device has as many as it has.
   bool sameBits();
 
   Settings settings;

@@ -37,15 +37,19 @@ public:
   virtual void prepareCall(const std::string &) { throw std::runtime_error("problems are described, not named"); }
   /// Runs it `calls` times and returns when the last result is there.
   virtual void run(int64_t calls) = 0;
+  /// Does so and returns how long that took in ns: by the clock of the host, or of the device where it is that which is compared.
+  virtual double time(int64_t calls);
   /// The destination after a run with that many threads.
   virtual std::string result(int threads) { throw std::runtime_error("the number of threads is fixed"); }
 };
 
 std::unique_ptr<Contestant> createQuern(int threads);
+/// Quern on the first Level Zero device, timed by the device.
+std::unique_ptr<Contestant> createQuernDevice();
 /// Genuine oneDNN of any 3.x, by the C interface of the library at `libraryPath`.
 std::unique_ptr<Contestant> createOneDnn(const std::string &libraryPath);
-/// Plain OpenCL C (OpenClSource.h) on the runtime at `libraryPath`.
-std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath);
+/// Plain OpenCL C (OpenClSource.h) on the runtime at `libraryPath`, timed by its device or by the host.
+std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath, bool byDevice);
 /// Copies as many bytes as the problem reads and writes.
 std::unique_ptr<Contestant> createCopy(int threads);
 

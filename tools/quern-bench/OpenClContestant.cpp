@@ -12,6 +12,7 @@
 #include "OpenClSource.h"
 
 #include <CL/cl.h>
+#include <CL/cl_ext.h>
 #include <dlfcn.h>
 
 namespace quern::bench {
@@ -20,7 +21,7 @@ namespace {
 
 class OpenCl : public Contestant {
 public:
-  explicit OpenCl(const std::string &path) : library(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  OpenCl(const std::string &path, bool byDevice) : library(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)), byDevice(byDevice) {
     if (!library)
       throw std::runtime_error(std::string("cannot open OpenCL: ") + dlerror());
     cl_platform_id platform = nullptr;
@@ -29,10 +30,19 @@ public:
     cl_int status = 0;
     context = name<decltype(clCreateContext)>("clCreateContext")(nullptr, 1, &device, nullptr, nullptr, &status);
     check(status, "clCreateContext");
-    queue = name<decltype(clCreateCommandQueueWithProperties)>("clCreateCommandQueueWithProperties")(context, device, nullptr, &status);
+    const cl_queue_properties timed[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+    queue = name<decltype(clCreateCommandQueueWithProperties)>("clCreateCommandQueueWithProperties")(context, device,
+                                                                                                     byDevice ? timed : nullptr, &status);
     check(status, "clCreateCommandQueueWithProperties");
     enqueue = name<decltype(clEnqueueNDRangeKernel)>("clEnqueueNDRangeKernel");
     finish = name<decltype(clFinish)>("clFinish");
+    auto *find = name<decltype(clGetExtensionFunctionAddressForPlatform)>("clGetExtensionFunctionAddressForPlatform");
+    allocate = reinterpret_cast<clDeviceMemAllocINTEL_fn>(find(platform, "clDeviceMemAllocINTEL"));
+    free = reinterpret_cast<clMemBlockingFreeINTEL_fn>(find(platform, "clMemBlockingFreeINTEL"));
+    copy = reinterpret_cast<clEnqueueMemcpyINTEL_fn>(find(platform, "clEnqueueMemcpyINTEL"));
+    setPointer = reinterpret_cast<clSetKernelArgMemPointerINTEL_fn>(find(platform, "clSetKernelArgMemPointerINTEL"));
+    if (!allocate || !free || !copy || !setPointer)
+      throw std::runtime_error("OpenCL has no unified shared memory");
   }
 
   std::string prepare(const Problem &problem) override {
@@ -43,13 +53,14 @@ public:
     group = source.group;
     cl_uint next = 0;
     for (const ArgumentInfo &argument : problem.verified.arguments) {
-      buffers.push_back(makeBuffer(argument.desc.bytes()));
-      fillArgument(buffers.back().get(), argument);
+      const auto bytes = static_cast<size_t>(argument.desc.bytes());
+      Buffer values = makeBuffer(argument.desc.bytes());
+      fillArgument(values.get(), argument);
       cl_int status = 0;
-      memories.push_back(name<decltype(clCreateBuffer)>("clCreateBuffer")(
-          context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, static_cast<size_t>(argument.desc.bytes()), buffers.back().get(), &status));
-      check(status, "clCreateBuffer");
-      check(name<decltype(clSetKernelArg)>("clSetKernelArg")(kernel, next++, sizeof(cl_mem), &memories.back()), "clSetKernelArg");
+      memories.push_back(allocate(context, device, nullptr, bytes, 64, &status));
+      check(status, "clDeviceMemAllocINTEL");
+      check(copy(queue, CL_TRUE, memories.back(), values.get(), bytes, 0, nullptr, nullptr), "clEnqueueMemcpyINTEL");
+      check(setPointer(kernel, next++, memories.back()), "clSetKernelArgMemPointerINTEL");
     }
     run(1);
     return source.group ? "OpenCL C, a row to a group" : "OpenCL C";
@@ -59,6 +70,24 @@ public:
     for (int64_t call = 0; call < calls; ++call) // a call ends before the next one begins, as a library's does
       check(enqueue(queue, kernel, 1, nullptr, &items, group ? &group : nullptr, 0, nullptr, nullptr), "clEnqueueNDRangeKernel"),
           check(finish(queue), "clFinish");
+  }
+
+  double time(int64_t calls) override {
+    if (!byDevice)
+      return Contestant::time(calls);
+    double sum = 0;
+    for (int64_t call = 0; call < calls; ++call) {
+      cl_event event = nullptr;
+      check(enqueue(queue, kernel, 1, nullptr, &items, group ? &group : nullptr, 0, nullptr, &event), "clEnqueueNDRangeKernel");
+      check(finish(queue), "clFinish");
+      cl_ulong start = 0, end = 0;
+      auto *info = name<decltype(clGetEventProfilingInfo)>("clGetEventProfilingInfo");
+      check(info(event, CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr), "clGetEventProfilingInfo");
+      check(info(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr), "clGetEventProfilingInfo");
+      check(name<decltype(clReleaseEvent)>("clReleaseEvent")(event), "clReleaseEvent");
+      sum += static_cast<double>(end - start);
+    }
+    return sum;
   }
 
 private:
@@ -92,15 +121,15 @@ private:
   }
 
   void release() {
-    for (cl_mem memory : memories)
-      name<decltype(clReleaseMemObject)>("clReleaseMemObject")(memory);
+    for (void *memory : memories)
+      free(context, memory);
     memories.clear();
-    buffers.clear();
     if (kernel)
       name<decltype(clReleaseKernel)>("clReleaseKernel")(std::exchange(kernel, nullptr));
   }
 
   void *library; ///< stays open: its threads outlive this
+  bool byDevice;
   cl_device_id device = nullptr;
   cl_context context = nullptr;
   cl_command_queue queue = nullptr;
@@ -108,12 +137,17 @@ private:
   decltype(clEnqueueNDRangeKernel) *enqueue = nullptr;
   decltype(clFinish) *finish = nullptr;
   size_t items = 1, group = 0;
-  std::vector<Buffer> buffers;
-  std::vector<cl_mem> memories;
+  clDeviceMemAllocINTEL_fn allocate = nullptr; ///< memory of the kind that Level Zero has
+  clMemBlockingFreeINTEL_fn free = nullptr;
+  clEnqueueMemcpyINTEL_fn copy = nullptr;
+  clSetKernelArgMemPointerINTEL_fn setPointer = nullptr;
+  std::vector<void *> memories;
 };
 
 } // namespace
 
-std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath) { return std::make_unique<OpenCl>(libraryPath); }
+std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath, bool byDevice) {
+  return std::make_unique<OpenCl>(libraryPath, byDevice);
+}
 
 } // namespace quern::bench

@@ -10,6 +10,7 @@
 #include "Contestant.h"
 
 #include <cstring>
+#include <numeric>
 #include <optional>
 
 namespace quern::bench {
@@ -57,8 +58,44 @@ private:
   int64_t bytes = 0; ///< of it
 };
 
+class QuernDevice : public Contestant {
+public:
+  QuernDevice() : engine(createEngine(quern_gpu)), stream(createStream(engine, quern_stream_in_order | quern_stream_profiling)) {}
+
+  std::string prepare(const Problem &problem) override {
+    kernel.reset();
+    kernel.emplace(engine, problem);
+    kernel->fill(problem);
+    const char *implementation = nullptr;
+    check(quern_primitive_desc_query(kernel->desc.get(), quern_query_impl_info_str, 0, &implementation));
+    return implementation;
+  }
+
+  void run(int64_t calls) override {
+    check(quern_reset_profiling(stream.get()));
+    for (int64_t call = 0; call < calls; ++call) { // each is waited for: beside it the device has nothing to do
+      kernel->run(stream);
+      check(quern_stream_wait(stream.get()));
+    }
+  }
+
+  double time(int64_t calls) override {
+    run(calls);
+    int count = static_cast<int>(calls);
+    std::vector<uint64_t> times(static_cast<size_t>(calls));
+    check(quern_query_profiling_data(stream.get(), quern_profiling_data_kind_time, &count, times.data()));
+    return std::accumulate(times.begin(), times.end(), 0.0);
+  }
+
+private:
+  Engine engine;
+  Stream stream;
+  std::optional<Kernel> kernel;
+};
+
 } // namespace
 
 std::unique_ptr<Contestant> createQuern(int threads) { return std::make_unique<Quern>(threads); }
+std::unique_ptr<Contestant> createQuernDevice() { return std::make_unique<QuernDevice>(); }
 
 } // namespace quern::bench

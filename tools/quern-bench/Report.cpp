@@ -185,10 +185,10 @@ std::string describeMachine() {
 
 std::string describeComparison(const Report &report) {
   const Settings &settings = report.settings;
-  std::string text = format("%d thread%s, times in µs (minimum / median of %d or more), ratios peer / Quern\n\n", settings.threads,
-                            settings.threads == 1 ? "" : "s", settings.runs);
-  std::string rule = "|---|---|---|---|---|";
-  text += "| problem | Quern | GB/s | copy | vs copy |";
+  std::string text = format("%d thread%s%s, times in µs (minimum / median of %d or more), ratios peer / Quern\n\n", settings.threads,
+                            settings.threads == 1 ? "" : "s", settings.onDevice ? " of a device, by its clock" : "", settings.runs);
+  std::string rule = settings.onDevice ? "|---|---|---|" : "|---|---|---|---|---|";
+  text += settings.onDevice ? "| problem | Quern | GB/s |" : "| problem | Quern | GB/s | copy | vs copy |";
   for (const std::string &peer : settings.peers)
     text += " " + peer + " |", rule += "---|";
   for (const std::string &peer : settings.peers)
@@ -198,7 +198,9 @@ std::string describeComparison(const Report &report) {
     const Measurement *ours = find(row, quernName);
     double rate = ours ? static_cast<double>(row.problem.trafficBytes()) / ours->minimum() : 0;
     text += "| " + row.problem.title() + (row.sameBits ? "" : " (BITS DIFFER)") + " | " + showTimes(row.results.at(quernName)) + " | " +
-            format("%.1f", rate) + " | " + showTimes(row.results.at(copyName)) + " | " + showRatio(ratioTo(row, copyName)) + " |";
+            format("%.1f", rate) + " |";
+    if (!settings.onDevice)
+      text += " " + showTimes(row.results.at(copyName)) + " | " + showRatio(ratioTo(row, copyName)) + " |";
     for (const std::string &peer : settings.peers)
       text += " " + showTimes(row.results.at(peer)) + " |";
     for (const std::string &peer : settings.peers)

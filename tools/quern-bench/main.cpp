@@ -27,13 +27,14 @@ namespace {
 struct Options {
   std::vector<int> threads = {1};
   std::vector<int> cpus = availableCpus();
-  std::vector<std::string> peers = {"onednn-3.13", "onednn-3.2"};
+  std::vector<std::string> peers; ///< empty: not given
   std::vector<std::string> problems = {QUERN_BENCH_ROOT "/test/problems/softmax-bench.desc",
                                        QUERN_BENCH_ROOT "/test/problems/reorder-bench.desc",
                                        QUERN_BENCH_ROOT "/test/problems/sources-bench.desc"};
   std::string peersFolder = QUERN_BENCH_ROOT "/build/peers";
   std::string filter, json, serveAs, library;
   int runs = 40;
+  bool onDevice = false;
   bool overheads = false, calls = false;
 };
 
@@ -43,7 +44,11 @@ void declare(CLI::App &app, Options &options) {
       ->check(CLI::Range(1, 256));
   std::vector<std::string> peers = peerNames;
   peers.push_back("none");
-  app.add_option("--peers", options.peers, "Peers that tools/peers.sh installed; or none")->delimiter(',')->check(CLI::IsMember(peers));
+  app.add_option("--peers", options.peers, "Peers that tools/peers.sh installed (onednn-3.13,onednn-3.2; of a device intel-opencl); or none")->delimiter(',')->check(CLI::IsMember(peers));
+  app.add_option_function<std::string>(
+         "--engine", [&](const std::string &engine) { options.onDevice = engine == "gpu"; },
+         "gpu: Quern on the first Level Zero device, beside intel-opencl or none; times are the devices' own")
+      ->check(CLI::IsMember({"cpu", "gpu"}));
   app.add_option("-f,--problems", options.problems, "Files of problems, one line each")->delimiter(',')->check(CLI::ExistingFile);
   app.add_option("--filter", options.filter, "Only problems whose line contains this text");
   app.add_option("--cpus", options.cpus, "CPUs to pin to; the first as many as there are threads")->delimiter(',');
@@ -63,7 +68,7 @@ int serveContestant(const Options &options) {
   if (options.serveAs == "nothing")
     return serveNothing();
   if (options.serveAs == quernName)
-    return serve(*createQuern(threads));
+    return serve(*(options.onDevice ? createQuernDevice() : createQuern(threads)));
   if (options.serveAs == copyName)
     return serve(*createCopy(threads));
   if (options.serveAs == "calls")
@@ -71,7 +76,7 @@ int serveContestant(const Options &options) {
   if (options.serveAs == "onednn")
     return serve(*createOneDnn(options.library));
   if (options.serveAs == "opencl")
-    return serve(*createOpenCl(options.library));
+    return serve(*createOpenCl(options.library, options.onDevice));
   throw std::runtime_error("unknown contestant " + options.serveAs);
 }
 
@@ -80,10 +85,16 @@ Settings settingsFor(const Options &options, int threads) {
     throw std::runtime_error(std::to_string(threads) + " threads, but only " + std::to_string(options.cpus.size()) + " CPUs");
   Settings settings;
   settings.threads = threads;
+  settings.onDevice = options.onDevice;
+  settings.levelZeroDriver = QUERN_BENCH_LEVEL_ZERO_DRIVER;
   settings.runs = options.runs;
   settings.cpus.assign(options.cpus.begin(), options.cpus.begin() + threads);
-  if (options.peers != std::vector<std::string>{"none"})
+  if (options.peers.empty())
+    settings.peers = options.onDevice ? std::vector<std::string>{openClName} : std::vector<std::string>{"onednn-3.13", "onednn-3.2"};
+  else if (options.peers != std::vector<std::string>{"none"})
     settings.peers = options.peers;
+  if (options.onDevice && !settings.peers.empty() && settings.peers != std::vector<std::string>{openClName})
+    throw std::runtime_error("a device has intel-opencl for its peer, or none: --peers=");
   settings.peersFolder = options.peersFolder;
   settings.driversFolder = QUERN_BENCH_ROOT "/tools/quern-bench/peers";
   return settings;
@@ -163,8 +174,9 @@ int runComparison(const Options &options) {
   for (size_t i = 1; i < reports.size(); ++i)
     std::cout << "\n" << describeScaling(reports[0], reports[i]);
   std::cout << "\n"
-            << (sameBits ? "Every result has the same bits with 1, 2, 3, 5 and 8 threads.\n"
-                         : "Some results depend on the number of threads.\n");
+            << (options.onDevice ? ""
+                : sameBits       ? "Every result has the same bits with 1, 2, 3, 5 and 8 threads.\n"
+                                 : "Some results depend on the number of threads.\n");
   if (!options.json.empty())
     writeJson(options.json, json);
   return sameBits && ranAll ? 0 : 1;

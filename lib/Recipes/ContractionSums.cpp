@@ -118,34 +118,47 @@ void Emitter::carry(Value begin, Value end, ArrayRef<unsigned> live, Values &sum
     sums[i] = result;
 }
 
-void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows, Values &sums) {
-  SmallVector<Loaded> vectors;
+void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, function_ref<void(Loaded)> take) {
   for (auto [n, number] : llvm::enumerate(step)) {
     const Product &product = chain.products[number];
     for (auto [which, sum] : llvm::enumerate(product.sums))
       for (int64_t v = 0; v < plan.columnVectors && lanesOf(v).count; ++v) {
         Value loaded = cut.copy ? loadCopy(number, k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
-        vectors.push_back(
-            {number, sum.accumulator, static_cast<unsigned>(v), prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
+        take({number, sum.accumulator, static_cast<unsigned>(v), prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
       }
   }
+}
+
+/// A single row needs each vector of rhs just once, which then takes a register for no longer.
+void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows, Values &sums) {
   const Product &first = chain.products[step[0]];
   SmallVector<Term> terms{{row, first.lhsRow}};
   for (auto [at, loop] : llvm::zip_equal(k, first.reduced))
     terms.push_back({at, loop.lhs});
   Value lhsAt = linear(first.lhs.offset, terms);
   Dot dot = plan.dots[step[0]];
-  auto addRow = [&](int64_t i, ArrayRef<Value> lhs) {
-    for (Loaded &rhs : vectors) {
-      Value &sum = sums[sumIndex(i, rhs.accumulator, rhs.vector)];
-      sum = accumulate(b, chain.products[rhs.product], dot, lhs, rhs.elements, sum);
-    }
-  };
-  for (int64_t i = 0; i < rows; ++i) {
+  auto lhsOf = [&](int64_t i) {
     Value at = linear(0, {{lhsAt, 1}, {index(i), first.lhsRow}});
-    addRow(i, prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, at), plan.lanes));
+    return prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, at), plan.lanes);
+  };
+  auto add = [&](int64_t i, ArrayRef<Value> lhs, const Loaded &rhs) {
+    Value &sum = sums[sumIndex(i, rhs.accumulator, rhs.vector)];
+    sum = accumulate(b, chain.products[rhs.product], dot, lhs, rhs.elements, sum);
+  };
+  bool addsShift = sumsShift(step, sums.size(), rows);
+  if (rows == 1 && !addsShift) {
+    auto lhs = lhsOf(0);
+    return loadStep(step, buffers, k, [&](const Loaded &rhs) { add(0, lhs, rhs); });
   }
-  if (sumsShift(step, sums.size(), rows))
+  SmallVector<Loaded> vectors;
+  loadStep(step, buffers, k, [&](Loaded rhs) { vectors.push_back(std::move(rhs)); });
+  auto addRow = [&](int64_t i, ArrayRef<Value> lhs) {
+    for (const Loaded &rhs : vectors)
+      add(i, lhs, rhs);
+  };
+  for (int64_t i = 0; i < rows; ++i)
+    addRow(i, lhsOf(i));
+  if (addsShift)
     addRow(rows, prepareShift(b, first, plan.lanes));
 }
 

@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/CodegenPasses.h"
 
+#include "Targets/Cpu/PlaceConstants.h"
+
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
@@ -121,12 +123,11 @@ private:
 };
 char SplitShuffleStages::ID = 0;
 
-/// From selected instructions to final ones, by the names of LLVM's registry, which has those of the target too.
+/// From selected instructions to final ones, by the names of LLVM's registry, which has those of the target too. First those for registers
+/// that are virtual and written once each; selection may copy the flags, which no instruction can.
+constexpr StringLiteral virtualPasses[] = {"dead-mi-elimination", "early-machinelicm",   "machine-cse",
+                                           "peephole-opt",        "dead-mi-elimination", "x86-flags-copy-lowering"};
 constexpr StringLiteral machinePasses[] = {
-    // While registers are virtual and each is written once.
-    "dead-mi-elimination", "early-machinelicm", "machine-cse", "peephole-opt", "dead-mi-elimination",
-    // Selection may copy the flags, which no instruction can.
-    "x86-flags-copy-lowering",
     // Registers.
     "processimpdefs", "unreachable-mbb-elimination", "livevars", "phi-node-elimination", "twoaddressinstruction", "register-coalescer",
     "greedy", "virtregrewriter", "machinelicm",
@@ -136,14 +137,21 @@ constexpr StringLiteral machinePasses[] = {
 /// False, with nothing added, if this LLVM has no pass of one of the names.
 bool addMachinePasses(TargetPassConfig &config) {
   SmallVector<Pass *> passes;
-  for (StringRef name : machinePasses) {
-    const PassInfo *info = PassRegistry::getPassRegistry()->getPassInfo(name);
-    if (!info || !info->getNormalCtor()) {
-      for (Pass *pass : passes)
-        delete pass;
-      return false;
+  auto append = [&](ArrayRef<StringLiteral> names) {
+    for (StringRef name : names) {
+      const PassInfo *info = PassRegistry::getPassRegistry()->getPassInfo(name);
+      if (!info || !info->getNormalCtor())
+        return false;
+      passes.push_back(info->createPass());
     }
-    passes.push_back(info->createPass());
+    return true;
+  };
+  bool isComplete = append(virtualPasses);
+  passes.push_back(createPlaceConstantsPass());
+  if (!isComplete || !append(machinePasses)) {
+    for (Pass *pass : passes)
+      delete pass;
+    return false;
   }
   for (Pass *pass : passes)
     PassSteps::add(config, pass);

@@ -38,7 +38,8 @@ func::FuncOp Emitter::emit() {
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, problem, chain.prologue, [&](int64_t value) { return create<arith::ConstantIndexOp>(value); });
   Value one = create<arith::ConstantIndexOp>(1);
-  iterations = create<scf::ForOp>(kernel.begin(), kernel.end(), one);
+  auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), one);
+  iterations = loop;
   if (plan.matrices)
     matrices::release(b, loc);
   create<func::ReturnOp>();
@@ -56,9 +57,9 @@ func::FuncOp Emitter::emit() {
     });
   if (plan.matrices)
     startMatrices();
-  b.setInsertionPointToStart(iterations.getBody());
-  emitIteration(iterations.getInductionVar());
-  kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
+  b.setInsertionPointToStart(loop.getBody());
+  emitIteration(loop.getInductionVar());
+  kernel.function.walk([](scf::ForOp inner) { moveLoopInvariantCode(inner); });
   return kernel.function;
 }
 

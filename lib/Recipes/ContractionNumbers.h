@@ -59,8 +59,8 @@ protected:
 
   mlir::OpBuilder b;
   mlir::Location loc;
-  Kernel kernel;               ///< its arguments are mapped with the prologue
-  mlir::scf::ForOp iterations; ///< over the kernel's space; constants go before it
+  Kernel kernel;                         ///< its arguments are mapped with the prologue
+  mlir::Operation *iterations = nullptr; ///< constants go before it: the loop over the kernel's space, or what a work-item does first
   llvm::DenseMap<mlir::Attribute, Value> constants;
 
 private:

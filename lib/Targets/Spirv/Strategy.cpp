@@ -27,6 +27,8 @@ struct DeviceSchedule {
 constexpr DeviceSchedule schedules[] = {
     {"map", [](func::FuncOp problem, const DeviceTraits &device,
                std::string *whyNot) { return scheduleDeviceMap(problem, deviceStrategyFor(device), whyNot); }},
+    {"contraction", [](func::FuncOp problem, const DeviceTraits &device,
+                       std::string *whyNot) { return scheduleDeviceContraction(problem, deviceStrategyFor(device), whyNot); }},
     {"rows", [](func::FuncOp problem, const DeviceTraits &device,
                 std::string *whyNot) { return scheduleDeviceRows(problem, deviceStrategyFor(device), whyNot); }},
     {"points", [](func::FuncOp problem, const DeviceTraits &device,

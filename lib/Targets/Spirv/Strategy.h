@@ -11,6 +11,7 @@
 #define QUERN_TARGETS_SPIRV_STRATEGY_H
 
 #include "Desc/Target.h"
+#include "Recipes/DeviceContraction.h"
 #include "Recipes/DeviceMap.h"
 #include "Recipes/DeviceRows.h"
 #include "Recipes/Points.h"

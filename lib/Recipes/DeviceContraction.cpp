@@ -1,0 +1,27 @@
+//===- DeviceContraction.cpp - The contraction recipe on a device ---------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Recipes/DeviceContraction.h"
+
+#include "Recipes/DeviceContractionEmitter.h"
+
+using namespace mlir;
+using namespace quern;
+
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceContraction(func::FuncOp problem, const DeviceStrategy &strategy,
+                                                                      std::string *whyNot) {
+  std::string reason, first;
+  for (bool mayLieApart : {false, true}) {
+    contractions::Chain chain;
+    contractions::DevicePlan plan(chain, strategy);
+    if (succeeded(contractions::readChain(problem, chain, mayLieApart, reason)) &&
+        succeeded(contractions::planDeviceContraction(plan, reason)))
+      return SmallVector<func::FuncOp>{contractions::DeviceEmitter(plan).emit()};
+    if (first.empty())
+      first = reason;
+  }
+  if (whyNot)
+    *whyNot = first;
+  return failure();
+}

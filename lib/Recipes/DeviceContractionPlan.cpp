@@ -1,0 +1,161 @@
+//===- DeviceContractionPlan.cpp - Products over work-items ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// First the block of a sub-group: as many sums as registers hold, so that each element read is used often. Then the group: blocks below
+// each other, until there are no more rows, then parts of K, until there are sub-groups enough for a device of some size.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/DeviceContractionPlan.h"
+
+#include "Recipes/Bodies.h"
+#include "Recipes/RowSize.h"
+
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+namespace {
+
+int64_t ceilDiv(int64_t a, int64_t b) { return static_cast<int64_t>(llvm::divideCeil(a, b)); }
+
+class Planner {
+public:
+  Planner(DevicePlan &plan, std::string &whyNot) : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
+  LogicalResult run();
+
+private:
+  int64_t mostSums() const;
+  int64_t rowCount() const { return chain.openRows ? rows::typicalExtent : chain.rows; }
+  int64_t subGroups() const { return plan.tiles * ceilDiv(rowCount(), plan.rows); }
+  void chooseSubGroup();
+  void chooseBlock();
+  void shareGroup();
+  void chooseSteps();
+  void choosePanels();
+
+  DevicePlan &plan;
+  const Chain &chain;
+  const DeviceStrategy &strategy;
+  std::string &whyNot;
+};
+
+/// Sub-groups that are in flight on a device of some size.
+constexpr int64_t enoughSubGroups = 512;
+
+void Planner::chooseSubGroup() {
+  constexpr int64_t best = 16;
+  plan.subGroup = strategy.subGroupSizes.back();
+  for (int64_t size : llvm::reverse(strategy.subGroupSizes))
+    if (size >= best)
+      plan.subGroup = size;
+}
+
+/// Of a work-item: half of its registers.
+int64_t Planner::mostSums() const { return 2 * strategy.heldBytes / bytesOf(chain.sumType()) * 16 / std::max<int64_t>(plan.subGroup, 16); }
+
+/// A few columns for each work-item where there are few accumulators, so that an element of lhs is used several times.
+void Planner::chooseBlock() {
+  constexpr int64_t wantedPerRow = 4, mostRows = 8;
+  int64_t accumulators = static_cast<int64_t>(chain.accumulators.size()), most = mostSums();
+  plan.vectors = 1;
+  while (2 * plan.vectors * accumulators <= std::min(wantedPerRow, most) && plan.width() < chain.columns)
+    plan.vectors *= 2;
+  for (;; plan.vectors /= 2) {
+    int64_t highest = std::clamp<int64_t>(most / plan.perRow(), 1, mostRows);
+    plan.rows = chain.openRows ? highest : ceilDiv(chain.rows, ceilDiv(chain.rows, highest));
+    plan.tiles = ceilDiv(chain.columns, plan.width());
+    if (plan.vectors == 1 || subGroups() >= enoughSubGroups)
+      return;
+  }
+}
+
+void Planner::shareGroup() {
+  int64_t most = std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup);
+  int64_t blocks = ceilDiv(rowCount(), plan.rows);
+  plan.blocks = ceilDiv(blocks, ceilDiv(blocks, most));
+  plan.rowGroups = ceilDiv(chain.openRows ? 1 : chain.rows, plan.rowsOfGroup());
+  constexpr int64_t leastSteps = 32; // of a part
+  int64_t steps = 0;
+  for (const Product &product : chain.products)
+    steps = std::max(steps, innerSteps(product));
+  while (2 * plan.parts * plan.blocks <= most && subGroups() * plan.parts < enoughSubGroups && steps / (2 * plan.parts) >= leastSteps)
+    plan.parts *= 2;
+  constexpr int64_t inlineOps = 6;
+  plan.isOverMemory = plan.parts > 1 || (plan.rows * plan.vectors > 1 && chain.epilogueOps() > inlineOps);
+}
+
+/// The steps that are written one after the other: many, so that lanes read long runs of lhs, but not too much code, and such as leave
+/// nothing of K. Where rows of lhs are neighbours, the lanes read one step of all rows.
+void Planner::chooseSteps() {
+  constexpr int64_t mostOps = 256, fewest = 4;
+  for (const Product &product : chain.products) {
+    DeviceProduct &own = plan.products.emplace_back();
+    int64_t count = innerSteps(product), opsOfStep = plan.rows * plan.vectors * static_cast<int64_t>(product.sums.size()) * product.taken;
+    bool isAcross = product.lhsRow == 1 && product.packed == 1 && count > 1 && product.reduced.back().lhs != 1;
+    while (!isAcross && 2 * own.steps <= plan.subGroup && 2 * own.steps * opsOfStep <= mostOps && 2 * own.steps <= count)
+      own.steps *= 2;
+    for (int64_t fewer = own.steps; fewer >= fewest; fewer /= 2)
+      if (count % fewer == 0) {
+        own.steps = fewer;
+        break;
+      }
+  }
+}
+
+/// Where several blocks read the same rhs, or its columns lie apart and lanes read along K.
+void Planner::choosePanels() {
+  constexpr int64_t shareOfMemory = 4, most = 64;
+  for (auto [product, own] : llvm::zip_equal(chain.products, plan.products)) {
+    if (plan.blocks == 1 && !product.apart)
+      continue;
+    int64_t bytes = product.packed == 1 ? bytesOf(chain.sumType()) : product.packed * bytesOf(product.rhs.element());
+    own.length = static_cast<int64_t>(product.sums.size()) * plan.width() + (product.apart ? 1 : 0); // odd: lanes write to different banks
+    int64_t unit = product.apart ? std::max(own.steps, plan.subGroup) : own.steps;
+    int64_t steps = std::min({most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.length * bytes), innerSteps(product)});
+    own.panel = std::max<int64_t>(1, steps / unit) * unit;
+  }
+}
+
+LogicalResult Planner::run() {
+  chooseSubGroup();
+  if (plan.subGroup > strategy.maxGroup || static_cast<int64_t>(chain.accumulators.size()) > mostSums()) {
+    whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit the registers of a work-item";
+    return failure();
+  }
+  chooseBlock();
+  shareGroup();
+  chooseSteps();
+  choosePanels();
+  return success();
+}
+
+} // namespace
+
+std::string DevicePlan::text() const {
+  std::string out;
+  llvm::raw_string_ostream os(out);
+  auto several = [](size_t count) { return count > 1 ? "s" : ""; };
+  os << "contraction: " << (chain.openRows ? "?" : std::to_string(chain.rows)) << 'x' << chain.columns << ", " << chain.products.size()
+     << " product" << several(chain.products.size()) << " into " << chain.accumulators.size() << " accumulator"
+     << several(chain.accumulators.size()) << "; sub-groups of " << subGroup << " with " << rows << " x " << width() << " points, "
+     << blocks << " below each other x " << parts << " along K in groups of " << group() << ", " << tiles << " tiles x ";
+  if (chain.openRows)
+    os << "ceil(size " << *chain.openRows << " / " << rowsOfGroup() << ')';
+  else
+    os << rowGroups;
+  os << "; steps of " << products[0].steps;
+  if (products[0].panel)
+    os << ", rhs through memory by " << products[0].panel << " steps";
+  if (!chain.epilogue.empty())
+    os << ", " << chain.epilogueOps() << " operations after it " << (isOverMemory ? "over memory" : "in registers");
+  return out;
+}
+
+LogicalResult quern::contractions::planDeviceContraction(DevicePlan &plan, std::string &whyNot) { return Planner(plan, whyNot).run(); }

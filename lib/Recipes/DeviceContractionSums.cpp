@@ -1,0 +1,292 @@
+//===- DeviceContractionSums.cpp - Sums over K on a device ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Lane l reads row l / steps of lhs at step l % steps, so that lanes read runs of lhs and one load is several rows. Of rhs each lane reads
+// its column, or what its sub-group is to copy to the panel: along columns where these are neighbours, else along K.
+//
+//===----------------------------------------------------------------------===//
+#include "Recipes/DeviceContractionEmitter.h"
+
+#include "Recipes/ContractionDots.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <functional>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+static Type wordOf(const Product &product, Type element) {
+  return IntegerType::get(element.getContext(), static_cast<unsigned>(element.getIntOrFloatBitWidth() * product.packed));
+}
+
+/// Whether lanes pass on what is packed as one word.
+static bool isWordOfLhs(const Product &product) {
+  return product.packed > 1 && product.taken == product.packed && product.lhs.element().getIntOrFloatBitWidth() * product.packed == 32;
+}
+
+Type contractions::panelElement(const Product &product) {
+  return product.packed == 1 ? product.sumType() : wordOf(product, product.rhs.element());
+}
+
+static int64_t stepOf(const Product &product, bool isLhs) {
+  return product.reduced.empty() ? 0 : isLhs ? product.reduced.back().lhs : product.reduced.back().rhs;
+}
+
+void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
+  const Product &product = chain.products[number];
+  Current own{product, plan.products[number], {}, {}, {}, {}, {}, {}, index(0)};
+  findFactors(own);
+  ArrayRef<Product::Reduced> outer = product.reduced;
+  outer = outer.empty() ? outer : outer.drop_back();
+  std::function<void(unsigned)> nest = [&](unsigned depth) {
+    if (depth == outer.size())
+      return emitPart(own, sums);
+    carry(index(0), index(outer[depth].extent), 1, sums, [&](Value at) {
+      own.outer.push_back(at);
+      nest(depth + 1);
+      own.outer.pop_back();
+    });
+  };
+  nest(0);
+}
+
+/// A row, or the last one.
+Value DeviceEmitter::rowOf(Value row, bool mayBeBeyond) {
+  return mayBeBeyond || plan.hasRowTail() ? smaller(row, linear(-1, {{rowCount, 1}})) : row;
+}
+
+void DeviceEmitter::findFactors(Current &own) {
+  const Product &product = own.product;
+  int64_t steps = own.plan.steps, rowsOfLoad = plan.subGroup / steps;
+  Value laneRow = steps == 1 ? lane : create<arith::DivUIOp>(lane, index(steps)).getResult();
+  Value laneStep = steps == 1 ? index(0) : create<arith::RemUIOp>(lane, index(steps)).getResult();
+  for (int64_t row = 0; row < plan.rows; row += rowsOfLoad) {
+    Value at = rowOf(linear(row, {{firstRow, 1}, {laneRow, 1}}), row + rowsOfLoad > plan.rows);
+    own.lhsOfLane.push_back(linear(product.lhs.offset, {{at, product.lhsRow}, {laneStep, stepOf(product, true)}}));
+  }
+  if (innerSteps(product) % steps)
+    for (int64_t row = 0; row < plan.rows; ++row)
+      own.lhsOfRow.push_back(linear(product.lhs.offset, {{rowOf(linear(row, {{firstRow, 1}}), false), product.lhsRow}}));
+  bool isPadded = plan.tiles * plan.width() > product.readable;
+  for (Value column : columns)
+    own.rhsOfColumn.push_back(columnAddress(product, isPadded ? smaller(column, index(product.readable - 1)) : column));
+  if (!own.plan.panel)
+    return;
+  own.panel = panels[panelElement(product)];
+  own.inPanel = linear(0, {{part, own.plan.panel * own.plan.length}, {product.apart ? index(0) : lane, 1}});
+}
+
+Value DeviceEmitter::columnAddress(const Product &product, Value column) {
+  Value address = index(0);
+  for (auto [i, dim] : llvm::enumerate(product.columns)) {
+    bool isLast = i + 1 == product.columns.size();
+    Value digit = isLast ? column : create<arith::RemUIOp>(column, index(dim.extent)).getResult();
+    address = linear(0, {{address, 1}, {digit, dim.stride}});
+    if (!isLast)
+      column = create<arith::DivUIOp>(column, index(dim.extent));
+  }
+  return address;
+}
+
+/// The steps of this part of the innermost loop over K.
+void DeviceEmitter::emitPart(Current &own, Values &sums) {
+  int64_t count = innerSteps(own.product), length = count;
+  Value begin = index(0), end = index(count);
+  if (plan.parts > 1) {
+    length = static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(count, plan.parts), own.plan.steps));
+    begin = smaller(linear(0, {{part, length}}), end);
+    end = smaller(linear(length, {{begin, 1}}), end);
+  }
+  if (own.plan.panel)
+    return emitPanels(own, begin, end, length, sums);
+  emitSteps(own, begin, end, sums);
+}
+
+void DeviceEmitter::emitPanels(Current &own, Value begin, Value end, int64_t length, Values &sums) {
+  int64_t steps = own.plan.panel;
+  bool areWhole = length % steps == 0 && length * plan.parts == innerSteps(own.product);
+  carry(index(0), index(length), steps, sums, [&](Value at) {
+    own.first = linear(0, {{begin, 1}, {at, 1}});
+    Value count = index(steps);
+    if (!areWhole)
+      count = create<arith::MaxSIOp>(smaller(difference(end, own.first), count), index(0));
+    if (own.product.apart)
+      copyColumns(own);
+    else
+      copySteps(own, count);
+    create<gpu::BarrierOp>();
+    emitSteps(own, index(0), count, sums);
+    create<gpu::BarrierOp>();
+  });
+  own.first = index(0);
+}
+
+/// Lanes lie along columns.
+void DeviceEmitter::copySteps(const Current &own, Value count) {
+  const Product &product = own.product;
+  auto copyStep = [&](Value step) {
+    for (size_t sum = 0; sum < product.sums.size(); ++sum)
+      for (int64_t v = 0; v < plan.vectors; ++v) {
+        llvm::SmallVector<Term> terms{{own.rhsOfColumn[v], 1}, {own.first, stepOf(product, false)}, {step, stepOf(product, false)}};
+        for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
+          terms.push_back({at, loop.rhs});
+        Value word = loadRhs(product, linear(product.sums[sum].offset, terms));
+        int64_t place = (static_cast<int64_t>(sum) * plan.vectors + v) * plan.subGroup;
+        create<memref::StoreOp>(word, own.panel, ValueRange{linear(place, {{own.inPanel, 1}, {step, own.plan.length}})});
+      }
+  };
+  forRange(block, count, copyStep, plan.blocks);
+}
+
+/// Lanes lie along K; steps beyond the last one repeat it.
+void DeviceEmitter::copyColumns(const Current &own) {
+  const Product &product = own.product;
+  auto copyColumn = [&](Value column) {
+    Value at = smaller(linear(0, {{tile, plan.width()}, {column, 1}}), index(product.readable - 1));
+    llvm::SmallVector<Term> terms{{columnAddress(product, at), 1}};
+    for (auto [outer, loop] : llvm::zip(own.outer, product.reduced))
+      terms.push_back({outer, loop.rhs});
+    Value start = linear(0, terms);
+    for (int64_t step = 0; step < own.plan.panel; step += plan.subGroup) {
+      Value inPanel = linear(step, {{lane, 1}});
+      Value k = smaller(linear(0, {{own.first, 1}, {inPanel, 1}}), index(innerSteps(product) - 1));
+      for (size_t sum = 0; sum < product.sums.size(); ++sum) {
+        Value word = loadRhs(product, linear(product.sums[sum].offset, {{start, 1}, {k, stepOf(product, false)}}));
+        Value place = linear(static_cast<int64_t>(sum) * plan.width(), {{own.inPanel, 1}, {inPanel, own.plan.length}, {column, 1}});
+        create<memref::StoreOp>(word, own.panel, ValueRange{place});
+      }
+    }
+  };
+  forRange(block, index(plan.width()), copyColumn, plan.blocks);
+}
+
+/// Steps from `begin` to `end`, counted from own.first.
+void DeviceEmitter::emitSteps(const Current &own, Value begin, Value end, Values &sums) {
+  int64_t steps = own.plan.steps;
+  Value whole = end;
+  if (innerSteps(own.product) % steps)
+    whole = difference(end, create<arith::RemUIOp>(difference(end, begin), index(steps)));
+  carry(begin, whole, steps, sums, [&](Value k) { emitStep(own, k, steps, sums); });
+  if (whole != end)
+    carry(whole, end, 1, sums, [&](Value k) { emitStep(own, k, 0, sums); });
+}
+
+void DeviceEmitter::carry(Value begin, Value end, int64_t step, Values &sums, function_ref<void(Value)> body) {
+  auto loop = create<scf::ForOp>(begin, end, index(step), sums);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    sums.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+    body(loop.getInductionVar());
+    create<scf::YieldOp>(sums);
+  }
+  sums.assign(loop.getResults().begin(), loop.getResults().end());
+}
+
+void DeviceEmitter::emitStep(const Current &own, Value k, int64_t count, Values &sums) {
+  const Product &product = own.product;
+  bool isFma = isa<FloatType>(product.sumType()) && product.mayContract;
+  int64_t ofLhs = stepOf(product, true), rowsOfLoad = count ? plan.subGroup / count : 1;
+  SmallVector<Values, 8> lhs;
+  for (Value start : count ? own.lhsOfLane : own.lhsOfRow) {
+    llvm::SmallVector<Term> terms{{start, 1}, {own.first, ofLhs}, {k, ofLhs}};
+    for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
+      terms.push_back({at, loop.lhs});
+    lhs.push_back(loadLhs(product, linear(0, terms)));
+  }
+  for (int64_t step = 0; step < std::max<int64_t>(count, 1); ++step) {
+    SmallVector<Values> rhs;
+    for (size_t sum = 0; sum < product.sums.size(); ++sum)
+      for (int64_t v = 0; v < plan.vectors; ++v)
+        rhs.push_back(elementsOf(product, product.rhs, readRhs(own, sum, v, k, step)));
+    for (int64_t row = 0; row < plan.rows; ++row) {
+      Values words = lhs[row / rowsOfLoad];
+      for (Value &word : words)
+        word = count ? ofLane(word, row % rowsOfLoad * count + step) : word;
+      Values elements = isWordOfLhs(product) ? elementsOf(product, product.lhs, words[0]) : words;
+      for (auto [n, ofRhs] : llvm::enumerate(rhs)) {
+        Value &into = sums[sumIndex(row, product.sums[n / plan.vectors].accumulator, static_cast<int64_t>(n) % plan.vectors)];
+        into = accumulate(b, product, isFma ? Dot::Fma : Dot::MulAdd, elements, ofRhs, into);
+      }
+    }
+  }
+}
+
+Value DeviceEmitter::ofLane(Value v, int64_t lane) {
+  Value from = constant(b.getI32IntegerAttr(static_cast<int32_t>(lane))),
+        all = constant(b.getI32IntegerAttr(static_cast<int32_t>(plan.subGroup)));
+  return create<gpu::ShuffleOp>(v, from, all, gpu::ShuffleMode::IDX).getShuffleResult();
+}
+
+/// The factor of the lane's column at step k + further.
+Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Value k, int64_t further) {
+  const Product &product = own.product;
+  if (own.panel) {
+    int64_t place = (static_cast<int64_t>(sum) * plan.vectors + vector) * plan.subGroup + further * own.plan.length;
+    llvm::SmallVector<Term> terms{{own.inPanel, 1}, {k, own.plan.length}};
+    if (product.apart)
+      terms.push_back({lane, 1});
+    return loadAt(own.panel, linear(place, terms));
+  }
+  llvm::SmallVector<Term> terms{{own.rhsOfColumn[vector], 1}, {k, stepOf(product, false)}};
+  for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
+    terms.push_back({at, loop.rhs});
+  return loadRhs(product, linear(product.sums[sum].offset + further * stepOf(product, false), terms));
+}
+
+Value DeviceEmitter::converted(const Product::Factor &factor, Value v) {
+  for (Operation *op : factor.conversions) {
+    IRMapping map;
+    map.map(op->getOperand(0), v);
+    v = b.clone(*op, map)->getResult(0);
+  }
+  return v;
+}
+
+/// Elements that lie side by side, as one integer.
+static Value asWord(OpBuilder &b, Location loc, Value memref, Value at, int64_t count, Type word) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  Value packed = vector::LoadOp::create(b, loc, VectorType::get({count}, element), memref, ValueRange{at});
+  Value whole = vector::BitCastOp::create(b, loc, VectorType::get({1}, word), packed);
+  return vector::ExtractOp::create(b, loc, whole, int64_t(0));
+}
+
+/// What is multiplied in a step: elements ready for it, or a word of what is packed.
+DeviceEmitter::Values DeviceEmitter::loadLhs(const Product &product, Value at) {
+  Value memref = kernel.arguments.lookup(product.lhs.base);
+  if (isWordOfLhs(product))
+    return {asWord(b, loc, memref, at, product.packed, b.getI32Type())};
+  Values elements;
+  for (int64_t i = 0; i < product.taken; ++i)
+    elements.push_back(converted(product.lhs, loadAt(memref, linear(i, {{at, 1}}))));
+  return elements;
+}
+
+Value DeviceEmitter::loadRhs(const Product &product, Value at) {
+  Value memref = kernel.arguments.lookup(product.rhs.base);
+  if (product.packed > 1)
+    return asWord(b, loc, memref, at, product.packed, panelElement(product));
+  return converted(product.rhs, loadAt(memref, at));
+}
+
+DeviceEmitter::Values DeviceEmitter::elementsOf(const Product &product, const Product::Factor &factor, Value word) {
+  if (product.packed == 1)
+    return {word};
+  Type element = factor.element();
+  unsigned bits = element.getIntOrFloatBitWidth();
+  Values elements;
+  for (int64_t i = 0; i < product.taken; ++i) {
+    Value own = word;
+    if (i)
+      own = create<arith::ShRUIOp>(own, constant(b.getIntegerAttr(word.getType(), i * bits)));
+    own = create<arith::TruncIOp>(b.getIntegerType(bits), own);
+    elements.push_back(converted(factor, isa<IntegerType>(element) ? own : create<arith::BitcastOp>(element, own).getResult()));
+  }
+  return elements;
+}

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace quern {
@@ -54,7 +55,10 @@ public:
       retain(engine);
   }
   EngineRef(const EngineRef &other) : EngineRef(other.engine) {}
-  EngineRef &operator=(const EngineRef &) = delete;
+  EngineRef &operator=(EngineRef other) {
+    std::swap(engine, other.engine);
+    return *this;
+  }
   ~EngineRef() {
     if (engine)
       release(engine);

@@ -11,7 +11,9 @@
 #include "Overlap.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <numeric>
 
 namespace quern {
 namespace {
@@ -93,6 +95,26 @@ private:
 int64_t firstByteOf(const TensorDesc &desc) {
   const int64_t halves = halfBytesOf(desc.dataType); // of one element, and bytes of two
   return desc.offset0 == runtimeDim ? 0 : desc.offset0 / 2 * halves + desc.offset0 % 2 * halves / 2;
+}
+
+bool isWithoutGaps(const TensorDesc &desc) {
+  if (!desc.isBlockedFormat() || desc.hasRuntimeDims() || desc.extras.flags)
+    return false;
+  int64_t blocks[maxDims], reach = 1; // of what is nested within the next dim
+  desc.blockSizes(blocks);
+  for (int d = 0; d < desc.ndims; ++d)
+    reach *= blocks[d];
+  std::array<int, maxDims> order{};
+  std::iota(order.begin(), order.begin() + desc.ndims, 0);
+  std::sort(order.begin(), order.begin() + desc.ndims, [&](int a, int b) { return desc.strides[a] < desc.strides[b]; });
+  for (int i = 0; i < desc.ndims; ++i) {
+    const int d = order[static_cast<size_t>(i)];
+    const int64_t count = ceilDiv(desc.paddedDims[d], blocks[d]);
+    if (count > 1 && desc.strides[d] != reach)
+      return false;
+    reach *= count;
+  }
+  return reach > 0 && reach * bitsOf(desc.dataType) / 8 == desc.bytes() - firstByteOf(desc);
 }
 
 bool areInPlace(const PlacedTensor &a, const PlacedTensor &b) {

@@ -17,6 +17,10 @@ namespace quern {
 /// Bytes from the buffer's start to the first element.
 int64_t firstByteOf(const TensorDesc &desc);
 
+/// Whether every byte from the first element to the end of the buffer is an element's or padding's, once. The descriptor may have runtime
+/// sizes: then that is not known.
+bool isWithoutGaps(const TensorDesc &desc);
+
 /// A tensor and its buffer. The descriptor has no runtime sizes.
 struct PlacedTensor {
   const TensorDesc &desc;

@@ -11,6 +11,7 @@
 #include "Cpu/Execute.h"
 #include "Events.h"
 #include "LevelZero/Stream.h"
+#include "Overlap.h"
 
 #include <algorithm>
 #include <numeric>
@@ -64,7 +65,7 @@ Result<std::unique_ptr<Primitive>> Primitive::create(std::shared_ptr<const Probl
 
 Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<const Problem> problem, std::string_view blob) {
   const int64_t start = nowNs();
-  if (problem->isNoop())
+  if (!problem->hasKernel())
     return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0}, start);
   Result<AcquiredKernel> acquired =
       Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device);
@@ -89,16 +90,20 @@ Result<void> Primitive::addSlots() {
     return unimplemented("the primitive takes ", arguments.size(), " arguments; the limit is ", maxArguments - 1);
   slots.reserve(arguments.size() + 1);
   for (const ArgumentInfo &argument : arguments)
-    slots.push_back({argument.index, &argument.desc, &argument.name, static_cast<size_t>(argument.desc.runtimeSizes()), argument.isOutput});
-  for (const Slot &slot : slots)
+    slots.push_back({argument.index, &argument.desc, &argument.name, static_cast<size_t>(argument.desc.runtimeSizes()),
+                     problem().engineOf(argument.index), argument.isOutput, argument.isUpdated});
+  for (const Slot &slot : slots) {
     sizeCount += slot.sizeCount;
+    if (slot.engine->device != problem().engine()->device)
+      elsewhere = static_cast<size_t>(&slot - slots.data());
+  }
   if (sizeCount > maxRuntimeSizes)
     return unimplemented("the primitive has ", sizeCount, " runtime dims, strides and offsets; the limit is ", maxRuntimeSizes);
   if (problem().usesCallerScratchpad() && kernel && (kernel->scratch().any() || kernel->program().hasOpenRegions())) {
     Result<const TensorDesc *> scratchpad = problem().scratchpadDesc();
     if (!scratchpad)
       return scratchpad.takeError();
-    slots.push_back({QUERN_ARG_SCRATCHPAD, *scratchpad, &scratchpadName, 0, false});
+    slots.push_back({QUERN_ARG_SCRATCHPAD, *scratchpad, &scratchpadName, 0, problem().engine().get(), false, false});
   }
   if (slots.size() <= fewSlots)
     return {};
@@ -126,7 +131,13 @@ Error Primitive::missing(const SlotSet &given) const {
   return internalError("no argument is missing");
 }
 
-Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, Given &given) const {
+Error Primitive::misplaced(const Slot &slot, const Memory &memory) const {
+  const bool isOfKind = memory.engine->kind == slot.engine->kind;
+  return invalidArguments("argument ", slot.index, " (", *slot.name, ") is on another ", isOfKind ? "device" : "kind of engine", " than ",
+                          slot.engine->device == problem().engine()->device ? "the stream" : "the primitive has it");
+}
+
+Result<void> Primitive::collect(std::span<const quern_exec_arg_t> arguments, Given &given) const {
   SlotSet present(slots.size());
   size_t count = 0, next = 0; // no slot is given twice; arguments often come in the order of slots
   for (const quern_exec_arg_t &argument : arguments) {
@@ -143,10 +154,8 @@ Result<void> Primitive::collect(const Stream &stream, std::span<const quern_exec
     if (slot->sizeCount == 0 && !sameDesc(memory->desc, *slot->desc) && !servesAs(memory->desc, *slot->desc))
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", describe(memory->desc), "; the primitive takes ",
                               describe(*slot->desc));
-    if (memory->engine.get() && memory->engine->kind != stream.engine->kind) // a host scalar is on none
-      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is on another kind of engine than the stream");
-    if (memory->engine.get() && memory->engine->device != stream.engine->device)
-      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is on another device than the stream");
+    if (memory->engine.get() && memory->engine->device != slot->engine->device) // a host scalar is on none
+      return misplaced(*slot, *memory);
     if (!memory->data && memory->bytes > 0)
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", memory->bytes, " bytes");
     present.set(position);
@@ -219,9 +228,9 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
   if (stream.engine.get() != problem().engine().get())
     return invalidArguments("the stream is of another engine than the primitive");
   Given given;
-  if (Result<void> collected = collect(stream, arguments, given); !collected)
+  if (Result<void> collected = collect(arguments, given); !collected)
     return collected;
-  if (!kernel || isEmpty(given))
+  if ((!kernel && !problem().isCopy()) || isEmpty(given))
     return links ? stream.device->execute({}, links) : Result<void>();
   if (!problem().verified().citations.overlapping.empty())
     if (Result<void> apart = checkOverlap(given); !apart)
@@ -273,7 +282,35 @@ Result<void> Primitive::runOnDevice(const Stream &stream, const Given &given, co
   call.sizes = sizeCount ? given.sizes : nullptr;
   call.bufferBytes = bytes;
   call.scratchpad = slots.size() > count ? given.buffers[count] : nullptr;
-  return stream.device->execute(call, links);
+  return elsewhere < count ? runAcross(stream, given, call, links) : stream.device->execute(call, links);
+}
+
+/// With one tensor on the host, whose memory the device gets a copy of; or on another device, by way of the host and waiting.
+Result<void> Primitive::runAcross(const Stream &stream, const Given &given, const ze::Call &onDevice, const ze::EventLinks *links) const {
+  const Slot &slot = slots[elsewhere];
+  const Memory &memory = *given.memories[elsewhere];
+  const bool keepsBytes = slot.isOutput && (slot.isUpdated || !isWithoutGaps(memory.desc));
+  const ze::HostBuffer host{elsewhere, memory.firstByte, memory.bytes, !slot.isOutput || keepsBytes, slot.isOutput};
+  ze::Call call = onDevice;
+  call.host = &host;
+  ze::Device *const other = slot.engine->device.get();
+  if (!other)
+    return stream.device->execute(call, links);
+  const auto bytes = static_cast<size_t>(memory.bytes);
+  const auto between = std::make_unique<char[]>(bytes);
+  if (Result<void> done = host.isRead ? other->copy(between.get(), memory.data, bytes) : Result<void>(); !done)
+    return done;
+  std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
+  buffers[elsewhere] = between.get();
+  call.buffers = buffers;
+  const ze::EventLinks before{links ? links->waits : std::span<const ze_event_handle_t>()};
+  Result<void> done = stream.device->execute(call, &before);
+  Result<void> finished = stream.device->finish(); // whatever was appended uses `between`
+  if (!done || !finished)
+    return done ? finished : done;
+  if (host.isWritten)
+    done = other->copy(memory.data, between.get(), bytes);
+  return done && links && links->signal ? stream.device->execute({}, links) : done;
 }
 
 quern_primitive_info_t Primitive::info() const {

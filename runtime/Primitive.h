@@ -20,6 +20,7 @@
 namespace quern {
 
 namespace ze {
+struct Call;
 struct EventLinks;
 } // namespace ze
 
@@ -43,7 +44,7 @@ public:
 
   const PrimitiveDescObject &descriptor() const { return desc; }
   const Problem &problem() const { return *desc.problem; }
-  /// Null for an empty tensor.
+  /// Null if it has no kernel.
   const Executable *executable() const { return kernel.get(); }
   quern_primitive_info_t info() const;
 
@@ -52,8 +53,9 @@ private:
     int32_t index;
     const TensorDesc *desc; ///< into the problem, or `scratchpad`
     const std::string *name;
-    size_t sizeCount; ///< runtime sizes that its memory brings
-    bool isOutput;
+    size_t sizeCount;     ///< runtime sizes that its memory brings
+    const Engine *engine; ///< where its memory is
+    bool isOutput, isUpdated;
   };
   /// A bit for each slot; only those of the primitive's slots are cleared.
   class SlotSet {
@@ -77,19 +79,22 @@ private:
   Result<void> addSlots();
   /// The slot of an argument, or slots.size(); `likely` is looked at first.
   size_t findSlot(int32_t index, size_t likely) const;
-  Result<void> collect(const Stream &stream, std::span<const quern_exec_arg_t> arguments, Given &given) const;
+  Result<void> collect(std::span<const quern_exec_arg_t> arguments, Given &given) const;
+  Error misplaced(const Slot &slot, const Memory &memory) const;
   Result<void> collectSizes(Given &given) const;
   Result<void> checkOverlap(const Given &given) const;
   bool isEmpty(const Given &given) const;
   Error missing(const SlotSet &given) const;
   Result<void> run(const Stream &stream, const Given &given) const;
   Result<void> runOnDevice(const Stream &stream, const Given &given, const ze::EventLinks *links) const;
+  Result<void> runAcross(const Stream &stream, const Given &given, const ze::Call &call, const ze::EventLinks *links) const;
 
   PrimitiveDescObject desc;
   std::shared_ptr<const Executable> kernel;
   std::vector<Slot> slots;          ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
   std::vector<size_t> slotsByIndex; ///< sorted by argument, where there are many
   size_t sizeCount = 0;             ///< of all slots
+  size_t elsewhere = maxArguments;  ///< the slot whose memory is not the engine's; maxArguments: none
   AcquiredKernel origin;
   int64_t createNs = 0;
 };

@@ -11,6 +11,7 @@
 #include "Cache/Problems.h"
 #include "Cpu/Scratch.h"
 #include "Cpu/Threads.h"
+#include "Overlap.h"
 
 namespace quern {
 namespace {
@@ -84,18 +85,30 @@ Result<void> setMaxConcurrency(int threads) {
   return {};
 }
 
-Problem::Problem(Engine *engine, Engine *dstEngine, VerifiedProblem &&verified, uint64_t anyFields)
-    : device(engine), dstDevice(dstEngine), problem(std::move(verified)), kernelKey(makeKey(problem.desc, engine->target)),
-      anyFields(anyFields), threads(maxConcurrency()) {}
-
 namespace {
 
+/// The CPU where the descriptor says so of one side, and otherwise the engine that the problem runs on.
+EngineRef sideOf(Engine *engine, EngineKind own, EngineKind other) {
+  return EngineRef(own == EngineKind::Cpu && other != EngineKind::Cpu ? new Engine(EngineKind::Cpu) : engine);
+}
+
+/// Whether every byte of src belongs in dst at the same place.
+bool isByteCopy(const VerifiedProblem &problem) {
+  const auto *reorder = std::get_if<ReorderDesc>(&problem.desc.op);
+  Attributes neutral;
+  neutral.scratchpadMode = problem.desc.attr.scratchpadMode;
+  neutral.fpmathMode = problem.desc.attr.fpmathMode;
+  return reorder && reorder->src == reorder->dst && !reorder->src.hasPadding() && isWithoutGaps(reorder->dst) &&
+         problem.desc.attr == neutral;
+}
+
 /// Everything that a problem depends on. Engines are told by their address, which a problem in the cache keeps alive.
-KernelKey requestOf(const Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint, const Engine *dstEngine) {
+KernelKey requestOf(const Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint, ReorderSides sides) {
   ByteWriter out;
   out.bytes.reserve(640);
   out.put(reinterpret_cast<uintptr_t>(engine));
-  out.put(reinterpret_cast<uintptr_t>(dstEngine));
+  out.put(reinterpret_cast<uintptr_t>(sides.src));
+  out.put(reinterpret_cast<uintptr_t>(sides.dst));
   out.put(maxConcurrency());
   desc.write(out);
   if (hint)
@@ -109,17 +122,26 @@ KernelKey requestOf(const Engine *engine, const PrimitiveDesc &desc, const Primi
 } // namespace
 
 Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
-                                                       Engine *dstEngine) {
-  const KernelKey request = requestOf(engine, desc, hint, dstEngine);
+                                                       ReorderSides sides) {
+  const KernelKey request = requestOf(engine, desc, hint, sides);
   if (std::shared_ptr<const Problem> known = ProblemCache::process().find(request))
     return known;
   Result<VerifiedProblem> verified = verify(desc, engine->target, hint);
   if (!verified)
     return verified.takeError();
-  std::shared_ptr<const Problem> problem(new Problem(engine, dstEngine ? dstEngine : engine, std::move(*verified), anyFieldsOf(desc)));
+  EngineRef src(engine), dst(engine);
+  if (const auto *reorder = std::get_if<ReorderDesc>(&verified->desc.op)) {
+    src = sides.src ? EngineRef(sides.src) : sideOf(engine, reorder->srcEngine, reorder->dstEngine);
+    dst = sides.dst ? EngineRef(sides.dst) : sideOf(engine, reorder->dstEngine, reorder->srcEngine);
+  }
+  std::shared_ptr<const Problem> problem(new Problem(engine, src, dst, std::move(*verified), anyFieldsOf(desc)));
   ProblemCache::process().add(request, problem);
   return problem;
 }
+
+Problem::Problem(Engine *engine, const EngineRef &src, const EngineRef &dst, VerifiedProblem &&verified, uint64_t anyFields)
+    : device(engine), srcDevice(src), dstDevice(dst), problem(std::move(verified)), kernelKey(makeKey(problem.desc, engine->target)),
+      anyFields(anyFields), copies(src->device != dst->device && isByteCopy(problem)), threads(maxConcurrency()) {}
 
 bool Problem::choseLayout(int32_t argument) const {
   bool chosen = false;
@@ -130,7 +152,7 @@ bool Problem::choseLayout(int32_t argument) const {
 }
 
 Result<AcquiredKernel> Problem::acquire() const {
-  if (isNoop())
+  if (!hasKernel())
     return AcquiredKernel{nullptr, quern_origin_none, 0, 0};
   {
     std::lock_guard lock(mutex);

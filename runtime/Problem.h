@@ -15,18 +15,30 @@
 
 namespace quern {
 
+/// Where a reorder's tensors are.
+struct ReorderSides {
+  Engine *src = nullptr, *dst = nullptr; ///< null: the engine that it runs on, or the CPU if the descriptor says so
+};
+
 class Problem {
 public:
-  /// Verifies `desc` for the engine's target. `hint` is the forward problem of a backward one, or null. A reorder goes to `dstEngine`,
-  /// which may be the same engine (null).
+  /// Verifies `desc` for the engine's target. `hint` is the forward problem of a backward one, or null.
   static Result<std::shared_ptr<const Problem>> create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
-                                                       Engine *dstEngine = nullptr);
+                                                       ReorderSides sides = {});
 
   const EngineRef &engine() const { return device; }
+  const EngineRef &srcEngine() const { return srcDevice; }
   const EngineRef &dstEngine() const { return dstDevice; }
+  /// Where an execution argument is; a host scalar is nowhere.
+  const Engine *engineOf(int32_t argument) const {
+    return argument == arg::src ? srcDevice.get() : argument == arg::dst ? dstDevice.get() : device.get();
+  }
+  /// Whether a reorder moves the bytes of a tensor from one engine to another as they are: it has no kernel.
+  bool isCopy() const { return copies; }
   const VerifiedProblem &verified() const { return problem; }
   const KernelKey &key() const { return kernelKey; }
-  bool isNoop() const { return problem.isNoop; }
+  /// Without a kernel: there are no elements, or they are copied.
+  bool hasKernel() const { return !problem.isNoop && !copies; }
   bool usesCallerScratchpad() const { return problem.desc.attr.scratchpadMode == ScratchpadMode::User; }
   /// Whether the layout of this execution argument was `any` in what the problem was made of.
   bool choseLayout(int32_t argument) const;
@@ -41,18 +53,19 @@ public:
   Result<int64_t> scratchpadBytes() const;
   /// The 1-D u8 descriptor of the scratchpad, or the zero descriptor; brings the kernel in user mode only.
   Result<const TensorDesc *> scratchpadDesc() const;
-  /// Brings the kernel; 0 for an empty tensor.
+  /// Brings the kernel; 0 without one.
   Result<double> estimatedSeconds() const;
 
 private:
-  Problem(Engine *engine, Engine *dstEngine, VerifiedProblem &&verified, uint64_t anyFields);
-  /// The kernel, kept from then on. Null for an empty tensor.
+  Problem(Engine *engine, const EngineRef &src, const EngineRef &dst, VerifiedProblem &&verified, uint64_t anyFields);
+  /// The kernel, kept from then on. Null if there is none.
   Result<std::shared_ptr<const Executable>> hold() const;
 
-  EngineRef device, dstDevice;
+  EngineRef device, srcDevice, dstDevice;
   VerifiedProblem problem;
   KernelKey kernelKey;
   uint64_t anyFields; ///< bit i: tensor i of the operation was `any` or absent
+  bool copies;
   int threads;
   mutable std::mutex mutex; ///< guards what follows
   mutable std::shared_ptr<const Executable> held;

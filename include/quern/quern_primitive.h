@@ -50,7 +50,9 @@ QUERN_API quern_status_t quern_eltwise_backward_primitive_desc_create(quern_prim
         const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 /**
  * A copy into another layout and type, with the scales, zero points and post-ops of `attr`. Both descriptors have a layout. It runs on a
- * stream of src_engine. unimplemented: an engine that is not a CPU.
+ * stream of the engine that is a device, of src_engine if neither or both are; what else it takes is there, too. Between engines the device
+ * computes and copies what the other side has, which like all memory must live until the stream has been waited for; between two devices
+ * an execution waits. Equal descriptors without gaps and attributes are copied without a kernel.
  */
 QUERN_API quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *reorder_primitive_desc,
         const_quern_memory_desc_t src_desc, quern_engine_t src_engine, const_quern_memory_desc_t dst_desc, quern_engine_t dst_engine,

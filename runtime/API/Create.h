@@ -16,9 +16,9 @@ namespace quern::api {
 /// The attributes to use: the default ones where the caller gives none.
 Attributes attributesOf(const_quern_primitive_attr_t attr);
 
-/// Verifies the problem; `hint` is that of the forward pass, or null.
+/// Verifies the problem, which runs on `engine`; `hint` is that of the forward pass, or null.
 Result<void> create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
-                    quern_engine_t dstEngine = nullptr);
+                    ReorderSides sides = {});
 
 } // namespace quern::api
 

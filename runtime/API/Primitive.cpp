@@ -27,7 +27,7 @@ Result<void> give(Result<std::unique_ptr<Primitive>> primitive, quern_primitive_
 
 Result<void> copyBlob(const Primitive &primitive, size_t *size, uint8_t *blob) {
   if (!primitive.executable())
-    return Error{Status::NotRequired, "a primitive on an empty tensor has no code"};
+    return Error{Status::NotRequired, "a primitive that only copies, or on an empty tensor, has no code"};
   const std::string &bytes = primitive.executable()->artifactBytes();
   if (blob && *size < bytes.size())
     return invalidArguments("there is room for ", *size, " bytes of cache blob; it has ", bytes.size());

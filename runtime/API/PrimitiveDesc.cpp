@@ -23,12 +23,12 @@ Attributes api::attributesOf(const_quern_primitive_attr_t attr) {
 }
 
 Result<void> api::create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
-                         quern_engine_t dstEngine) {
+                         ReorderSides sides) {
   // What no primitive computes is not in the bytes of a problem: it is refused before anything is looked up by those.
   if (desc.attr.uncomputed)
     if (Result<void> refused = desc.attr.validate(); !refused)
       return refused;
-  auto problem = Problem::create(unwrap(engine), desc, hint, unwrap(dstEngine));
+  auto problem = Problem::create(unwrap(engine), desc, hint, sides);
   if (!problem)
     return problem.takeError();
   wrap(new PrimitiveDescObject{std::move(*problem)}, handle);
@@ -171,7 +171,8 @@ quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *handl
     reorder.dst = *unwrap(dst);
     reorder.srcEngine = unwrap(srcEngine)->kind;
     reorder.dstEngine = unwrap(dstEngine)->kind;
-    return create(handle, srcEngine, {std::move(reorder), attributesOf(attr)}, nullptr, dstEngine);
+    quern_engine_t engine = reorder.srcEngine == EngineKind::Cpu && reorder.dstEngine == EngineKind::Gpu ? dstEngine : srcEngine;
+    return create(handle, engine, {std::move(reorder), attributesOf(attr)}, nullptr, {unwrap(srcEngine), unwrap(dstEngine)});
   });
 }
 

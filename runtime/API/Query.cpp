@@ -114,7 +114,7 @@ struct KindQuery {
   Result<void> operator()(const ReorderDesc &) const {
     if (what != quern_query_reorder_src_engine && what != quern_query_reorder_dst_engine)
       return queryCommon(problem, what, result);
-    const EngineRef &engine = what == quern_query_reorder_src_engine ? problem.engine() : problem.dstEngine();
+    const EngineRef &engine = what == quern_query_reorder_src_engine ? problem.srcEngine() : problem.dstEngine();
     wrap(engine.get(), static_cast<quern_engine_t *>(result));
     return {};
   }

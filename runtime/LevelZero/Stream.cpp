@@ -81,7 +81,8 @@ Stream::~Stream() {
   if (!finishLocked())
     (void)finishLocked();
   forgetFinished();
-  owner->freeUnused(scratch);
+  owner->freeUnused(scratch.memory);
+  owner->freeUnused(staging.memory);
   owner->freeUnused(scalars);
 }
 
@@ -165,9 +166,9 @@ Result<void> Stream::finishLocked() {
 void Stream::forgetFinished() {
   inFlight.clear();
   retired.clear();
-  for (void *memory : retiredScratch)
+  for (void *memory : retiredMemory)
     owner->freeUnused(memory);
-  retiredScratch.clear();
+  retiredMemory.clear();
   scalarCount = 0;
 }
 

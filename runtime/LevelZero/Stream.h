@@ -15,6 +15,7 @@
 #include "LevelZero/Events.h"
 
 #include <deque>
+#include <functional>
 #include <list>
 
 namespace quern::ze {
@@ -25,15 +26,24 @@ struct EventLinks {
   ze_event_handle_t *signal = nullptr;      ///< gets an event of the stream's that its end signals; null: none
 };
 
+/// A buffer of the host's, of which the device works on a copy of its own.
+struct HostBuffer {
+  size_t position;        ///< among the buffers
+  int64_t first, bytes;   ///< [first, bytes) is copied
+  bool isRead, isWritten; ///< copied before the kernels, and back after them
+};
+
 /// One execution. Pointers are needed during the call only, memory until the stream has been waited for. Without an executable nothing
-/// runs.
+/// runs, but for a copy of buffer 0 to buffer 1 if one is the host's.
 struct Call {
   std::shared_ptr<const DeviceExecutable> executable;
   std::span<void *const> buffers; ///< of the arguments
   std::span<const bool> isScalar; ///< of a buffer: it is 8 bytes of the host's, to be copied; empty: none is
   const int64_t *sizes = nullptr; ///< the given ones
   const int64_t *bufferBytes = nullptr;
-  void *scratchpad = nullptr; ///< the caller's; null: the stream's
+  void *scratchpad = nullptr;       ///< the caller's; null: the stream's
+  const HostBuffer *host = nullptr; ///< null: the device reaches all buffers
+  bool isPart = false;              ///< of an execution that is ordered and timed as a whole
 };
 
 /// Thread-safe.
@@ -92,6 +102,9 @@ private:
   Result<void> runPlain(const Call &call);
   Result<void> runProgram(const Call &call);
   Result<void> runDirectly(const Run &run, const Call &call);
+  Result<void> runWithHost(const Call &call);
+  Result<void> copyOnList(void *to, const void *from, const HostBuffer &range);
+  Result<void> between(bool isTimed, const std::function<Result<void>()> &body);
   Result<void> record(const Run &run, Recording recording);
   Result<void> replay(const Recording &recording);
   Result<void> appendProgram(const Run &run, ze_command_list_handle_t to) const;
@@ -100,6 +113,8 @@ private:
   Result<std::vector<int64_t>> deriveSizes(const Call &call);
   Result<std::shared_ptr<void>> copyScalars(const Call &call, std::vector<void *> &buffers) const;
   Result<void> placeScalars(const Call &call, std::vector<void *> &buffers);
+  struct Grown;
+  Result<void *> grow(Grown &kept, int64_t bytes);
   Result<void *> scratchOf(const Call &call, int64_t bytes);
 
   /// Makes what is appended next follow all that was before, or at least what the queue had.
@@ -130,10 +145,14 @@ private:
   std::list<Recording> recordings;                               ///< the last used first
   std::vector<Recording> retired;                                ///< that the queue may still run
   std::vector<std::shared_ptr<const DeviceExecutable>> inFlight; ///< that the list may still run
-  void *scratch = nullptr;
-  int64_t scratchBytes = 0;
-  std::vector<void *> retiredScratch;
-  uint64_t *scalars = nullptr; ///< memory of the host that the device reads
+  /// Memory of the device that executions share, one after the other.
+  struct Grown {
+    void *memory = nullptr;
+    int64_t bytes = 0;
+  };
+  Grown scratch, staging;            ///< for kernels, and for what the host has
+  std::vector<void *> retiredMemory; ///< that was too small
+  uint64_t *scalars = nullptr;       ///< memory of the host that the device reads
   size_t scalarCount = 0;
 
   struct Timing {

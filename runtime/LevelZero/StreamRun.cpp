@@ -44,6 +44,8 @@ Result<void> Stream::execute(const Call &call, const EventLinks *links) {
 }
 
 Result<void> Stream::run(const Call &call) {
+  if (call.host)
+    return runWithHost(call);
   if (!call.executable)
     return {};
   return call.executable->program().isPlain() ? runPlain(call) : runProgram(call);
@@ -88,22 +90,26 @@ void Stream::keep(const std::shared_ptr<const DeviceExecutable> &executable) {
     inFlight.push_back(executable);
 }
 
+/// At least so many bytes; what was too small is freed once nothing runs.
+Result<void *> Stream::grow(Grown &kept, int64_t bytes) {
+  if (bytes <= kept.bytes)
+    return kept.memory;
+  Result<void *> made = owner->allocate(bytes);
+  if (!made)
+    return made;
+  if (kept.memory)
+    retiredMemory.push_back(kept.memory);
+  kept = {*made, bytes};
+  return kept.memory;
+}
+
 /// Memory for what kernels share and for regions: null for 0 bytes.
 Result<void *> Stream::scratchOf(const Call &call, int64_t bytes) {
   if (bytes == 0)
     return nullptr;
   if (call.scratchpad)
     return scratchpadShared(call.scratchpad);
-  if (bytes > scratchBytes) {
-    Result<void *> made = owner->allocate(bytes);
-    if (!made)
-      return made;
-    if (scratch)
-      retiredScratch.push_back(scratch);
-    scratch = *made;
-    scratchBytes = bytes;
-  }
-  return scratch;
+  return grow(scratch, bytes);
 }
 
 /// Puts scalars where the device can read them until the stream has been waited for.
@@ -137,6 +143,39 @@ Result<std::shared_ptr<void>> Stream::copyScalars(const Call &call, std::vector<
   return kept;
 }
 
+Result<void> Stream::copyOnList(void *to, const void *from, const HostBuffer &range) {
+  if (Result<void> done = goToList(isInOrder || staging.memory); !done)
+    return done;
+  QUERN_ZE_TRY(zeCommandListAppendMemoryCopy, list, static_cast<char *>(to) + range.first, static_cast<const char *>(from) + range.first,
+               static_cast<size_t>(range.bytes - range.first), nullptr, 0, nullptr);
+  return {};
+}
+
+/// What the host has is copied to memory that the stream keeps, and back. Executions that do so follow each other in any case.
+Result<void> Stream::runWithHost(const Call &call) {
+  const HostBuffer &host = *call.host;
+  std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
+  void *const own = buffers[host.position];
+  Call inner = call;
+  inner.host = nullptr;
+  inner.isPart = true;
+  inner.buffers = buffers;
+  const auto body = [&]() -> Result<void> {
+    if (!call.executable)
+      return copyOnList(buffers[1], buffers[0], host);
+    Result<void *> copy = grow(staging, host.bytes);
+    if (!copy)
+      return copy.takeError();
+    buffers[host.position] = *copy;
+    if (Result<void> done = host.isRead ? copyOnList(*copy, own, host) : Result<void>(); !done)
+      return done;
+    if (Result<void> done = run(inner); !done || !host.isWritten)
+      return done;
+    return copyOnList(own, *copy, host);
+  };
+  return isProfiling ? between(true, body) : body();
+}
+
 Result<void> Stream::runPlain(const Call &call) {
   const DeviceExecutable &executable = *call.executable;
   const quern_entry_step_t &step = executable.steps()[0];
@@ -161,17 +200,18 @@ Result<void> Stream::runPlain(const Call &call) {
     named[i] = static_cast<char *>(buffers[step.buffers[i].argument]) + step.buffers[i].byte_offset;
   const DeviceExecutable::Arguments arguments{
       step.buffers ? named : buffers, step.buffers ? static_cast<size_t>(step.buffer_count) : call.buffers.size(), *shared, call.sizes};
-  Result<ze_event_handle_t> timing = isProfiling ? timedEvents.take() : Result<ze_event_handle_t>(nullptr);
+  const bool isTimed = isProfiling && !call.isPart;
+  Result<ze_event_handle_t> timing = isTimed ? timedEvents.take() : Result<ze_event_handle_t>(nullptr);
   if (!timing)
     return timing.takeError();
-  Result<void> done = goToList(isInOrder || *shared);
+  Result<void> done = goToList(isInOrder || *shared || call.isPart);
   if (done)
     done = executable.appendLaunch(list, step, arguments, groups, *timing);
   if (done)
     keep(call.executable);
-  if (done && isProfiling)
+  if (done && isTimed)
     timings.push_back({*timing, *timing});
-  else if (isProfiling)
+  else if (isTimed)
     timedEvents.give(*timing);
   return done;
 }
@@ -198,7 +238,8 @@ Result<std::vector<int64_t>> Stream::deriveSizes(const Call &call) {
 }
 
 bool Stream::serves(const Recording &recording, const Call &call, const int64_t *sizes) const {
-  if (recording.executable != call.executable || (recording.scratch && recording.scratch != (call.scratchpad ? call.scratchpad : scratch)))
+  if (recording.executable != call.executable ||
+      (recording.scratch && recording.scratch != (call.scratchpad ? call.scratchpad : scratch.memory)))
     return false;
   for (size_t i = 0; i < call.buffers.size(); ++i)
     if (recording.buffers[i] != identityOf(call, i))
@@ -290,8 +331,14 @@ Result<void> Stream::replay(const Recording &recording) {
 }
 
 Result<void> Stream::runDirectly(const Run &run, const Call &call) {
+  keep(call.executable);
+  return between(isProfiling && !call.isPart, [&] { return appendProgram(run, list); });
+}
+
+/// On the immediate list behind all that was before, and with one time for all of it.
+Result<void> Stream::between(bool isTimed, const std::function<Result<void>()> &body) {
   Timing timing{};
-  if (isProfiling) {
+  if (isTimed) {
     for (ze_event_handle_t *event : {&timing.start, &timing.end}) {
       Result<ze_event_handle_t> taken = timedEvents.take();
       if (!taken) {
@@ -302,20 +349,19 @@ Result<void> Stream::runDirectly(const Run &run, const Call &call) {
       *event = *taken;
     }
   }
-  keep(call.executable);
   const auto append = [&]() -> Result<void> {
     if (Result<void> done = goToList(true); !done)
       return done;
     QUERN_ZE_TRY(zeCommandListAppendBarrier, list, timing.start, 0, nullptr);
-    if (Result<void> done = appendProgram(run, list); !done)
+    if (Result<void> done = body(); !done)
       return done;
     QUERN_ZE_TRY(zeCommandListAppendBarrier, list, timing.end, 0, nullptr);
     return {};
   };
   Result<void> done = append();
-  if (isProfiling && done)
+  if (isTimed && done)
     timings.push_back(timing);
-  else if (isProfiling) {
+  else if (isTimed) {
     (void)finishLocked(); // one of them may still be signalled
     timedEvents.give(timing.start);
     timedEvents.give(timing.end);

@@ -79,22 +79,39 @@ Result<Kernel> Kernel::create(const Device &device, const std::string &line) {
   return kernel;
 }
 
+/// The device's, but for a tensor that a reorder moves from or to the CPU.
+quern_engine_t Kernel::engineOf(int32_t argument) const {
+  quern_engine_t engine = device->engine();
+  if (argument == QUERN_ARG_SRC || argument == QUERN_ARG_DST) {
+    const quern_query_t side = argument == QUERN_ARG_SRC ? quern_query_reorder_src_engine : quern_query_reorder_dst_engine;
+    quern_primitive_kind_t kind{};
+    if (quern_primitive_desc_query(desc.get(), quern_query_primitive_kind, 0, &kind) == quern_success && kind == quern_reorder)
+      (void)quern_primitive_desc_query(desc.get(), side, 0, &engine);
+  }
+  return engine;
+}
+
 /// On a device arguments that share a buffer share its memory.
-Result<quern_memory_t> Kernel::makeMemory(const BoundBuffer &buffer, const_quern_memory_desc_t desc) {
+Result<quern_memory_t> Kernel::makeMemory(int32_t argument, const BoundBuffer &buffer, const_quern_memory_desc_t desc) {
+  const quern_engine_t engine = engineOf(argument);
+  quern_engine_kind_t kind{};
+  if (Result<void> done = checked(quern_engine_get_kind(engine, &kind)); !done)
+    return done.takeError();
+  const bool isOnHost = kind == quern_cpu;
   quern_memory_t memory = nullptr;
   quern_status_t status = quern_success;
   const size_t bytes = quern_memory_desc_get_size(desc);
   if (buffer.desc->isHostScalar()) {
     status = quern_memory_create_host_scalar(&memory, desc, buffer.data);
-  } else if (device->isCpu() || bytes == 0) {
-    status = quern_memory_create(&memory, desc, device->engine(), device->isCpu() ? buffer.data : nullptr);
+  } else if (isOnHost || bytes == 0) {
+    status = quern_memory_create(&memory, desc, engine, isOnHost ? buffer.data : nullptr);
   } else {
     const auto same = std::find_if(copies.begin(), copies.end(), [&](const Copy &copy) { return copy.data == buffer.data; });
     void *handle = QUERN_MEMORY_ALLOCATE;
     if (same != copies.end())
       status = quern_memory_get_data_handle(same->memory, &handle);
     if (status == quern_success)
-      status = quern_memory_create(&memory, desc, device->engine(), handle);
+      status = quern_memory_create(&memory, desc, engine, handle);
     if (status == quern_success && same == copies.end())
       copies.push_back({memory, buffer.data, bytes});
   }
@@ -129,7 +146,7 @@ Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
       return internalError("the primitive does not know its argument ", argument);
     if (!hasRuntimeDims(known) && !quern_memory_desc_equal(known, made))
       return internalError("the primitive has another descriptor for its argument ", argument);
-    Result<quern_memory_t> memory = makeMemory(buffer, made);
+    Result<quern_memory_t> memory = makeMemory(argument, buffer, made);
     if (!memory)
       return memory.takeError();
     memories.emplace_back(*memory);

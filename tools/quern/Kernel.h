@@ -78,7 +78,8 @@ private:
     void *data;
     size_t bytes;
   };
-  Result<quern_memory_t> makeMemory(const BoundBuffer &buffer, const_quern_memory_desc_t desc);
+  quern_engine_t engineOf(int32_t argument) const;
+  Result<quern_memory_t> makeMemory(int32_t argument, const BoundBuffer &buffer, const_quern_memory_desc_t desc);
   Result<void> copy(bool toDevice) const;
 
   const Device *device = nullptr;

@@ -22,7 +22,7 @@
 //   C15 The sizes that are given only then fit each other: the dims of src and dst, the vectors of scales and zero points.
 // Unimplemented:
 //   C16 src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, f4_e2m1, s32, s8, u8, s4 or u4.
-//   C17 Both are on the CPU.
+//   C17 Both are on the CPU, or, for a device, each on the CPU or the device. One of them is where it runs.
 //   C18 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, padding or compensation.
 //   C19 No tensor has padded offsets.
 //   C20 Compensation for an RNN is not combined with that for convolutions or with scale adjust; tensors of post-ops have none.
@@ -104,20 +104,28 @@ Result<void> checkHalfBytes(const ReorderDesc &reorder) {
   return {};
 }
 
-/// C16, C17, C18, C19.
+/// C16, C18, C19.
 Result<void> checkSupported(const ReorderDesc &reorder) {
   const NamedTensor both[] = {{"src", reorder.src}, {"dst", reorder.dst}};
   for (const auto &[name, desc] : both) {
     if (!reorder::isElementType(desc.dataType))
       return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(desc.dataType), "; it is for ",
                            reorder::elementTypes, " (reorder C16)");
-    EngineKind engine = &desc == &reorder.src ? reorder.srcEngine : reorder.dstEngine;
-    if (engine != EngineKind::Cpu)
-      return unimplemented("a reorder is not implemented for ", name, " on an engine of kind ", nameOf(engine),
-                           "; it is for cpu (reorder C17)");
     if (Result<void> ok = reorder::checkLayout(name, desc); !ok)
       return ok;
   }
+  return {};
+}
+
+/// C17. A device's target is enough to say that both are there, and so is the kind of the other side.
+Result<void> placeEngines(ReorderDesc &reorder, const Target &target) {
+  const std::pair<const char *, EngineKind> both[] = {{"src", reorder.srcEngine}, {"dst", reorder.dstEngine}};
+  for (const auto &[name, engine] : both)
+    if (engine != EngineKind::Cpu && (target.isCpu() || engine != EngineKind::Gpu))
+      return unimplemented("a reorder is not implemented for ", name, " on an engine of kind ", nameOf(engine), "; ",
+                           target.isCpu() ? "a cpu reaches cpu alone" : "a device reaches cpu and gpu", " (reorder C17)");
+  if (reorder.srcEngine == reorder.dstEngine)
+    reorder.srcEngine = reorder.dstEngine = EngineKind::Cpu;
   return {};
 }
 
@@ -165,10 +173,12 @@ Result<void> reorder::checkLayout(std::string_view name, const TensorDesc &tenso
 Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
   VerifiedProblem problem;
   problem.desc = desc;
-  const auto &reorder = std::get<ReorderDesc>(problem.desc.op);
+  auto &reorder = std::get<ReorderDesc>(problem.desc.op);
   for (auto check : {checkPresence, checkDims, checkDst, checkCompensation, checkSupported, checkHalfBytes})
     if (Result<void> ok = check(reorder); !ok)
       return ok.takeError();
+  if (Result<void> ok = placeEngines(reorder, target); !ok)
+    return ok.takeError();
   if (Result<void> ok = reorder::checkAttributes(reorder, problem.desc.attr); !ok)
     return ok.takeError();
   listArguments(problem);

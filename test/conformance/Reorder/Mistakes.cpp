@@ -48,7 +48,7 @@ constexpr Mistake all[] = {
      "C12"},
     {"unsupported type", "reorder src=@t:@nx@m:ab dst=f32:@nx@m:ab", "C16"},
     {"unsupported type of dst", "reorder src=f32:@nx@m:ab dst=@t:@nx@m:ab", "C16"},
-    {"another device", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab dst_engine=gpu", "C17"},
+    {"no device", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab dst_engine=any", "C17"},
     {"blocks with open sizes", "reorder src=f32:?x@m:aB16b dst=f32:?x@m:ab", "C18"},
     {"padded offsets", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:s64x1:pad@nx64:at0x1", "C19"},
     {"compensation for RNN and convolution", "reorder src=f32:1x1x@nx4x@m:abcde dst=s8:1x1x@nx4x@m:abcde:rnn_u8s8@27:s8s8@27", "C20"},

@@ -66,6 +66,9 @@ void failEachCall(const std::string &line) {
 
 TEST(EachCall, OfASoftmax) { failEachCall("softmax fwd_i src=f32:5x33:ab dst=f32:5x33:ab axis=1"); }
 TEST(EachCall, OfAReorder) { failEachCall("reorder src=f32:7x33:ab dst=f16:7x33:ba"); }
+TEST(EachCall, OfAReorderFromTheHost) { failEachCall("reorder src=f32:7x33:ab dst=f16:7x33:ba dst_engine=gpu"); }
+TEST(EachCall, OfAReorderToTheHost) { failEachCall("reorder src=f32:7x33:ab dst=f16:7x33:s70x1 src_engine=gpu"); }
+TEST(EachCall, OfACopyToTheHost) { failEachCall("reorder src=f32:7x33:ab dst=f32:7x33:ab src_engine=gpu"); }
 TEST(EachCall, OfAnLstm) {
   failEachCall("rnn fwd_i cell=lstm direction=left2right src_layer=f32:4x1x16:abc weights_layer=f32:1x1x16x4x16:any "
                "weights_iter=f32:1x1x16x4x16:any bias=f32:1x1x4x16:abcd dst_layer=f32:4x1x16:abc");

@@ -23,6 +23,11 @@ std::string softmaxLine(const std::string &rows, int64_t length, const std::stri
   return concat("softmax fwd_i src=", tensor, " dst=", tensor, " axis=1", attributes.empty() ? "" : " ", attributes);
 }
 
+std::string reorderLine(const std::string &rows, const std::string &fields) {
+  const std::string tensor = concat("f32:", rows, "x", rowLength, ":ab");
+  return concat("reorder src=", tensor, " dst=", tensor, " ", fields);
+}
+
 Artifact makeDeviceArtifact(const VerifiedProblem &problem, const Target &target, const char *entry, int64_t groups, int32_t workItems) {
   Artifact artifact;
   artifact.codeKind = CodeKind::SpirV;
@@ -41,11 +46,11 @@ Artifact makeDeviceArtifact(const VerifiedProblem &problem, const Target &target
 }
 
 Artifact addOne(const VerifiedProblem &problem, const Target &target) {
-  return makeDeviceArtifact(problem, target, "add_one", std::get<SoftmaxDesc>(problem.desc.op).src.dims[0]);
+  return makeDeviceArtifact(problem, target, "add_one", problem.arguments[0].desc.dims[0]);
 }
 
 Artifact addTwoByRows(const VerifiedProblem &problem, const Target &target) {
-  const TensorDesc &src = std::get<SoftmaxDesc>(problem.desc.op).src;
+  const TensorDesc &src = problem.arguments[0].desc;
   const bool isOpen = src.hasRuntimeDims();
   Artifact artifact = makeDeviceArtifact(problem, target, isOpen ? "add_one_open" : "add_one", 1);
   Polynomial rows(src.dims[0]), bytes(src.dims[0] * rowBytes), row;
@@ -83,11 +88,21 @@ std::vector<uint8_t> blobOf(const engine &device, const std::string &line, const
   return {bytes.begin(), bytes.end()};
 }
 
+namespace {
+
+/// Where a reorder has a tensor; of another primitive it is on the device.
+engine sideOf(const primitive_desc &desc, quern_query_t side, const engine &device) {
+  quern_engine_t found = nullptr;
+  return quern_primitive_desc_query(desc.get(), side, 0, &found) == quern_success ? engine(found, true) : device;
+}
+
+} // namespace
+
 DeviceRun::DeviceRun(const engine &device, const std::string &line, const Maker &make, const std::string &shape)
-    : desc(device, line), kernel(desc, blobOf(device, line, make)) {
+    : desc(device, line), kernel(make ? primitive(desc, blobOf(device, line, make)) : primitive(desc)) {
   const primitive_desc sized(device, shape.empty() ? line : shape);
-  src = memory(sized.src_desc(), device);
-  dst = memory(sized.dst_desc(), device);
+  src = memory(sized.src_desc(), sideOf(desc, quern_query_reorder_src_engine, device));
+  dst = memory(sized.dst_desc(), sideOf(desc, quern_query_reorder_dst_engine, device));
   arguments = {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}};
 }
 

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Primitives whose kernels are those of kernels.ll, given to the C API as cache blobs: no compiler is needed. What they compute has nothing
-// to do with the softmax that they are made for.
+// to do with the softmax or reorder that they are made for.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_LEVELZERO_DEVICEARTIFACTS_H
@@ -29,6 +29,9 @@ inline constexpr int64_t rowBytes = rowLength * 4;
 std::string readTestSpirv();
 /// "softmax …" on f32:ROWSxLENGTH; `rows` may be "?".
 std::string softmaxLine(const std::string &rows, int64_t length = rowLength, const std::string &attributes = "");
+
+/// "reorder …" of f32:ROWSxLENGTH to the same layout; `fields` say more.
+std::string reorderLine(const std::string &rows, const std::string &fields);
 
 /// What an artifact for a problem begins with: one step of `entry` over `groups` groups of `workItems`.
 Artifact makeDeviceArtifact(const VerifiedProblem &problem, const Target &target, const char *entry, int64_t groups,

@@ -92,10 +92,17 @@ TEST_F(Interop, AnExecutionIsOrderedByEvents) {
   ASSERT_DONE(quern_ze_interop_engine_get_device(made, &itsDevice));
   ASSERT_DONE(quern_ze_interop_engine_get_context(made, &itsContext));
   EXPECT_TRUE(itsDriver == driver && itsDevice == device && itsContext == context);
-  const DeviceRun::Maker makers[] = {addOne, addTwoByRows};
+  struct {
+    std::string line;
+    DeviceRun::Maker make;
+    float sum;
+  } const cases[] = {{softmaxLine("4"), addOne, 1},
+                     {softmaxLine("4"), addTwoByRows, 2},
+                     {reorderLine("4", "dst_engine=gpu attr.post_ops=eltwise(alg=linear,alpha=1)"), addTwoByRows, 2},
+                     {reorderLine("4", "dst_engine=gpu"), nullptr, 0}};
   for (bool isLent : {true, false})
-    for (int kind = 0; kind < 2; ++kind) {
-      DeviceRun run(own, softmaxLine("4"), makers[kind]);
+    for (const auto &each : cases) {
+      DeviceRun run(own, each.line, each.make);
       quern_stream_t handle = nullptr;
       if (isLent)
         ASSERT_DONE(quern_ze_interop_stream_create(&handle, made, list, 1));
@@ -108,7 +115,11 @@ TEST_F(Interop, AnExecutionIsOrderedByEvents) {
       EXPECT_EQ(itsList == list, isLent);
       std::fill_n(result, 4 * rowLength, -1.0f);
       ASSERT_OK(zeEventHostReset(before));
-      const auto memories = memoriesOf(run, own);
+      auto memories = memoriesOf(run, own);
+      if (run.src.get_engine().get_kind() == engine::kind::cpu) {
+        run.fill();
+        memories[QUERN_ARG_SRC] = run.src;
+      }
       const quern_exec_arg_t arguments[] = {{QUERN_ARG_SRC, memories.at(QUERN_ARG_SRC).get()},
                                             {QUERN_ARG_DST, memories.at(QUERN_ARG_DST).get()}};
       ze_event_handle_t after{};
@@ -118,7 +129,7 @@ TEST_F(Interop, AnExecutionIsOrderedByEvents) {
       ASSERT_OK(zeEventHostSignal(before));
       ASSERT_OK(zeEventHostSynchronize(after, UINT64_MAX));
       for (int i = 0; i < 4 * rowLength; ++i)
-        ASSERT_EQ(result[i], static_cast<float>(i + 1 + kind));
+        ASSERT_EQ(result[i], static_cast<float>(i) + each.sum);
       order.wait();
     }
 }

@@ -182,7 +182,7 @@ TEST(ReorderVerify, RefusesTensorsByNumber) {
       {"C6", "reorder src=f32:8x9:ab dst=u8:8x9:ab:s8s8@1", invalid, "dst is of type u8; compensation"},
       {"C6", "reorder src=f32:8x9:ab dst=f32:8x9:ab:scale_adjust@0.5", invalid, "(flags 2)"},
       {"C17", "reorder src=f32:8x9:ab dst=f32:8x9:ab dst_engine=gpu", unsupported, "dst on an engine of kind gpu"},
-      {"C17", "reorder src=f32:8x9:ab dst=f32:8x9:ab src_engine=gpu", unsupported, "src on an engine of kind gpu"},
+      {"C17", "reorder src=f32:8x9:ab dst=f32:8x9:ab src_engine=gpu", unsupported, "src on an engine of kind gpu; a cpu reaches cpu alone"},
       {"C18", "reorder src=f32:?x9:s9x1:blk4b:pad?x12 dst=f32:?x9:ab", unsupported, "for inner blocks in src"},
       {"C18", "reorder src=f32:8x9:ab dst=f32:8x9:s?x1:pad8x16", unsupported, "for padding in dst"},
       {"C18", "reorder src=f32:8x9:ab dst=s8:8x9:s?x1:s8s8@1", unsupported, "for compensation in dst"},

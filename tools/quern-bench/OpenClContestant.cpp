@@ -46,24 +46,22 @@ public:
   }
 
   std::string prepare(const Problem &problem) override {
-    OpenClSource source = openClSourceFor(problem);
     release();
-    build(source.text);
-    items = source.items;
-    group = source.group;
-    cl_uint next = 0;
-    for (const ArgumentInfo &argument : problem.verified.arguments) {
-      const auto bytes = static_cast<size_t>(argument.desc.bytes());
-      Buffer values = makeBuffer(argument.desc.bytes());
-      fillArgument(values.get(), argument);
-      cl_int status = 0;
-      memories.push_back(allocate(context, device, nullptr, bytes, 64, &status));
-      check(status, "clDeviceMemAllocINTEL");
-      check(copy(queue, CL_TRUE, memories.back(), values.get(), bytes, 0, nullptr, nullptr), "clEnqueueMemcpyINTEL");
-      check(setPointer(kernel, next++, memories.back()), "clSetKernelArgMemPointerINTEL");
+    for (const ArgumentInfo &argument : problem.verified.arguments)
+      memories.push_back(makeMemory(argument));
+    std::vector<OpenClSource> sources = openClSourcesFor(problem);
+    const OpenClSource *best = &sources.front();
+    double shortest = 0;
+    for (const OpenClSource &source : sources) {
+      make(source);
+      run(1);
+      constexpr int64_t calls = 3;
+      if (const double ns = Contestant::time(calls); &source == best || ns < shortest)
+        best = &source, shortest = ns;
     }
-    run(1);
-    return source.group ? "OpenCL C, a row to a group" : "OpenCL C";
+    if (best != &sources.back())
+      make(*best);
+    return "OpenCL C, " + best->what;
   }
 
   void run(int64_t calls) override {
@@ -103,6 +101,27 @@ private:
       throw std::runtime_error(std::string(call) + " gave " + std::to_string(status));
   }
 
+  void *makeMemory(const ArgumentInfo &argument) {
+    const auto bytes = static_cast<size_t>(argument.desc.bytes());
+    Buffer values = makeBuffer(argument.desc.bytes());
+    fillArgument(values.get(), argument);
+    cl_int status = 0;
+    void *memory = allocate(context, device, nullptr, bytes, 64, &status);
+    check(status, "clDeviceMemAllocINTEL");
+    check(copy(queue, CL_TRUE, memory, values.get(), bytes, 0, nullptr, nullptr), "clEnqueueMemcpyINTEL");
+    return memory;
+  }
+
+  void make(const OpenClSource &source) {
+    dropKernel();
+    build(source.text);
+    items = source.items;
+    group = source.group;
+    cl_uint next = 0;
+    for (void *memory : memories)
+      check(setPointer(kernel, next++, memory), "clSetKernelArgMemPointerINTEL");
+  }
+
   void build(const std::string &text) {
     const char *source = text.c_str();
     cl_int status = 0;
@@ -124,6 +143,10 @@ private:
     for (void *memory : memories)
       free(context, memory);
     memories.clear();
+    dropKernel();
+  }
+
+  void dropKernel() {
     if (kernel)
       name<decltype(clReleaseKernel)>("clReleaseKernel")(std::exchange(kernel, nullptr));
   }

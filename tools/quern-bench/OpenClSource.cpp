@@ -3,144 +3,206 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Indices, offsets and conversions are written out with the problem's numbers as constants, so that the runtime's compiler sees all there
-// is to see.
+// A kernel takes its index apart in the order of some tensor's memory, padding included, and writes what OpenClValues says.
 //
 //===----------------------------------------------------------------------===//
 #include "OpenClSource.h"
 
+#include "OpenClValues.h"
+
+#include <algorithm>
 #include <stdexcept>
 
 namespace quern::bench {
 
 namespace {
 
-constexpr size_t groupOfRow = 256;
+/// Part of a dim, which lies `stride` elements apart in memory and `unit` apart along the dim.
+struct Level {
+  int dim;
+  int64_t extent, unit, stride;
+};
 
-const char *typeOf(DataType type) {
-  switch (type) {
-  case DataType::F32:
-    return "float";
-  case DataType::BF16:
-    return "ushort";
-  case DataType::F16:
-    return "half";
-  case DataType::S32:
-    return "int";
-  case DataType::S8:
-    return "char";
-  case DataType::U8:
-    return "uchar";
-  default:
-    throw std::runtime_error("no plain kernel for " + std::string(nameOf(type)));
-  }
-}
-
-/// As a float.
-std::string loaded(DataType type, const std::string &place) {
-  if (type == DataType::BF16)
-    return "as_float((uint)" + place + " << 16)";
-  return type == DataType::F16 ? "vload_half(0, &" + place + ")" : "(float)" + place;
-}
-
-std::string stored(DataType type, const std::string &place, const std::string &value) {
-  if (type == DataType::F32)
-    return place + " = " + value + ";";
-  if (type == DataType::BF16)
-    return place + " = to_bf16(" + value + ");";
-  if (type == DataType::F16)
-    return "vstore_half_rte(" + value + ", 0, &" + place + ");";
-  return place + " = convert_" + typeOf(type) + "_sat_rte(" + value + ");";
-}
-
-/// Of the element with logical indices i0, i1, …
-std::string offsetOf(const TensorDesc &tensor) {
-  std::string text = std::to_string(tensor.offset0) + "L";
+/// All but `axis`, fastest first.
+std::vector<Level> levelsOf(const TensorDesc &tensor, int axis) {
+  std::vector<Level> levels;
   int64_t inBlock[maxDims], stride = 1;
   std::fill_n(inBlock, maxDims, 1);
   for (int i = tensor.innerBlockCount - 1; i >= 0; --i) {
-    int64_t dim = tensor.innerIndices[i], block = tensor.innerBlocks[i];
-    text += " + (i" + std::to_string(dim) + " / " + std::to_string(inBlock[dim]) + "u % " + std::to_string(block) + "u) * " +
-            std::to_string(stride) + "L";
-    inBlock[dim] *= block;
-    stride *= block;
+    auto dim = static_cast<int>(tensor.innerIndices[i]);
+    levels.push_back({dim, tensor.innerBlocks[i], inBlock[dim], stride});
+    inBlock[dim] *= tensor.innerBlocks[i];
+    stride *= tensor.innerBlocks[i];
   }
   for (int d = 0; d < tensor.ndims; ++d)
-    text += " + (i" + std::to_string(d) + " / " + std::to_string(inBlock[d]) + "u) * " + std::to_string(tensor.strides[d]) + "L";
-  return text;
+    levels.push_back({d, tensor.paddedDims[d] / inBlock[d], inBlock[d], tensor.strides[d]});
+  std::erase_if(levels, [&](const Level &level) { return level.dim == axis || level.extent == 1; });
+  std::sort(levels.begin(), levels.end(), [](const Level &a, const Level &b) { return a.stride < b.stride; });
+  return levels;
 }
 
-/// Declares i0, i1, … from `at`, without `axis`, the last dim fastest.
-std::string indicesFrom(const TensorDesc &tensor, int axis) {
-  std::string text;
-  for (int d = tensor.ndims - 1; d >= 0; --d)
+int64_t countOf(const std::vector<Level> &levels) {
+  int64_t count = 1;
+  for (const Level &level : levels)
+    count *= level.extent;
+  return count;
+}
+
+/// Declares i0, i1, … but that of `axis` from an expression.
+std::string indices(const TensorDesc &tensor, const std::vector<Level> &levels, int axis, const std::string &from) {
+  std::string text = "  uint at = " + from + ", digit;\n  uint ";
+  for (int d = 0; d < tensor.ndims; ++d)
     if (d != axis)
-      text += "  uint i" + std::to_string(d) + " = at % " + std::to_string(tensor.dims[d]) + "u; at /= " + std::to_string(tensor.dims[d]) +
-              "u;\n";
+      text += "i" + std::to_string(d) + " = 0, ";
+  text.replace(text.size() - 2, 2, ";\n");
+  if (tensor.ndims == 1 && axis == 0)
+    text = "  uint at = " + from + ", digit;\n";
+  for (const Level &level : levels)
+    text += "  digit = at % " + std::to_string(level.extent) + "u; at /= " + std::to_string(level.extent) + "u; i" +
+            std::to_string(level.dim) + " += digit * " + std::to_string(level.unit) + "u;\n";
   return text;
 }
 
-void checkPlain(const Problem &problem) {
-  const Attributes &attr = problem.verified.desc.attr;
-  bool isPlain = attr.scales.empty() && attr.zeroPoints.empty() && attr.postOps.empty() && problem.verified.arguments.size() == 2;
-  for (const ArgumentInfo &argument : problem.verified.arguments)
-    isPlain &= !argument.desc.hasRuntimeDims() && !argument.desc.extras.flags && !(argument.isOutput && argument.desc.hasPadding());
-  if (!isPlain)
-    throw std::runtime_error("no plain kernel for attributes, padding, compensation or open sizes");
+/// Whether the indices but that of `axis` are of an element, not of padding; empty: always.
+std::string inside(const TensorDesc &tensor, int axis) {
+  std::string text;
+  for (int d = 0; d < tensor.ndims; ++d)
+    if (d != axis && tensor.paddedDims[d] != tensor.dims[d])
+      text += (text.empty() ? "" : " && ") + ("i" + std::to_string(d) + " < " + std::to_string(tensor.dims[d]) + "u");
+  return text;
 }
 
-std::string headOf(const TensorDesc &src, const TensorDesc &dst) {
-  return std::string("ushort to_bf16(float x) { uint u = as_uint(x); return x != x ? 0x7fc0 : (u + 0x7fff + (u >> 16 & 1)) >> 16; }\n") +
-         "kernel void k(global const " + typeOf(src.dataType) + " *src, global " + typeOf(dst.dataType) + " *dst) {\n";
-}
+std::string headOf(const OpenClValues &values) { return OpenClValues::helpers() + "kernel void k(" + values.parameters() + ") {\n"; }
 
-OpenClSource reorderSource(const TensorDesc &src, const TensorDesc &dst) {
-  OpenClSource source;
-  source.items = static_cast<size_t>(dst.elements());
-  source.text = headOf(src, dst) + "  uint at = get_global_id(0);\n" + indicesFrom(dst, -1);
-  std::string from = "src[" + offsetOf(src) + "]", to = "dst[" + offsetOf(dst) + "]";
-  source.text += src.dataType == dst.dataType ? "  " + to + " = " + from + ";\n}\n"
-                                              : "  " + stored(dst.dataType, to, loaded(src.dataType, from)) + "\n}\n";
+/// Two elements to a work-item, which writes a byte.
+OpenClSource packedReorder(const OpenClValues &values) {
+  const TensorDesc &dst = values.tensor(arg::dst);
+  const std::vector<Level> levels = levelsOf(dst, -1);
+  if (dst.elements() % 2 || dst.bytes() * 2 != dst.elements())
+    throw std::runtime_error("no plain kernel for bytes of which a half is padding");
+  const bool isSigned = dst.dataType == DataType::S4;
+  if (!isSigned && dst.dataType != DataType::U4)
+    throw std::runtime_error("no plain kernel for " + std::string(nameOf(dst.dataType)));
+  const std::string clamped = isSigned ? "clamp(convert_int_rte(v), -8, 7)" : "clamp(convert_int_rte(v), 0, 15)";
+  OpenClSource source{"a byte to a work-item", headOf(values), static_cast<size_t>(dst.bytes())};
+  source.text += "  uint byte = 0;\n  for (uint half_ = 0; half_ < 2; ++half_) {\n" +
+                 indices(dst, levels, -1, "get_global_id(0) * 2 + half_") +
+                 "  float v = " + values.finished(arg::dst, values.loaded(arg::src)) + ";\n  byte |= (" + clamped +
+                 " & 15) << half_ * 4;\n  }\n  " + values.nameOf(arg::dst) + "[get_global_id(0)] = byte;\n}\n";
   return source;
 }
 
-OpenClSource softmaxSource(const SoftmaxDesc &softmax) {
-  constexpr int64_t fewRows = 512, longRow = 256;
-  const TensorDesc &src = softmax.src, &dst = softmax.dst;
-  std::string axis = std::to_string(softmax.axis);
-  int64_t length = src.dims[softmax.axis], rows = src.elements() / length;
-  bool inGroups = rows < fewRows && length >= longRow;
-  OpenClSource source;
-  source.group = inGroups ? groupOfRow : 0;
-  source.items = static_cast<size_t>(rows) * (inGroups ? groupOfRow : 1);
-  std::string first = inGroups ? "get_local_id(0)" : "0", step = inGroups ? std::to_string(groupOfRow) : "1";
-  std::string loop =
-      "  for (uint i" + axis + " = " + first + "; i" + axis + " < " + std::to_string(length) + "; i" + axis + " += " + step + ") ";
-  std::string x = loaded(src.dataType, "src[" + offsetOf(src) + "]"), to = "dst[" + offsetOf(dst) + "]";
-  bool isLog = softmax.alg == Alg::SoftmaxLog;
-  source.text =
-      headOf(src, dst) + "  uint at = " + (inGroups ? "get_group_id(0)" : "get_global_id(0)") + ";\n" + indicesFrom(src, softmax.axis);
-  source.text += "  float top = -INFINITY, sum = 0;\n" + loop + "top = fmax(top, " + x + ");\n";
-  source.text += inGroups ? "  top = work_group_reduce_max(top);\n" : "";
-  source.text += loop + "sum += exp(" + x + " - top);\n";
-  source.text += inGroups ? "  sum = work_group_reduce_add(sum);\n" : "";
-  source.text += isLog ? "  sum = log(sum);\n" : "  sum = 1 / sum;\n";
-  std::string result = isLog ? x + " - top - sum" : "exp(" + x + " - top) * sum";
-  source.text += loop + stored(dst.dataType, to, result) + "\n}\n";
+OpenClSource reorderInOrderOf(const OpenClValues &values, const TensorDesc &order, const std::string &what) {
+  const TensorDesc &dst = values.tensor(arg::dst);
+  const std::vector<Level> levels = levelsOf(order, -1);
+  OpenClSource source{what, headOf(values), static_cast<size_t>(countOf(levels))};
+  const std::string exists = inside(order, -1);
+  const std::string value = values.finished(arg::dst, values.loaded(arg::src));
+  source.text += indices(order, levels, -1, "get_global_id(0)") + "  ";
+  if (order.hasPadding() && &order != &dst)
+    source.text += "if (" + exists + ") ";
+  source.text += values.stored(arg::dst, order.hasPadding() && &order == &dst ? "((" + exists + ") ? " + value + " : 0)" : value) + "\n}\n";
   return source;
+}
+
+std::vector<OpenClSource> reorderSources(const OpenClValues &values) {
+  const TensorDesc &src = values.tensor(arg::src), &dst = values.tensor(arg::dst);
+  if (bitsOf(dst.dataType) == 4)
+    return {packedReorder(values)};
+  std::vector<OpenClSource> sources = {reorderInOrderOf(values, dst, "in the order of dst")};
+  if (!dst.hasPadding() && !src.samePlaces(dst))
+    sources.push_back(reorderInOrderOf(values, src, "in the order of src"));
+  return sources;
+}
+
+/// The statements of a row, whose work-items begin at `first` and are `step` apart.
+class SoftmaxRow {
+public:
+  SoftmaxRow(const OpenClValues &values, const SoftmaxDesc &softmax, bool inGroup)
+      : values(values), softmax(softmax), inGroup(inGroup), output(isForward(softmax.prop) ? arg::dst : arg::diffSrc),
+        tensor(values.tensor(output)) {}
+
+  std::string text() const {
+    const std::string isRow = inside(tensor, softmax.axis);
+    const int64_t length = tensor.dims[softmax.axis], padded = tensor.paddedDims[softmax.axis];
+    std::string body = isForward(softmax.prop) ? forward(length) : backward(length);
+    if (padded != length)
+      body += loop(length, padded) + values.stored(output, "0") + "\n";
+    return isRow.empty() ? body
+                         : "  if (" + isRow + ") {\n" + body + "  } else {\n" + loop(0, padded) + values.stored(output, "0") + "\n  }\n";
+  }
+
+private:
+  std::string loop(int64_t from, int64_t to) const {
+    const std::string i = "i" + std::to_string(softmax.axis);
+    const std::string first = inGroup ? std::to_string(from) + " + get_local_id(0)" : std::to_string(from);
+    return "  for (uint " + i + " = " + first + "; " + i + " < " + std::to_string(to) + "; " + i +
+           (inGroup ? " += get_local_size(0)) " : " += 1) ");
+  }
+  std::string reduced(const char *name, const char *operation) const {
+    return inGroup ? std::string("  ") + name + " = work_group_reduce_" + operation + "(" + name + ");\n" : "";
+  }
+  std::string forward(int64_t length) const {
+    const std::string x = values.element(arg::src), real = values.real();
+    const bool isLog = softmax.alg == Alg::SoftmaxLog;
+    std::string body =
+        "  " + real + " top = -INFINITY, sum = 0;\n" + loop(0, length) + "top = fmax(top, " + x + ");\n" + reduced("top", "max");
+    if (softmax.alg == Alg::SoftmaxAccurateInfAsZero)
+      body += "  top = top == -INFINITY ? 0 : top;\n";
+    body += loop(0, length) + "sum += exp(" + x + " - top);\n" + reduced("sum", "add");
+    body += isLog                                          ? "  sum = log(sum);\n"
+            : softmax.alg == Alg::SoftmaxAccurateInfAsZero ? "  sum = sum == 0 ? 0 : 1 / sum;\n"
+                                                           : "  sum = 1 / sum;\n";
+    const std::string result = (isLog ? "(" + x + " - top - sum)" : "(exp(" + x + " - top) * sum)") +
+                               (values.scale(arg::src).empty() ? "" : " * " + values.scale(arg::src));
+    return body + loop(0, length) + values.stored(output, values.finished(output, result)) + "\n";
+  }
+  std::string backward(int64_t length) const {
+    const std::string y = values.loaded(arg::dst), dy = values.loaded(arg::diffDst);
+    const bool isLog = softmax.alg == Alg::SoftmaxLog;
+    return std::string("  ") + values.real() + " sum = 0;\n" + loop(0, length) + "sum += " + (isLog ? dy : dy + " * " + y) + ";\n" +
+           reduced("sum", "add") + loop(0, length) +
+           values.stored(output, isLog ? dy + " - exp(" + y + ") * sum" : y + " * (" + dy + " - sum)") + "\n";
+  }
+
+  const OpenClValues &values;
+  const SoftmaxDesc &softmax;
+  bool inGroup;
+
+public:
+  int32_t output; ///< argument
+  const TensorDesc &tensor;
+};
+
+OpenClSource softmaxSource(const OpenClValues &values, const SoftmaxDesc &softmax, size_t group) {
+  const SoftmaxRow row(values, softmax, group > 0);
+  const std::vector<Level> levels = levelsOf(row.tensor, softmax.axis);
+  OpenClSource source{group ? "a row to a group" : "a row to a work-item", headOf(values)};
+  source.items = static_cast<size_t>(countOf(levels)) * std::max<size_t>(group, 1);
+  source.group = group;
+  source.text += indices(row.tensor, levels, softmax.axis, group ? "get_group_id(0)" : "get_global_id(0)") + row.text() + "}\n";
+  return source;
+}
+
+std::vector<OpenClSource> softmaxSources(const OpenClValues &values, const SoftmaxDesc &softmax) {
+  constexpr size_t group = 256;
+  constexpr int64_t shortRow = 32;
+  std::vector<OpenClSource> sources = {softmaxSource(values, softmax, 0)};
+  if (const TensorDesc &tensor = isForward(softmax.prop) ? softmax.dst : softmax.diffSrc; tensor.dims[softmax.axis] >= shortRow)
+    sources.push_back(softmaxSource(values, softmax, group));
+  return sources;
 }
 
 } // namespace
 
-OpenClSource openClSourceFor(const Problem &problem) {
-  checkPlain(problem);
+std::vector<OpenClSource> openClSourcesFor(const Problem &problem) {
+  const OpenClValues values(problem);
   const auto &op = problem.verified.desc.op;
-  if (const auto *reorder = std::get_if<ReorderDesc>(&op))
-    return reorderSource(reorder->src, reorder->dst);
-  const auto *softmax = std::get_if<SoftmaxDesc>(&op);
-  if (!softmax || !isForward(softmax->prop) || softmax->alg == Alg::SoftmaxAccurateInfAsZero)
-    throw std::runtime_error("no plain kernel for this primitive or algorithm");
-  return softmaxSource(*softmax);
+  if (std::holds_alternative<ReorderDesc>(op))
+    return reorderSources(values);
+  if (const auto *softmax = std::get_if<SoftmaxDesc>(&op))
+    return softmaxSources(values, *softmax);
+  throw std::runtime_error("no plain kernel for this primitive");
 }
 
 } // namespace quern::bench

@@ -9,15 +9,17 @@
 
 namespace quern::bench {
 
-/// A kernel `k` as one writes it first: a work-item computes an element of a reorder, or a row of a softmax; long rows, where there are
-/// few, get a group. Its arguments are the problem's.
+/// A kernel `k` whose arguments are the problem's.
 struct OpenClSource {
+  std::string what; ///< "a row to a group"
   std::string text;
   size_t items = 1, group = 0; ///< work-items in all, and of a group; 0: as the runtime likes
 };
 
-/// Throws std::runtime_error for what has no such kernel: attributes, open sizes, compensation, other primitives.
-OpenClSource openClSourceFor(const Problem &problem);
+/// The kernels that one writes first, of which the fastest counts: of a reorder an element to a work-item, neighbours in the order of the
+/// destination or of the source; of a softmax a row to a work-item, and one to a group.
+/// Throws std::runtime_error for what has none: open sizes, compensation, other primitives.
+std::vector<OpenClSource> openClSourcesFor(const Problem &problem);
 
 } // namespace quern::bench
 

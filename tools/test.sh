@@ -108,9 +108,13 @@ conformanceByProcess() { # as conformance, compiled in other processes and linke
   QUERN_COMPILER=process conformance "$@" --linker=loader
 }
 
-conformanceOnDevice() { # SETS OPTION…: on the Level Zero driver of the tests, over Intel's OpenCL runtime
+onDevice() { # COMMAND…: on the Level Zero driver of the tests, over Intel's OpenCL runtime
   ZE_ENABLE_ALT_DRIVERS=$root/build/release/lib/tests/libze_over_opencl.so LD_LIBRARY_PATH=$root/build/peers/intel-opencl/lib \
-    ZE_OPENCL_LIBRARY=$root/build/peers/intel-opencl/lib/libintelocl.so conformance release "$1" --engine=gpu "${@:2}"
+    ZE_OPENCL_LIBRARY=$root/build/peers/intel-opencl/lib/libintelocl.so "$@" --engine=gpu
+}
+
+onDeviceInBrief() { # COMMAND…: as onDevice, where that runtime's compiler, which unrolls loops, would take most of the time
+  CL_CONFIG_LLVM_OPTIONS=-unroll-count=1 onDevice "$@"
 }
 
 differential() { # PEER SETS OPTION…: the same problems against a genuine oneDNN
@@ -145,9 +149,10 @@ if [ $mode = full ]; then
   step tests "every cell of reorder, every ISA" conformance release reorder,reorder-round-trips --all --isa=all
   step tests "every pair of tags" conformance release reorder-tags --all --linker=orc
 fi
-step tests "conformance of softmax, device" conformanceOnDevice softmax "$(pick --count=20 --count=200 --count=0)" --linker=orc
-step tests "conformance of reorder, device" conformanceOnDevice reorder "$(pick --count=40 --count=200 --count=0)" --linker=orc
-step tests "conformance of rnn, device" conformanceOnDevice rnn "$(pick --count=15 --count=20 --count=300)" --linker=orc
+step tests "conformance of softmax, device" onDevice conformance release softmax "$(pick --count=20 --count=200 --all)" --linker=orc
+step tests "conformance of reorder, device" onDevice conformance release reorder "$(pick --count=40 --count=300 --all)" --linker=orc
+step tests "conformance of rnn, device" onDeviceInBrief conformance release rnn "$(pick --count=30 --count=146 --count=0)" --linker=orc
+step one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
 step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 
 if [ $mode != quick ]; then

@@ -275,7 +275,10 @@ func::FuncOp DeviceMapEmitter::emit() {
   if (plan.isThroughMemory)
     readBox();
   constexpr int64_t shortBody = 6; // operations
-  forPoints(plan.written, opsOf(problem.op) > shortBody, [&](const Point &point) { writePoint(point); });
+  // Not around a condition `lane < 1`: Intel's OpenCL runtime for CPUs then takes what is chosen by it for the same in all lanes.
+  bool isOnePointRead = llvm::any_of(problem.limits, [](const Limit &limit) { return llvm::is_contained(limit.weights, limit.read); });
+  bool isRolled = opsOf(problem.op) > shortBody && !isOnePointRead;
+  forPoints(plan.written, isRolled, [&](const Point &point) { writePoint(point); });
   return kernel.function;
 }
 

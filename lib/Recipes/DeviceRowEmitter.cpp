@@ -36,7 +36,9 @@ Value DeviceRowEmitter::subGroupOfItem() { return create<gpu::SubgroupIdOp>(Inte
 void DeviceRowEmitter::emitPlace() {
   local = create<gpu::ThreadIdOp>(gpu::Dimension::x);
   Value block = create<gpu::BlockIdOp>(gpu::Dimension::x), inGroup;
-  bool isOfSubGroup = plan.share == RowShare::SubGroup && plan.rows > 1;
+  // The lane, also where the group is one sub-group: Intel's OpenCL runtime for CPUs runs a kernel whose effects all depend on the local
+  // index for those work-items alone, as if no shuffle read the others'.
+  bool isOfSubGroup = plan.share == RowShare::SubGroup;
   item = isOfSubGroup ? laneOfItem() : plan.items == 1 ? index(0) : local;
   if (plan.rows > 1)
     inGroup = isOfSubGroup ? subGroupOfItem() : local;

@@ -17,7 +17,7 @@ using namespace quern::rows;
 
 bool DeviceRowPlan::compensates() const {
   constexpr int64_t manyTerms = 128;
-  return !isHeld && typical(chain.rowExtent) / step() > manyTerms;
+  return !isHeld && typical(chain.rowExtent) / items > manyTerms;
 }
 
 namespace {

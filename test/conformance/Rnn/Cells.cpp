@@ -85,7 +85,8 @@ std::vector<Feature> featuresOf(const PrimitiveDesc &desc) {
 int64_t cellsOfARound() { return static_cast<int64_t>(round().size()); }
 
 Cell cellOf(int64_t number) {
-  int64_t count = cellsOfARound(), index = number % count, turn = number / count % roundsOfAll;
+  constexpr int64_t step = 59; // a few cells in a row are of all kinds, directions and types
+  int64_t count = cellsOfARound(), index = number % count * step % count, turn = number / count % roundsOfAll;
   Cell cell = round()[static_cast<size_t>(index)];
   constexpr int64_t families = std::size(allFamilies); // coprime to the number of option sets: a turn of both is a turn of all pairs
   cell.options = static_cast<int>((turn + index) % optionSets);

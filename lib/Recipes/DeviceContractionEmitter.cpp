@@ -51,6 +51,7 @@ func::FuncOp DeviceEmitter::emit() {
 /// Which rows and columns are the work-item's, and which part of K.
 void DeviceEmitter::emitPlace() {
   block = part = tile = index(0);
+  zero = create<gpu::BlockIdOp>(gpu::Dimension::y); // groups lie along x
   if (plan.blocks * plan.parts > 1) {
     Value subGroup = create<gpu::SubgroupIdOp>(IntegerAttr());
     block = plan.parts == 1 ? subGroup : plan.blocks == 1 ? block : create<arith::RemUIOp>(subGroup, index(plan.blocks)).getResult();
@@ -146,7 +147,7 @@ void DeviceEmitter::emitPointsOfMemory(Value memory, Value base) {
     };
     choose(exists(point), [&] { emitPoint(point, sumOf); });
   };
-  forRange(part, index(plan.rows * plan.vectors), body, plan.parts);
+  forRange(part, hidden(index(plan.rows * plan.vectors)), body, plan.parts);
 }
 
 static Value knownAt(ArrayRef<std::pair<TileAccess, Value>> known, const TileAccess &access) {

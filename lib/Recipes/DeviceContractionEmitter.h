@@ -77,11 +77,14 @@ private:
   Value converted(const Product::Factor &factor, Value v);
   Value ofLane(Value v, int64_t lane);
   Value rowOf(Value row, bool mayBeBeyond);
+  /// The same number, which no compiler knows.
+  Value hidden(Value number) { return linear(0, {{number, 1}, {zero, 1}}); }
 
   const DevicePlan &plan;
   const Chain &chain;
   mlir::func::FuncOp problem;
   Value lane, block, part;            ///< of the work-item in its sub-group, and of that in the group
+  Value zero;                         ///< that no compiler knows
   Value tile, rowCount, firstRow;     ///< and of the sub-group
   Values columns;                     ///< by vector: the lane's
   llvm::DenseMap<Type, Value> panels; ///< memory by the type of elements

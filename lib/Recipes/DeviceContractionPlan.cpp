@@ -49,31 +49,41 @@ private:
 /// Sub-groups that are in flight on a device of some size.
 constexpr int64_t enoughSubGroups = 512;
 
+/// The smallest of at least eight: registers of a work-item are fewest in a large one, and only sums that are many use what is read often.
 void Planner::chooseSubGroup() {
-  constexpr int64_t best = 16;
+  constexpr int64_t least = 8;
   plan.subGroup = strategy.subGroupSizes.back();
   for (int64_t size : llvm::reverse(strategy.subGroupSizes))
-    if (size >= best)
+    if (size >= least)
       plan.subGroup = size;
 }
 
-/// Of a work-item: half of its registers.
-int64_t Planner::mostSums() const { return 2 * strategy.heldBytes / bytesOf(chain.sumType()) * 16 / std::max<int64_t>(plan.subGroup, 16); }
+/// Of a work-item.
+int64_t Planner::mostSums() const { return strategy.heldBytes * 16 / plan.subGroup / bytesOf(chain.sumType()); }
 
-/// A few columns for each work-item where there are few accumulators, so that an element of lhs is used several times.
+/// Columns for each work-item as fill a line, and a few where there are few accumulators, so that an element of lhs is used several times;
+/// but no fewer sub-groups for it where these are few.
 void Planner::chooseBlock() {
   constexpr int64_t wantedPerRow = 4, mostRows = 8;
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size()), most = mostSums();
-  plan.vectors = 1;
-  while (2 * plan.vectors * accumulators <= std::min(wantedPerRow, most) && plan.width() < chain.columns)
-    plan.vectors *= 2;
-  for (;; plan.vectors /= 2) {
+  auto setVectors = [&](int64_t vectors) {
+    plan.vectors = vectors;
     int64_t highest = std::clamp<int64_t>(most / plan.perRow(), 1, mostRows);
     plan.rows = chain.openRows ? highest : ceilDiv(chain.rows, ceilDiv(chain.rows, highest));
     plan.tiles = ceilDiv(chain.columns, plan.width());
-    if (plan.vectors == 1 || subGroups() >= enoughSubGroups)
+    return subGroups();
+  };
+  auto isNarrow = [&](int64_t vectors) {
+    return vectors * accumulators < wantedPerRow || vectors * plan.subGroup * bytesOf(chain.sumType()) < strategy.lineBytes;
+  };
+  int64_t vectors = 1;
+  while (2 * vectors * accumulators <= most && isNarrow(vectors) && vectors * plan.subGroup < chain.columns)
+    vectors *= 2;
+  for (int64_t now = setVectors(vectors); vectors > 1 && now < enoughSubGroups; vectors /= 2, now = subGroups())
+    if (setVectors(vectors / 2) <= now) {
+      setVectors(vectors);
       return;
-  }
+    }
 }
 
 void Planner::shareGroup() {
@@ -94,12 +104,17 @@ void Planner::shareGroup() {
 /// The steps that are written one after the other: many, so that lanes read long runs of lhs, but not too much code, and such as leave
 /// nothing of K. Where rows of lhs are neighbours, the lanes read one step of all rows.
 void Planner::chooseSteps() {
-  constexpr int64_t mostOps = 256, fewest = 4;
+  const int64_t mostOps = 2048 / plan.subGroup, mostReads = mostOps / 8;
+  constexpr int64_t fewest = 4;
   for (const Product &product : chain.products) {
     DeviceProduct &own = plan.products.emplace_back();
-    int64_t count = innerSteps(product), opsOfStep = plan.rows * plan.vectors * static_cast<int64_t>(product.sums.size()) * product.taken;
+    int64_t count = innerSteps(product), reads = plan.vectors * static_cast<int64_t>(product.sums.size());
+    int64_t opsOfRead = plan.rows * product.taken * (isa<FloatType>(product.sumType()) ? 1 : 2);
+    auto fits = [&](int64_t steps) {
+      return steps <= std::min(plan.subGroup, count) && steps * reads <= mostReads && steps * reads * opsOfRead <= mostOps;
+    };
     bool isAcross = product.lhsRow == 1 && product.packed == 1 && count > 1 && product.reduced.back().lhs != 1;
-    while (!isAcross && 2 * own.steps <= plan.subGroup && 2 * own.steps * opsOfStep <= mostOps && 2 * own.steps <= count)
+    while (!isAcross && fits(2 * own.steps))
       own.steps *= 2;
     for (int64_t fewer = own.steps; fewer >= fewest; fewer /= 2)
       if (count % fewer == 0) {

@@ -5,6 +5,7 @@
 //
 // Lane l reads row l / steps of lhs at step l % steps, so that lanes read runs of lhs and one load is several rows. Of rhs each lane reads
 // its column, or what its sub-group is to copy to the panel: along columns where these are neighbours, else along K.
+// Where loops end is hidden from the device's compiler: written out as a whole, the addresses of all steps would take its registers.
 //
 //===----------------------------------------------------------------------===//
 #include "Recipes/DeviceContractionEmitter.h"
@@ -141,7 +142,7 @@ void DeviceEmitter::copySteps(const Current &own, Value count) {
         create<memref::StoreOp>(word, own.panel, ValueRange{linear(place, {{own.inPanel, 1}, {step, own.plan.length}})});
       }
   };
-  forRange(block, count, copyStep, plan.blocks);
+  forRange(block, hidden(count), copyStep, plan.blocks);
 }
 
 /// Lanes lie along K; steps beyond the last one repeat it.
@@ -163,7 +164,7 @@ void DeviceEmitter::copyColumns(const Current &own) {
       }
     }
   };
-  forRange(block, index(plan.width()), copyColumn, plan.blocks);
+  forRange(block, hidden(index(plan.width())), copyColumn, plan.blocks);
 }
 
 /// Steps from `begin` to `end`, counted from own.first.
@@ -178,7 +179,7 @@ void DeviceEmitter::emitSteps(const Current &own, Value begin, Value end, Values
 }
 
 void DeviceEmitter::carry(Value begin, Value end, int64_t step, Values &sums, function_ref<void(Value)> body) {
-  auto loop = create<scf::ForOp>(begin, end, index(step), sums);
+  auto loop = create<scf::ForOp>(begin, hidden(end), index(step), sums);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

@@ -13,6 +13,7 @@
 #include "Cpu/CpuExecutable.h"
 #include "Events.h"
 #include "LevelZero/DeviceExecutable.h"
+#include "NativeCode.h"
 
 #include "quern-compiler/Bridge.h"
 
@@ -48,15 +49,6 @@ Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::str
   return CpuExecutable::load(std::move(artifact), std::move(bytes), problem, linker, compiler ? compiler->linkingLibrary() : nullptr);
 }
 
-/// The key of what a device's driver has made of a kernel. Another driver or device has another.
-KernelKey nativeKeyOf(const std::string &keyBytes, const ze::Device &device) {
-  const ze::DeviceProperties &properties = device.properties();
-  KernelKey own;
-  own.bytes = concat(keyBytes, "native ", properties.driverVersion, ' ', properties.id, ' ', properties.name);
-  own.digest = digestOf(own.bytes);
-  return own;
-}
-
 /// For a device. With a disk cache the driver's own binary is taken from there, or put there if there is none that the driver takes.
 Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
                                                        const Kernels::DeviceRef &device, DiskCache *disk) {
@@ -74,12 +66,8 @@ Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::s
   if (kept && !(*loaded)->isFromNative())
     disk->reject(key);
   if (!(*loaded)->isFromNative())
-    if (Result<std::string> binary = (*loaded)->nativeBinary()) {
-      native.codeKind = CodeKind::DeviceBinary;
-      native.keyBytes = key.bytes;
-      native.code = std::move(*binary);
-      (void)disk->store(key, native.serialize()); // counted there
-    }
+    if (Result<std::string> binary = (*loaded)->nativeBinary())
+      (void)disk->store(key, withNativeCode(std::move(native), key, std::move(*binary)).serialize()); // counted there
   return std::shared_ptr<const Executable>(std::move(*loaded));
 }
 
@@ -91,6 +79,23 @@ Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const Ve
   if (!executable)
     return executable.takeError();
   return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start};
+}
+
+/// The driver's binary in a blob; empty if there is none of this artifact for this driver and device.
+std::string nativeIn(std::string_view part, const std::string &keyBytes, const ze::Device &device) {
+  Result<Artifact> native = part.empty() ? Result<Artifact>(Error{Status::NotRequired, ""}) : Artifact::parse(part);
+  const bool fits = native && native->codeKind == CodeKind::DeviceBinary && native->keyBytes == nativeKeyOf(keyBytes, device).bytes;
+  return fits ? std::move(native->code) : std::string();
+}
+
+Result<AcquiredKernel> loadBlobOnDevice(Artifact artifact, const BlobParts &parts, const VerifiedProblem &problem,
+                                        const Kernels::DeviceRef &device) {
+  const int64_t start = nowNs();
+  const std::string native = nativeIn(parts.native, artifact.keyBytes, *device);
+  auto loaded = ze::DeviceExecutable::load(std::move(artifact), std::string(parts.artifact), problem, device, native);
+  if (!loaded)
+    return loaded.takeError();
+  return AcquiredKernel{std::move(*loaded), quern_origin_blob, 0, nowNs() - start};
 }
 
 /// A device's code is loaded for that device in that context, which its address tells: what is loaded keeps it alive.
@@ -187,7 +192,8 @@ Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request)
 
 Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
                                          const DeviceRef &device) {
-  Result<Artifact> artifact = Artifact::parse(bytes);
+  const BlobParts parts = splitBlob(bytes);
+  Result<Artifact> artifact = Artifact::parse(parts.artifact);
   if (!artifact)
     return invalidArguments("the cache blob cannot be used: ", artifact.error().message);
   Result<Target> compiledFor = Target::parse(artifact->target);
@@ -196,10 +202,31 @@ Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedP
   const bool runs = target.isCpu() ? compiledFor->isCpu() && compiledFor->isa <= target.isa : *compiledFor == target;
   if (!runs)
     return invalidArguments("the cache blob is for ", compiledFor->name(), "; the engine has ", target.name());
-  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, device, nullptr);
-  if (!loaded && !device && loaded.error().status == Status::RuntimeError)
+  if (device)
+    return loadBlobOnDevice(std::move(*artifact), parts, problem, device);
+  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, nullptr, nullptr);
+  if (!loaded && loaded.error().status == Status::RuntimeError)
     return invalidArguments("the cache blob cannot be used: ", loaded.error().message);
   return loaded;
+}
+
+Result<std::string> Kernels::blobOf(const Executable &executable) {
+  const auto *onDevice = dynamic_cast<const ze::DeviceExecutable *>(&executable);
+  if (!onDevice)
+    return executable.artifactBytes();
+  Result<std::string> binary = onDevice->nativeBinary();
+  Result<Artifact> artifact = Artifact::parse(executable.artifactBytes());
+  if (!binary || !artifact)
+    return binary ? artifact.takeError() : binary.takeError();
+  const KernelKey key = nativeKeyOf(artifact->keyBytes, onDevice->device());
+  return joinBlob(executable.artifactBytes(), withNativeCode(std::move(*artifact), key, std::move(*binary)).serialize());
+}
+
+void Kernels::forget(const ze::Device &device) {
+  memoryCache.drop([&](const Executable &executable) {
+    const auto *onDevice = dynamic_cast<const ze::DeviceExecutable *>(&executable);
+    return onDevice && &onDevice->device() == &device;
+  });
 }
 
 std::shared_ptr<DiskCache> Kernels::disk() {

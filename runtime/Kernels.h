@@ -52,6 +52,11 @@ public:
   Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
                                   const DeviceRef &device = nullptr);
 
+  /// What loadBlob() takes: of a device with what its driver has made of the code, which spares it the work if it is the same driver.
+  static Result<std::string> blobOf(const Executable &executable);
+  /// Nothing that is loaded for the device stays in the memory cache.
+  void forget(const ze::Device &device);
+
   MemoryCache &memory() { return memoryCache; }
   /// The disk cache in use. Never null.
   std::shared_ptr<DiskCache> disk();

@@ -69,6 +69,8 @@ Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<con
     return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0}, start);
   Result<AcquiredKernel> acquired =
       Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device);
+  if (acquired && problem->usesCallerScratchpad())
+    problem->adopt(acquired->executable);
   return make(std::move(problem), std::move(acquired), start);
 }
 
@@ -103,6 +105,9 @@ Result<void> Primitive::addSlots() {
     Result<const TensorDesc *> scratchpad = problem().scratchpadDesc();
     if (!scratchpad)
       return scratchpad.takeError();
+    if (const int64_t needed = scratchpadBytes(kernel->scratch(), problem().scratchpadThreads()); needed > (*scratchpad)->bytes())
+      return unimplemented("the kernel needs a scratchpad of ", needed, " bytes; the descriptor's, from another kernel, has ",
+                           (*scratchpad)->bytes());
     slots.push_back({QUERN_ARG_SCRATCHPAD, *scratchpad, &scratchpadName, 0, problem().engine().get(), false, false});
   }
   if (slots.size() <= fewSlots)

@@ -177,8 +177,23 @@ const std::string &Problem::text() const {
   return textForm;
 }
 
+void Problem::adopt(std::shared_ptr<const Executable> executable) const {
+  std::lock_guard lock(mutex);
+  if (!held && !adopted)
+    adopted = std::move(executable);
+}
+
+Result<std::shared_ptr<const Executable>> Problem::holdForScratchpad() const {
+  {
+    std::lock_guard lock(mutex);
+    if (adopted)
+      return adopted;
+  }
+  return hold();
+}
+
 Result<int64_t> Problem::scratchpadBytes() const {
-  Result<std::shared_ptr<const Executable>> executable = hold();
+  Result<std::shared_ptr<const Executable>> executable = holdForScratchpad();
   if (!executable)
     return executable.takeError();
   return *executable ? quern::scratchpadBytes((*executable)->scratch(), threads) : 0;
@@ -187,7 +202,7 @@ Result<int64_t> Problem::scratchpadBytes() const {
 Result<const TensorDesc *> Problem::scratchpadDesc() const {
   if (!usesCallerScratchpad())
     return &scratchpad;
-  Result<std::shared_ptr<const Executable>> executable = hold();
+  Result<std::shared_ptr<const Executable>> executable = holdForScratchpad();
   if (!executable)
     return executable.takeError();
   if (*executable && (*executable)->program().hasOpenRegions())

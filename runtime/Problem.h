@@ -49,6 +49,8 @@ public:
   Result<AcquiredKernel> acquire() const;
   /// The text form; made at the first call.
   const std::string &text() const;
+  /// A kernel that the caller has brought: questions about the scratchpad need no other, if none was held yet.
+  void adopt(std::shared_ptr<const Executable> executable) const;
   /// All of the scratch that an execution may use; brings the kernel.
   Result<int64_t> scratchpadBytes() const;
   /// The 1-D u8 descriptor of the scratchpad, or the zero descriptor; brings the kernel in user mode only.
@@ -60,6 +62,7 @@ private:
   Problem(Engine *engine, const EngineRef &src, const EngineRef &dst, VerifiedProblem &&verified, uint64_t anyFields);
   /// The kernel, kept from then on. Null if there is none.
   Result<std::shared_ptr<const Executable>> hold() const;
+  Result<std::shared_ptr<const Executable>> holdForScratchpad() const;
 
   EngineRef device, srcDevice, dstDevice;
   VerifiedProblem problem;
@@ -68,7 +71,7 @@ private:
   bool copies;
   int threads;
   mutable std::mutex mutex; ///< guards what follows
-  mutable std::shared_ptr<const Executable> held;
+  mutable std::shared_ptr<const Executable> held, adopted;
   mutable std::once_flag textOnce;
   mutable std::string textForm;
   mutable std::once_flag scratchpadOnce;

@@ -4,7 +4,8 @@
  *===----------------------------------------------------------------------===*
  *
  * For programs that use Level Zero themselves: shaped like oneDNN's dnnl_ze.h.
- * What is lent here is never destroyed, and must outlive what was made of it.
+ * What is lent here is never destroyed, and must outlive what was made of it:
+ * primitives, memory and streams, and the engine, which goes last.
  *===----------------------------------------------------------------------===*/
 #ifndef QUERN_ZE_H
 #define QUERN_ZE_H
@@ -26,6 +27,17 @@ typedef struct _ze_event_handle_t *ze_event_handle_t;
 /** An engine of kind quern_gpu on a device and context of the caller's. runtime_error: there is no loader, or the driver fails. */
 QUERN_API quern_status_t quern_ze_interop_engine_create(quern_engine_t *engine, ze_driver_handle_t driver, ze_device_handle_t device,
         ze_context_handle_t context) QUERN_NOEXCEPT;
+/**
+ * What an engine keeps from process to process, in bytes of the caller's; with null for them only *size is set. An engine of Quern keeps no
+ * kernels (primitives have cache blobs, with what the driver made of them): its blob says what it was made for, and the id is what to file it
+ * by. invalid_arguments: *size is too small, or at creation the blob is of another device, driver or build.
+ */
+QUERN_API quern_status_t quern_ze_interop_engine_get_cache_blob_id(
+        ze_driver_handle_t driver, ze_device_handle_t device, size_t *size, uint8_t *cache_blob_id) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_ze_interop_engine_get_cache_blob(
+        quern_engine_t engine, size_t *size, uint8_t *cache_blob) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_ze_interop_engine_create_from_cache_blob(quern_engine_t *engine, ze_driver_handle_t driver,
+        ze_device_handle_t device, ze_context_handle_t context, size_t size, const uint8_t *cache_blob) QUERN_NOEXCEPT;
 /** Of any engine of kind quern_gpu; invalid_arguments for another. They stay the engine's, or whose they were. */
 QUERN_API quern_status_t quern_ze_interop_engine_get_context(quern_engine_t engine, ze_context_handle_t *context) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_ze_interop_engine_get_device(quern_engine_t engine, ze_device_handle_t *device) QUERN_NOEXCEPT;

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
 #include "API/Handles.h"
+#include "Cache/Problems.h"
 #include "Cpu/Threads.h"
 #include "Events.h"
 #include "LevelZero/Stream.h"
@@ -170,9 +171,17 @@ quern_status_t quern_engine_get_info(quern_engine_t engine, quern_engine_info_t 
 }
 
 quern_status_t quern_engine_destroy(quern_engine_t engine) noexcept {
-  if (engine)
+  if (!engine)
+    return quern_success;
+  return guarded([&]() -> Result<void> {
+    // What is kept of a lent context would be given back to it when that may be gone.
+    if (const std::shared_ptr<ze::Device> device = unwrap(engine)->device; device && device->isLent()) {
+      ProblemCache::process().forget(*device);
+      Kernels::process().forget(*device);
+    }
     EngineRef::release(unwrap(engine));
-  return quern_success;
+    return {};
+  });
 }
 
 // --- Stream ------------------------------------------------------------------------------------------------------------------------------

@@ -43,6 +43,16 @@ inline Result<void> refuseHostScalar(const TensorDesc &desc, const char *what) {
   return desc.isHostScalar() ? Result<void>(invalidArguments("a host scalar ", what)) : Result<void>();
 }
 
+/// The way of the C API to give bytes: their number alone if `to` is null.
+inline Result<void> copyBytes(std::string_view bytes, const char *what, size_t *size, uint8_t *to) {
+  if (to && *size < bytes.size())
+    return invalidArguments("there is room for ", *size, " bytes of ", what, "; it has ", bytes.size());
+  if (to)
+    std::memcpy(to, bytes.data(), bytes.size());
+  *size = bytes.size();
+  return {};
+}
+
 } // namespace quern::api
 
 #endif // QUERN_RUNTIME_API_HANDLES_H

@@ -10,6 +10,7 @@
 
 #include "API/Guard.h"
 #include "API/Handles.h"
+#include "Desc/Key.h"
 #include "LevelZero/Stream.h"
 
 using namespace quern;
@@ -19,6 +20,19 @@ namespace {
 
 Result<void> requireDevice(quern_engine_t engine) {
   return unwrap(engine)->device ? Result<void>() : Result<void>(invalidArguments("the engine is a cpu, not a device of Level Zero"));
+}
+
+/// Of an engine's cache blob. An engine has no kernels: its blob says for which device, driver and build it was made, and for what target.
+std::string blobIdOf(const std::string &identity) { return concat("quern engine ", compilerBuildId(), ' ', identity, '\n'); }
+
+Result<void> createEngine(quern_engine_t *engine, ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context) {
+  Result<std::shared_ptr<ze::Device>> lent = ze::Device::lend(driver, device, context);
+  if (!lent)
+    return lent.takeError();
+  auto *created = new Engine(std::move(*lent));
+  EngineRef::retain(created);
+  wrap(created, engine);
+  return {};
 }
 
 } // namespace
@@ -31,13 +45,40 @@ quern_status_t quern_ze_interop_engine_create(quern_engine_t *engine, ze_driver_
     QUERN_REQUIRE("engine", engine);
     *engine = nullptr;
     QUERN_REQUIRE("driver", driver, "device", device, "context", context);
-    Result<std::shared_ptr<ze::Device>> lent = ze::Device::lend(driver, device, context);
-    if (!lent)
-      return lent.takeError();
-    auto *created = new Engine(std::move(*lent));
-    EngineRef::retain(created);
-    wrap(created, engine);
-    return {};
+    return createEngine(engine, driver, device, context);
+  });
+}
+
+quern_status_t quern_ze_interop_engine_get_cache_blob_id(ze_driver_handle_t driver, ze_device_handle_t device, size_t *size,
+                                                         uint8_t *id) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("driver", driver, "device", device, "size", size);
+    const Result<std::string> identity = ze::Device::identityOf(driver, device);
+    return identity ? copyBytes(blobIdOf(*identity), "cache blob id", size, id) : Result<void>(identity.error());
+  });
+}
+
+quern_status_t quern_ze_interop_engine_get_cache_blob(quern_engine_t engine, size_t *size, uint8_t *blob) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("engine", engine, "size", size);
+    if (Result<void> ok = requireDevice(engine); !ok)
+      return ok;
+    return copyBytes(blobIdOf(unwrap(engine)->device->identity()) + unwrap(engine)->targetText, "cache blob", size, blob);
+  });
+}
+
+quern_status_t quern_ze_interop_engine_create_from_cache_blob(quern_engine_t *engine, ze_driver_handle_t driver, ze_device_handle_t device,
+                                                              ze_context_handle_t context, size_t size, const uint8_t *blob) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("engine", engine);
+    *engine = nullptr;
+    QUERN_REQUIRE("driver", driver, "device", device, "context", context, "cache_blob", blob);
+    const Result<std::string> identity = ze::Device::identityOf(driver, device);
+    if (!identity)
+      return identity.error();
+    if (!std::string_view(reinterpret_cast<const char *>(blob), size).starts_with(blobIdOf(*identity)))
+      return invalidArguments("the cache blob is of another device, driver or build");
+    return createEngine(engine, driver, device, context);
   });
 }
 

@@ -11,8 +11,6 @@
 #include "Cache/Problems.h"
 #include "Compiler.h"
 
-#include <cstring>
-
 using namespace quern;
 using namespace quern::api;
 
@@ -28,13 +26,8 @@ Result<void> give(Result<std::unique_ptr<Primitive>> primitive, quern_primitive_
 Result<void> copyBlob(const Primitive &primitive, size_t *size, uint8_t *blob) {
   if (!primitive.executable())
     return Error{Status::NotRequired, "a primitive that only copies, or on an empty tensor, has no code"};
-  const std::string &bytes = primitive.executable()->artifactBytes();
-  if (blob && *size < bytes.size())
-    return invalidArguments("there is room for ", *size, " bytes of cache blob; it has ", bytes.size());
-  if (blob)
-    std::memcpy(blob, bytes.data(), bytes.size());
-  *size = bytes.size();
-  return {};
+  const Result<std::string> bytes = Kernels::blobOf(*primitive.executable());
+  return bytes ? copyBytes(*bytes, "cache blob", size, blob) : Result<void>(bytes.error());
 }
 
 /// What quern_compile() and quern_explain() ask the compiler.

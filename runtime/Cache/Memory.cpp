@@ -75,12 +75,23 @@ void MemoryCache::insert(const KernelKey &key, const Value &value) {
 
 void MemoryCache::evictBeyondLimits(std::list<Entry> &evicted) {
   while (!entries.empty() && (entries.size() > maxEntries || stats.bytes > maxBytes)) {
-    auto last = std::prev(entries.end());
-    index.erase(&last->key);
-    stats.bytes -= last->bytes;
     ++stats.evictions;
-    evicted.splice(evicted.begin(), entries, last);
+    takeOut(std::prev(entries.end()), evicted);
   }
+}
+
+void MemoryCache::takeOut(std::list<Entry>::iterator entry, std::list<Entry> &out) {
+  index.erase(&entry->key);
+  stats.bytes -= entry->bytes;
+  out.splice(out.begin(), entries, entry);
+}
+
+void MemoryCache::drop(const std::function<bool(const Executable &)> &isDropped) {
+  std::list<Entry> dropped; // destroyed after the lock is released
+  std::lock_guard lock(mutex);
+  for (auto next = entries.begin(); next != entries.end();)
+    if (const auto entry = next++; isDropped(*entry->value))
+      takeOut(entry, dropped);
 }
 
 size_t MemoryCache::capacity() const {

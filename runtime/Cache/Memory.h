@@ -40,6 +40,9 @@ public:
   /// 0 entries every call makes, apart from those at the same time. Thread-safe; `make` runs without a lock and must not ask for `key`.
   Result<Found> getOrMake(const KernelKey &key, const Maker &make);
 
+  /// Takes out whatever `isDropped`; that is no eviction.
+  void drop(const std::function<bool(const Executable &)> &isDropped);
+
   size_t capacity() const;
   size_t capacityBytes() const;
   void setCapacity(size_t entries);
@@ -68,6 +71,7 @@ private:
 
   void insert(const KernelKey &key, const Value &value);
   void evictBeyondLimits(std::list<Entry> &evicted);
+  void takeOut(std::list<Entry>::iterator entry, std::list<Entry> &out);
 
   mutable std::mutex mutex;
   std::list<Entry> entries; ///< most recently used first

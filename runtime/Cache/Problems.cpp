@@ -8,6 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "Cache/Problems.h"
 
+#include "LevelZero/Device.h"
+#include "Problem.h"
+
 #include <algorithm>
 
 namespace quern {
@@ -39,6 +42,22 @@ void ProblemCache::setCapacity(size_t entries) {
   std::lock_guard lock(mutex);
   capacity = std::min(entries, mostEntries);
   dropBeyond(capacity, dropped);
+}
+
+void ProblemCache::forget(const ze::Device &device) {
+  std::deque<Value> dropped;
+  std::lock_guard lock(mutex);
+  std::erase_if(order, [&](const KernelKey *request) {
+    const auto found = problems.find(*request);
+    const Problem &problem = *found->second;
+    const bool isOfDevice = problem.engine()->device.get() == &device || problem.srcEngine()->device.get() == &device ||
+                            problem.dstEngine()->device.get() == &device;
+    if (isOfDevice) {
+      dropped.push_back(std::move(found->second));
+      problems.erase(found);
+    }
+    return isOfDevice;
+  });
 }
 
 void ProblemCache::dropBeyond(size_t entries, std::deque<Value> &dropped) {

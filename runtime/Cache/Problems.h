@@ -21,6 +21,10 @@ namespace quern {
 
 class Problem;
 
+namespace ze {
+class Device;
+} // namespace ze
+
 class ProblemCache {
 public:
   using Value = std::shared_ptr<const Problem>;
@@ -34,6 +38,9 @@ public:
   void add(const KernelKey &request, const Value &problem);
   /// At most that many, and at most mostEntries. 0: nothing is kept.
   void setCapacity(size_t entries);
+
+  /// Takes out whatever is of an engine on this device.
+  void forget(const ze::Device &device);
 
 private:
   struct Hash {

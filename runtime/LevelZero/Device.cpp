@@ -132,6 +132,13 @@ Result<std::vector<std::shared_ptr<Device>>> findDevices() {
   return found;
 }
 
+/// For handles that the program has.
+Result<void> requireLoader() {
+  if (!functions())
+    return runtimeError("libze_loader.so.1 cannot be opened, although there are handles of Level Zero");
+  return {};
+}
+
 } // namespace
 
 const char *nameOf(MemoryKind kind) {
@@ -207,8 +214,8 @@ Result<std::shared_ptr<Device>> Device::create(ze_driver_handle_t driver, ze_dev
 }
 
 Result<std::shared_ptr<Device>> Device::lend(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context) {
-  if (!functions())
-    return runtimeError("libze_loader.so.1 cannot be opened, although there are handles of Level Zero");
+  if (Result<void> ok = requireLoader(); !ok)
+    return ok.takeError();
   {
     std::lock_guard lock(known().mutex);
     for (Device *each : known().devices)
@@ -217,6 +224,13 @@ Result<std::shared_ptr<Device>> Device::lend(ze_driver_handle_t driver, ze_devic
           return shared;
   }
   return make(driver, device, context, nullptr);
+}
+
+Result<std::string> Device::identityOf(ze_driver_handle_t driver, ze_device_handle_t device) {
+  if (Result<void> ok = requireLoader(); !ok)
+    return ok.takeError();
+  Result<DeviceProperties> properties = readProperties(driver, device);
+  return properties ? Result<std::string>(properties->identity()) : properties.takeError();
 }
 
 Result<void *> Device::allocate(int64_t bytes) const {

@@ -37,6 +37,7 @@ struct DeviceProperties {
   uint64_t maxAllocationBytes = 0;
   double nsPerTick = 1; ///< of kernel timestamps
   uint64_t tickMask = ~uint64_t(0);
+  std::string identity() const { return driverVersion + ' ' + id + ' ' + name; }
 };
 
 /// A device in a context. Thread-safe.
@@ -46,6 +47,8 @@ public:
   static Result<std::shared_ptr<Device>> create(ze_driver_handle_t driver, ze_device_handle_t device);
   /// In a context that is lent, and never destroyed here; the one that is known already if there is. `runtime_error` without a loader.
   static Result<std::shared_ptr<Device>> lend(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context);
+  /// identity() of what is not in use.
+  static Result<std::string> identityOf(ze_driver_handle_t driver, ze_device_handle_t device);
   ~Device();
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
@@ -54,6 +57,9 @@ public:
   ze_device_handle_t handle() const { return device; }
   ze_context_handle_t context() const { return contextHandle; }
   const DeviceProperties &properties() const { return traits; }
+  bool isLent() const { return !ownedContext; }
+  /// What code for this device and driver depends on.
+  std::string identity() const { return traits.identity(); }
 
   /// Memory of the device, aligned to 64 bytes and uninitialised; `bytes` > 0.
   Result<void *> allocate(int64_t bytes) const;

@@ -82,7 +82,8 @@ def main():
     parser.add_argument("out")
     options = parser.parse_args()
     compile(options)
-    mine = run(options, "drop-in", {"LD_LIBRARY_PATH": options.dropin})
+    folders = [options.dropin, os.environ.get("LD_LIBRARY_PATH", "")]
+    mine = run(options, "drop-in", {"LD_LIBRARY_PATH": os.pathsep.join(filter(None, folders))})
     print("\n".join(mine))
     if options.only_ours:
         return

@@ -51,8 +51,6 @@ public:
   }
   ~OtherDevice() {
     own.reset(nullptr);
-    quern_set_primitive_cache_capacity(0); // problems keep their engines
-    quern_set_primitive_cache_capacity(1024);
     EXPECT_EQ(zeContextDestroy(context), ZE_RESULT_SUCCESS);
   }
   engine own;

@@ -5,7 +5,7 @@
 #include "LevelZero/DeviceArtifacts.h"
 #include "support/TestDriver.h"
 
-#include "quern/quern_ze.h"
+#include "quern/quern_ze.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -133,6 +133,60 @@ TEST_F(Interop, AnExecutionIsOrderedByEvents) {
       order.wait();
     }
 }
+
+TEST_F(Interop, TheCppInterfaceDoesTheSame) {
+  const engine own = ze_interop::make_engine(driver, device, context);
+  EXPECT_TRUE(ze_interop::get_driver(own) == driver && ze_interop::get_device(own) == device && ze_interop::get_context(own) == context);
+  DeviceRun run(own, softmaxLine("4"), addOne);
+  const memory::desc rows = run.desc.src_desc();
+  const memory src = ze_interop::make_memory(rows, own, source), between = ze_interop::make_memory(rows, own),
+               dst = ze_interop::make_memory(rows, own, std::vector<void *>{result});
+  const stream order = ze_interop::make_stream(own, list, true);
+  EXPECT_EQ(ze_interop::get_list(order), list);
+  const ze_event_handle_t half = ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, between}}, {before});
+  const ze_event_handle_t all = ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, between}, {QUERN_ARG_DST, dst}}, {half});
+  EXPECT_EQ(zeEventHostSynchronize(all, 3000000), ZE_RESULT_NOT_READY);
+  ASSERT_OK(zeEventHostSignal(before));
+  ASSERT_OK(zeEventHostSynchronize(all, UINT64_MAX));
+  for (int i = 0; i < 4 * rowLength; ++i)
+    ASSERT_EQ(result[i], static_cast<float>(i + 2));
+}
+
+TEST_F(Interop, AnEngineComesBackFromItsCacheBlob) {
+  const std::vector<uint8_t> id = ze_interop::get_engine_cache_blob_id(driver, device);
+  std::vector<uint8_t> blob;
+  {
+    const engine first = ze_interop::make_engine(driver, device, context);
+    blob = ze_interop::get_engine_cache_blob(first);
+    size_t few = 3;
+    EXPECT_EQ(quern_ze_interop_engine_get_cache_blob(first.get(), &few, blob.data()), quern_invalid_arguments);
+  }
+  const engine again = ze_interop::make_engine(driver, device, context, blob);
+  EXPECT_EQ(ze_interop::get_engine_cache_blob(again), blob);
+  EXPECT_EQ(ze_interop::get_engine_cache_blob_id(driver, device), id);
+  blob[id.size() / 2] ^= 1;
+  EXPECT_THROW(ze_interop::make_engine(driver, device, context, blob), error);
+  EXPECT_THROW(ze_interop::make_engine(driver, device, context, std::vector<uint8_t>{1, 2}), error);
+  EXPECT_THROW(ze_interop::get_engine_cache_blob(engine(engine::kind::cpu, 0)), error);
+}
+
+#ifdef QUERN_TEST_HAS_COMPILER
+
+/// TearDown() finds whatever a cache has kept of the context.
+TEST_F(Interop, NothingIsKeptOfALentContext) {
+  const engine own = ze_interop::make_engine(driver, device, context);
+  const primitive_desc desc(own, softmaxLine("4"));
+  const memory src = ze_interop::make_memory(desc.src_desc(), own), dst = ze_interop::make_memory(desc.dst_desc(), own);
+  src.unmap_data(src.map_data<float>());
+  stream order(own);
+  const primitive kernel(desc);
+  EXPECT_NE(kernel.info().origin, quern_origin_none);
+  kernel.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
+  order.wait();
+  EXPECT_EQ(primitive(primitive_desc(own, softmaxLine("4"))).info().origin, quern_origin_memory);
+}
+
+#endif // QUERN_TEST_HAS_COMPILER
 
 TEST_F(Interop, WhatDoesNotFitIsRefused) {
   quern_engine_t made = nullptr;

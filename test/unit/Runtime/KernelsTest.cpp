@@ -53,6 +53,25 @@ TEST_F(KernelsTest, CompiledThenMemoryThenDisk) {
   EXPECT_EQ(originOf(3), quern_origin_memory);
 }
 
+TEST_F(KernelsTest, ABlobWithAScratchpadOfTheCallersAsksNobody) {
+  const std::string line = test::lineOf(3) + " attr.scratchpad=user";
+  std::vector<uint8_t> blob;
+  {
+    const test::Run compiled(device, line);
+    blob = compiled.kernel.get_cache_blob();
+  }
+  quern_set_disk_cache(nullptr);
+  test::ScopedCaches::emptyMemory();
+  const quern_cache_statistics_t before = test::statistics();
+  const primitive_desc desc(device, line);
+  const primitive kernel(desc, blob);
+  EXPECT_EQ(kernel.info().origin, quern_origin_blob);
+  (void)desc.scratchpad_desc();
+  const quern_cache_statistics_t after = test::statistics();
+  EXPECT_EQ(after.compilations, before.compilations);
+  EXPECT_EQ(after.memory_misses, before.memory_misses);
+}
+
 TEST_F(KernelsTest, InfoTellsWhatItIs) {
   test::Run compiled(device, test::lineOf(3));
   const quern_primitive_info_t info = compiled.kernel.info();

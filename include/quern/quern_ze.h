@@ -29,8 +29,8 @@ QUERN_API quern_status_t quern_ze_interop_engine_create(quern_engine_t *engine, 
         ze_context_handle_t context) QUERN_NOEXCEPT;
 /**
  * What an engine keeps from process to process, in bytes of the caller's; with null for them only *size is set. An engine of Quern keeps no
- * kernels (primitives have cache blobs, with what the driver made of them): its blob says what it was made for, and the id is what to file it
- * by. invalid_arguments: *size is too small, or at creation the blob is of another device, driver or build.
+ * kernels (primitives have cache blobs, with what the driver made of them): its blob says what it was made for, and the id is what to file
+ * it by. invalid_arguments: *size is too small, or at creation the blob is of another device, driver or build.
  */
 QUERN_API quern_status_t quern_ze_interop_engine_get_cache_blob_id(
         ze_driver_handle_t driver, ze_device_handle_t device, size_t *size, uint8_t *cache_blob_id) QUERN_NOEXCEPT;

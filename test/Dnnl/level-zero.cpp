@@ -44,7 +44,8 @@ int main() {
     } catch (const error &failure) {
       std::printf("of another device: refused %d\n", failure.status == dnnl_invalid_arguments);
     }
-    const memory::desc rows({6, 10}, memory::data_type::f32, memory::format_tag::ab), columns({6, 10}, memory::data_type::f32, memory::format_tag::ba);
+    using tag = memory::format_tag;
+    const memory::desc rows({6, 10}, memory::data_type::f32, tag::ab), columns({6, 10}, memory::data_type::f32, tag::ba);
     std::vector<float> values(60), back(60);
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<float>(i);

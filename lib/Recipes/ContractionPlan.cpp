@@ -107,8 +107,8 @@ int64_t Planner::widest() const {
   return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(chain.columns, plan.lanes));
 }
 
-/// The lowest height that is about as fast as the highest: while what a tile reads of rhs lies together and stays in the second level of
-/// the cache, and need not be converted for every block.
+/// The lowest height that is about as fast as the highest, or of an open number of rows, which takes lower ones besides: while what a tile
+/// reads of rhs lies together and stays in the second level of the cache, and need not be converted for every block.
 int64_t Planner::leastRows() const {
   int64_t most = mostRows();
   auto isCheap = [&](const Product &product, Dot dot) {
@@ -119,7 +119,9 @@ int64_t Planner::leastRows() const {
   bool isNear = plan.bytesOfTile() <= static_cast<double>(strategy.nearBytes);
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots))
     isNear &= isCheap(product, dot);
-  return isNear ? std::min(most, std::max(ceilDiv(2 * most, 3), ceilDiv(strategy.leastSums, plan.perRow))) : most;
+  return isNear
+             ? std::min(most, std::max(chain.openRows ? ceilDiv(2 * most, 3) : ceilDiv(most, 2), ceilDiv(strategy.leastSums, plan.perRow)))
+             : most;
 }
 
 /// As few as registers allow; a few more where their heights are then the same, which halves the code.

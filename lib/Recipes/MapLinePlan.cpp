@@ -127,6 +127,27 @@ void keepLines(MapPlan &plan) {
   }
 }
 
+/// Runs of a line or two that lie a page or so apart in the source: a few that lie beside each other there are read at one go.
+void gatherLines(MapPlan &plan) {
+  constexpr int64_t lineBytes = 64, wantedBytes = 256, farBytes = 1024;
+  int64_t bytes = plan.run.lanes() * plan.source().bytes(), count = wantedBytes / bytes;
+  if (bytes < lineBytes || count < 2 || plan.loops.size() < 2)
+    return;
+  const Loop &last = plan.loops.back();
+  if (plan.source().strides[last.axis] * last.step * plan.source().bytes() < farBytes)
+    return;
+  for (auto [i, loop] : llvm::enumerate(plan.loops)) {
+    if (!followsRun(plan, plan.source(), loop) || loop.trip % count || plan.problem.axes[loop.axis].isCurved)
+      continue;
+    Loop inner = loop;
+    inner.trip = count;
+    loop.step *= count;
+    loop.trip /= count;
+    plan.loops.push_back(inner);
+    return;
+  }
+}
+
 /// Every run of the destination is whole cache lines if its buffer begins with one.
 bool streamsWholeLines(const MapPlan &plan) {
   constexpr int64_t lineBytes = 64;
@@ -199,7 +220,7 @@ void quern::maps::orderLineLoops(MapPlan &plan) {
   if (plan.source().curves.empty() && streamsWholeLines(plan))
     orderBySource(plan);
   else
-    keepLines(plan);
+    keepLines(plan), gatherLines(plan);
 }
 
 void quern::maps::finishLine(MapPlan &plan) {

@@ -66,6 +66,9 @@ NarrowConverter::Origin NarrowConverter::originOf(Operation *op) {
   auto bitsOf = [](Value v) { return getElementTypeOrSelf(v).getIntOrFloatBitWidth(); };
   if (isa_and_nonnull<arith::ExtFOp>(source) && bitsOf(source->getOperand(0)) <= 8)
     return mlir::isa<Float8E8M0FNUType>(getElementTypeOrSelf(source->getOperand(0))) ? Origin::ShortDenormals : Origin::Short;
+  if (auto truncation = dyn_cast<arith::TruncFOp>(op); truncation && truncation.getFastmath())
+    if (bitEnumContainsAll(*truncation.getFastmath(), arith::FastMathFlags::afn))
+      return Origin::Approximate;
   if (!isa_and_nonnull<arith::SIToFPOp>(source))
     return Origin::Unknown;
   Operation *extension = source->getOperand(0).getDefiningOp();

@@ -31,6 +31,7 @@ public:
   /// What is known of the values that a conversion to bf16 gets.
   enum class Origin {
     Unknown,
+    Approximate,    ///< anything; its conversion is marked `afn`, and a denormal may become zero
     Integer,        ///< they are integers: none is denormal
     Short,          ///< integers or floats of 8 bits or fewer: all digits fit, and none is denormal
     ShortDenormals, ///< all digits fit

@@ -125,6 +125,13 @@ Value emission::narrowed(OpBuilder &builder, Location loc, Value value, DataType
   return arith::TruncFOp::create(builder, loc, element, value);
 }
 
+Value emission::roundedFactor(OpBuilder &builder, Location loc, Value value, DataType to) {
+  if (value.getType() == elementType(to, builder))
+    return value;
+  auto flags = arith::FastMathFlagsAttr::get(builder.getContext(), arith::FastMathFlags::afn);
+  return arith::TruncFOp::create(builder, loc, elementType(to, builder), value, arith::RoundingModeAttr(), flags);
+}
+
 namespace {
 
 /// Saturates without leaving the integers. Nothing is computed in 4 bits.

@@ -23,6 +23,9 @@ mlir::Value widened(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value el
 /// f4_e2m1 saturate; e8m0 is the power of two at or below the magnitude.
 mlir::Value narrowed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, DataType to);
 
+/// A value of f32 as a float of type `to`, or itself, for products that are free to round it: denormals may become zero.
+mlir::Value roundedFactor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, DataType to);
+
 /// An element of type `from` as one of type `to`: its bits if the types are the same, between integers their saturation, else by way of the
 /// compute type.
 mlir::Value converted(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value element, DataType from, DataType to,

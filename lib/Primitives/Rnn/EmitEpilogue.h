@@ -59,7 +59,7 @@ public:
   mlir::Value stored(mlir::Value x) { return emitStored(*b, loc, context, x); }
   /// A state as it is stored, as products read it.
   mlir::Value factor(mlir::Value stored) {
-    return stored.getType().isF32() ? emission::narrowed(*b, loc, stored, context.factor()) : stored;
+    return stored.getType().isF32() ? emission::roundedFactor(*b, loc, stored, context.factor()) : stored;
   }
   mlir::Value number(const GateInput &input);
   mlir::Value f32(double value);

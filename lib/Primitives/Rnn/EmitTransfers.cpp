@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Tensors.h"
 #include "Primitives/Rnn/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -85,9 +86,13 @@ void RnnEmitter::emitRoundedInput() {
     from.row = s.batch == 1 ? src.strides[0] : from.row;
   }
   emitCopy(
-      "rnn_round", from, to, [&](OpBuilder &b, Location loc, ValueRange in) { return narrowed(b, loc, in[0], to.type); }, {}, false);
+      "rnn_round", from, to, [&](OpBuilder &b, Location loc, ValueRange in) { return roundedFactor(b, loc, in[0], to.type); }, {}, false);
   if (!areEven)
     program.endLoop();
+}
+
+static Value zeroOf(OpBuilder &b, Location loc, DataType type) {
+  return arith::ConstantOp::create(b, loc, b.getZeroAttr(elementType(type, b)));
 }
 
 void RnnEmitter::emitStart(int64_t layer) {
@@ -104,7 +109,7 @@ void RnnEmitter::emitStart(int64_t layer) {
           "rnn_start", from, to,
           [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
             if (from.empty())
-              return emitStored(b, loc, context, arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
+              return isQuantized(rnn) ? emitStored(b, loc, context, zeroOf(b, loc, DataType::F32)) : zeroOf(b, loc, to.type);
             return from[0].type == to.type ? in[0] : emitStored(b, loc, context, in[0]);
           },
           {}, beside);
@@ -117,8 +122,7 @@ void RnnEmitter::emitStart(int64_t layer) {
       emitCopy(
           "rnn_start_rounded", from, states.startFactorOf(layer, direction),
           [&](OpBuilder &b, Location loc, ValueRange in) {
-            Value start = from.empty() ? arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)).getResult() : in[0];
-            return narrowed(b, loc, start, context.factor());
+            return from.empty() ? zeroOf(b, loc, context.factor()) : roundedFactor(b, loc, in[0], context.factor());
           },
           {}, beside);
       beside = true;
@@ -131,8 +135,7 @@ void RnnEmitter::emitStart(int64_t layer) {
     emitCopy(
         "rnn_start", from, cellsStart(layer, direction),
         [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-          return from.empty() ? arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)).getResult()
-                              : widened(b, loc, in[0], from[0].type, b.getF32Type());
+          return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
         },
         {}, beside);
   }

@@ -39,7 +39,7 @@ void emitReorder(Program &program, StringRef kind, const Binding &from, const Bi
     linalg::GenericOp::create(b, step.loc, ValueRange{step["from"]}, ValueRange{step["to"]}, maps, kinds,
                               [&](OpBuilder &inner, Location at, ValueRange in) {
                                 bool isSame = fromDesc.dataType == toDesc.dataType;
-                                linalg::YieldOp::create(inner, at, isSame ? in[0] : narrowed(inner, at, in[0], toDesc.dataType));
+                                linalg::YieldOp::create(inner, at, isSame ? in[0] : roundedFactor(inner, at, in[0], toDesc.dataType));
                               });
   });
 }

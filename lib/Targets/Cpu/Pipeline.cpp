@@ -217,6 +217,23 @@ void choosePointers(LLVM::LLVMFuncOp function) {
   }
 }
 
+/// A pair or four of narrow elements that is used as a word is loaded as one: their vector is of a type that selection has to take apart.
+void loadWords(LLVM::LLVMFuncOp function) {
+  function.walk([](LLVM::ExtractElementOp word) {
+    auto cast = word.getVector().getDefiningOp<LLVM::BitcastOp>();
+    auto load = cast ? cast.getArg().getDefiningOp<LLVM::LoadOp>() : LLVM::LoadOp();
+    auto type = dyn_cast<VectorType>(word.getVector().getType());
+    if (!load || !type || type.getNumElements() != 1 || !load->hasOneUse() || !cast->hasOneUse())
+      return;
+    OpBuilder builder(load);
+    Value whole = LLVM::LoadOp::create(builder, load.getLoc(), word.getType(), load.getAddr(), *load.getAlignment());
+    word.replaceAllUsesWith(whole);
+    word.erase();
+    cast.erase();
+    load.erase();
+  });
+}
+
 /// Blocks with one way in take values as they are, and those that follow another without a choice become part of it. Loops leave many.
 void joinBlocks(LLVM::LLVMFuncOp function) {
   for (Block &block : llvm::make_early_inc_range(llvm::drop_begin(function.getBody()))) {
@@ -300,6 +317,7 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
     wrapInKernelAbi(function, signature);
     choosePointers(function);
     forwardDescriptorFields(function);
+    loadWords(function);
     joinBlocks(function);
     eraseUnusedSums(function);
     fenceStreamedStores(function);

@@ -149,6 +149,8 @@ fi
 step tests "conformance of softmax, device" onDevice conformance release softmax "$(pick --count=20 --count=200 --all)" --linker=orc
 step tests "conformance of reorder, device" onDevice conformance release reorder "$(pick --count=40 --count=300 --all)" --linker=orc
 step tests "conformance of rnn, device" onDevice conformance release rnn "$(pick --count=15 --count=60 --count=0)" --linker=orc
+step tests "SPIR-V of any problem for any device" conformance release softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
+  "$(pick --count=10 --count=80 --count=1000)" --compile-only
 step one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
 step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 

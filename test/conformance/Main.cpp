@@ -7,6 +7,7 @@
 // for each; so it does with --jobs.
 //
 //===----------------------------------------------------------------------===//
+#include "Compile.h"
 #include "Suite.h"
 
 #include "Desc/Target.h"
@@ -73,7 +74,7 @@ FILE *start(const Part &part, const SuiteOptions &options, const std::string &li
   std::string command = concat("QUERN_MAX_CPU_ISA=", part.isa, " ", quoted(self), " --cases=", part.set, " --seed=", options.seed,
                                " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds, " --linker=", linker,
                                options.peer.empty() ? "" : " --peer=" + quoted(options.peer), options.listOnly ? " --list" : "",
-                               options.engine == quern_gpu ? " --engine=gpu" : "");
+                               options.engine == quern_gpu ? " --engine=gpu" : "", options.compileOnly ? " --compile-only" : "");
   return popen(command.c_str(), "r");
 }
 
@@ -120,13 +121,28 @@ void restartWithPeerEnvironment(const std::string &peer, char **argv) {
   execv("/proc/self/exe", argv); // on failure go on: opening the peer will say what is missing
 }
 
+constexpr int exitUnopened = 4;
+
+/// Says why not.
+template <typename AnySuite> bool opens(AnySuite &suite) {
+  Result<void> opened = suite.open();
+  if (!opened)
+    std::cerr << "quern-conformance: " << opened.error().message << '\n';
+  return static_cast<bool>(opened);
+}
+
 int runSuite(const SuiteOptions &options, std::string_view set) {
   std::unique_ptr<PrimitiveCases> cases = setOf(set).make();
-  Suite suite(options, *cases);
-  if (Result<void> opened = suite.open(); !opened) {
-    std::cerr << "quern-conformance: " << opened.error().message << '\n';
-    return 4;
+  if (options.compileOnly) {
+    CompileSuite suite(options, *cases);
+    if (!opens(suite))
+      return exitUnopened;
+    suite.run();
+    return suite.summarize();
   }
+  Suite suite(options, *cases);
+  if (!opens(suite))
+    return exitUnopened;
   suite.runLegal();
   if (options.listOnly)
     return suite.exitCode();
@@ -172,6 +188,8 @@ int main(int argc, char **argv) {
       ->check(CLI::IsMember({"orc", "loader", "both"}))
       ->capture_default_str();
   app.add_flag("--list", options.listOnly, "Verify the problems and print the commands that run them, but run none");
+  app.add_flag("--compile-only", options.compileOnly,
+               "Compile the problems for devices of random limits instead, and have spirv-val read the modules; 40 of each set by default");
   app.add_option("--peer", options.peer, "A genuine oneDNN 3.x to compare with: its library, or its environment from tools/peers.sh");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -8,14 +8,13 @@
 //===----------------------------------------------------------------------===//
 #include "Suite.h"
 
+#include "Crash.h"
 #include "Desc/Target.h"
 #include "Primitives/Elements.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <unistd.h>
@@ -26,17 +25,6 @@ namespace {
 constexpr int64_t damagedLines = 500;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-/// The command of the case that is running, for the handler of a crash, which may not allocate.
-char runningCase[8192];
-
-void reportCrash(int signal) {
-  constexpr std::string_view what = "FAILED: crashed\n  ";
-  bool isWritten = write(STDOUT_FILENO, what.data(), what.size()) > 0 && write(STDOUT_FILENO, runningCase, std::strlen(runningCase)) > 0;
-  (void)(isWritten && write(STDOUT_FILENO, "\n", 1) > 0);
-  std::signal(signal, SIG_DFL);
-  raise(signal);
-}
 
 std::string withoutNewlines(std::string text) {
   std::replace(text.begin(), text.end(), '\n', '|');
@@ -53,8 +41,7 @@ Suite::~Suite() {
 
 Result<void> Suite::open() {
   startSeconds = now();
-  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
-    std::signal(signal, reportCrash);
+  reportCrashes();
   Result<Device> opened = Device::open(options.engine);
   if (!opened)
     return opened.takeError();
@@ -91,11 +78,12 @@ void Suite::runLegal() {
       cases.adaptToPeer(drawn);
     if (peer && drawn.data.fill == FillKind::Special)
       drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
-    std::snprintf(runningCase, sizeof(runningCase), "%s%s", settingOf().c_str(), commandOf(drawn).c_str());
+    nameRunningCase(settingOf() + commandOf(drawn));
     if (Result<void> done = runCase(drawn); !done)
       fail(drawn, done.error().message);
     else
       ++passed;
+    nameRunningCase({});
   }
 }
 

@@ -22,11 +22,12 @@ namespace quern {
 
 struct SuiteOptions {
   uint64_t seed = 1;
-  int64_t first = 0;     ///< the number of the first legal problem
-  int64_t count = 0;     ///< legal problems; 0: a first round
-  bool all = false;      ///< instead of `count`: all rounds
-  double seconds = 0;    ///< 0: no limit
-  bool listOnly = false; ///< verify legal problems and print the commands that would run them
+  int64_t first = 0;        ///< the number of the first legal problem
+  int64_t count = 0;        ///< legal problems; 0: a first round
+  bool all = false;         ///< instead of `count`: all rounds
+  double seconds = 0;       ///< 0: no limit
+  bool listOnly = false;    ///< verify legal problems and print the commands that would run them
+  bool compileOnly = false; ///< for devices, and run nothing
   bool useOrc = true, useLoader = true;
   quern_engine_kind_t engine = quern_cpu;
   std::string peer; ///< a oneDNN to compare with; empty: none

@@ -1,0 +1,55 @@
+//===- Crash.cpp - Names the case at which the program ended --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Crash.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Crash.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace quern {
+namespace {
+
+/// For the handler of a crash, which may not allocate.
+char runningCase[8192];
+
+void report() {
+  constexpr std::string_view what = "FAILED: crashed\n  ";
+  bool isWritten = write(STDOUT_FILENO, what.data(), what.size()) > 0 && write(STDOUT_FILENO, runningCase, std::strlen(runningCase)) > 0;
+  (void)(isWritten && write(STDOUT_FILENO, "\n", 1) > 0);
+}
+
+void reportSignal(int signal) {
+  report();
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+/// LLVM ends some processes that way.
+void reportExit() {
+  if (*runningCase)
+    report();
+}
+
+} // namespace
+
+void reportCrashes() {
+  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+    std::signal(signal, reportSignal);
+  std::atexit(reportExit);
+}
+
+void nameRunningCase(std::string_view command) {
+  size_t size = std::min(command.size(), sizeof(runningCase) - 1);
+  std::memcpy(runningCase, command.data(), size);
+  runningCase[size] = 0;
+}
+
+} // namespace quern

@@ -78,7 +78,7 @@ void DeviceEmitter::makePanels() {
   for (auto [product, own] : llvm::zip_equal(chain.products, plan.products))
     if (own.panel) {
       int64_t &most = elements[panelElement(product)];
-      most = std::max(most, plan.parts * own.panel * own.length);
+      most = std::max(most, plan.parts * own.panel * own.pitch);
     }
   for (auto [type, count] : elements)
     panels[type] = groupMemory(b, kernel, count, type, memories++);

@@ -62,7 +62,8 @@ private:
   void emitProduct(unsigned number, Values &sums);
   void findFactors(Current &own);
   void emitPart(Current &own, Values &sums);
-  void emitPanels(Current &own, Value begin, Value end, int64_t length, Values &sums);
+  void emitPanels(Current &own, Value begin, Value end, Values &sums);
+  bool hasWholePanels(const Current &own) const;
   void copySteps(const Current &own, Value count);
   void copyColumns(const Current &own);
   void emitSteps(const Current &own, Value begin, Value end, Values &sums);

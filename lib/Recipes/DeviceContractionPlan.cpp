@@ -88,8 +88,9 @@ void Planner::chooseBlock() {
 
 void Planner::shareGroup() {
   int64_t most = std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup);
+  constexpr int64_t ofOpenRows = 4; // of which there may be few
   int64_t blocks = ceilDiv(rowCount(), plan.rows);
-  plan.blocks = ceilDiv(blocks, ceilDiv(blocks, most));
+  plan.blocks = chain.openRows ? std::min(most, ofOpenRows) : ceilDiv(blocks, ceilDiv(blocks, most));
   plan.rowGroups = ceilDiv(chain.openRows ? 1 : chain.rows, plan.rowsOfGroup());
   constexpr int64_t leastSteps = 32; // of a part
   int64_t steps = 0;
@@ -128,13 +129,14 @@ void Planner::chooseSteps() {
 void Planner::choosePanels() {
   constexpr int64_t shareOfMemory = 4, most = 64;
   for (auto [product, own] : llvm::zip_equal(chain.products, plan.products)) {
+    int64_t unit = product.apart ? std::max(own.steps, plan.subGroup) : own.steps, count = innerSteps(product);
+    own.length = plan.parts == 1 ? count : ceilDiv(ceilDiv(count, plan.parts), unit) * unit;
     if (plan.blocks == 1 && !product.apart)
       continue;
     int64_t bytes = product.packed == 1 ? bytesOf(chain.sumType()) : product.packed * bytesOf(product.rhs.element());
-    own.length = static_cast<int64_t>(product.sums.size()) * plan.width() + (product.apart ? 1 : 0); // odd: lanes write to different banks
-    int64_t unit = product.apart ? std::max(own.steps, plan.subGroup) : own.steps;
-    int64_t steps = std::min({most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.length * bytes), innerSteps(product)});
-    own.panel = std::max<int64_t>(1, steps / unit) * unit;
+    own.pitch = static_cast<int64_t>(product.sums.size()) * plan.width() + (product.apart ? 1 : 0); // odd: lanes write to different banks
+    int64_t units = std::min(most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.pitch * bytes)) / unit;
+    own.panel = std::clamp<int64_t>(units, 1, ceilDiv(own.length, unit)) * unit;
   }
 }
 

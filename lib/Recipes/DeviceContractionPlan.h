@@ -19,8 +19,9 @@ namespace quern::contractions {
 /// How a product goes along K.
 struct DeviceProduct {
   int64_t steps = 1;  ///< of the innermost loop, for which the lanes read lhs at once; the other lanes read other rows
+  int64_t length = 1; ///< of each part, in steps; the last one may be shorter
   int64_t panel = 0;  ///< steps of rhs that are copied to memory of the group at a time; 0: rhs is read where it lies
-  int64_t length = 0; ///< elements of the panel from a step to the next
+  int64_t pitch = 0;  ///< elements of the panel from a step to the next
 };
 
 struct DevicePlan {

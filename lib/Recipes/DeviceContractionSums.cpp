@@ -65,8 +65,9 @@ Value DeviceEmitter::rowOf(Value row, bool mayBeBeyond) {
 void DeviceEmitter::findFactors(Current &own) {
   const Product &product = own.product;
   int64_t steps = own.plan.steps, rowsOfLoad = plan.subGroup / steps;
-  Value laneRow = steps == 1 ? lane : create<arith::DivUIOp>(lane, index(steps)).getResult();
-  Value laneStep = steps == 1 ? index(0) : create<arith::RemUIOp>(lane, index(steps)).getResult();
+  bool isOneRow = steps == plan.subGroup;
+  Value laneRow = isOneRow ? index(0) : steps == 1 ? lane : create<arith::DivUIOp>(lane, index(steps)).getResult();
+  Value laneStep = isOneRow ? lane : steps == 1 ? index(0) : create<arith::RemUIOp>(lane, index(steps)).getResult();
   for (int64_t row = 0; row < plan.rows; row += rowsOfLoad) {
     Value at = rowOf(linear(row, {{firstRow, 1}, {laneRow, 1}}), row + rowsOfLoad > plan.rows);
     own.lhsOfLane.push_back(linear(product.lhs.offset, {{at, product.lhsRow}, {laneStep, stepOf(product, true)}}));
@@ -80,7 +81,7 @@ void DeviceEmitter::findFactors(Current &own) {
   if (!own.plan.panel)
     return;
   own.panel = panels[panelElement(product)];
-  own.inPanel = linear(0, {{part, own.plan.panel * own.plan.length}, {product.apart ? index(0) : lane, 1}});
+  own.inPanel = linear(0, {{part, own.plan.panel * own.plan.pitch}, {product.apart ? index(0) : lane, 1}});
 }
 
 Value DeviceEmitter::columnAddress(const Product &product, Value column) {
@@ -97,25 +98,22 @@ Value DeviceEmitter::columnAddress(const Product &product, Value column) {
 
 /// The steps of this part of the innermost loop over K.
 void DeviceEmitter::emitPart(Current &own, Values &sums) {
-  int64_t count = innerSteps(own.product), length = count;
-  Value begin = index(0), end = index(count);
+  Value begin = index(0), end = index(innerSteps(own.product));
   if (plan.parts > 1) {
-    length = static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(count, plan.parts), own.plan.steps));
-    begin = smaller(linear(0, {{part, length}}), end);
-    end = smaller(linear(length, {{begin, 1}}), end);
+    begin = smaller(linear(0, {{part, own.plan.length}}), end);
+    end = smaller(linear(own.plan.length, {{begin, 1}}), end);
   }
   if (own.plan.panel)
-    return emitPanels(own, begin, end, length, sums);
+    return emitPanels(own, begin, end, sums);
   emitSteps(own, begin, end, sums);
 }
 
-void DeviceEmitter::emitPanels(Current &own, Value begin, Value end, int64_t length, Values &sums) {
+void DeviceEmitter::emitPanels(Current &own, Value begin, Value end, Values &sums) {
   int64_t steps = own.plan.panel;
-  bool areWhole = length % steps == 0 && length * plan.parts == innerSteps(own.product);
-  carry(index(0), index(length), steps, sums, [&](Value at) {
+  carry(index(0), index(own.plan.length), steps, sums, [&](Value at) {
     own.first = linear(0, {{begin, 1}, {at, 1}});
     Value count = index(steps);
-    if (!areWhole)
+    if (!hasWholePanels(own))
       count = create<arith::MaxSIOp>(smaller(difference(end, own.first), count), index(0));
     if (own.product.apart)
       copyColumns(own);
@@ -126,6 +124,10 @@ void DeviceEmitter::emitPanels(Current &own, Value begin, Value end, int64_t len
     create<gpu::BarrierOp>();
   });
   own.first = index(0);
+}
+
+bool DeviceEmitter::hasWholePanels(const Current &own) const {
+  return own.plan.length % own.plan.panel == 0 && own.plan.length * plan.parts == innerSteps(own.product);
 }
 
 /// Lanes lie along columns.
@@ -139,7 +141,7 @@ void DeviceEmitter::copySteps(const Current &own, Value count) {
           terms.push_back({at, loop.rhs});
         Value word = loadRhs(product, linear(product.sums[sum].offset, terms));
         int64_t place = (static_cast<int64_t>(sum) * plan.vectors + v) * plan.subGroup;
-        create<memref::StoreOp>(word, own.panel, ValueRange{linear(place, {{own.inPanel, 1}, {step, own.plan.length}})});
+        create<memref::StoreOp>(word, own.panel, ValueRange{linear(place, {{own.inPanel, 1}, {step, own.plan.pitch}})});
       }
   };
   forRange(block, hidden(count), copyStep, plan.blocks);
@@ -149,17 +151,21 @@ void DeviceEmitter::copySteps(const Current &own, Value count) {
 void DeviceEmitter::copyColumns(const Current &own) {
   const Product &product = own.product;
   auto copyColumn = [&](Value column) {
-    Value at = smaller(linear(0, {{tile, plan.width()}, {column, 1}}), index(product.readable - 1));
+    Value at = linear(0, {{tile, plan.width()}, {column, 1}});
+    if (plan.tiles * plan.width() > product.readable)
+      at = smaller(at, index(product.readable - 1));
     llvm::SmallVector<Term> terms{{columnAddress(product, at), 1}};
     for (auto [outer, loop] : llvm::zip(own.outer, product.reduced))
       terms.push_back({outer, loop.rhs});
     Value start = linear(0, terms);
     for (int64_t step = 0; step < own.plan.panel; step += plan.subGroup) {
       Value inPanel = linear(step, {{lane, 1}});
-      Value k = smaller(linear(0, {{own.first, 1}, {inPanel, 1}}), index(innerSteps(product) - 1));
+      Value k = linear(0, {{own.first, 1}, {inPanel, 1}});
+      if (!hasWholePanels(own))
+        k = smaller(k, index(innerSteps(product) - 1));
       for (size_t sum = 0; sum < product.sums.size(); ++sum) {
         Value word = loadRhs(product, linear(product.sums[sum].offset, {{start, 1}, {k, stepOf(product, false)}}));
-        Value place = linear(static_cast<int64_t>(sum) * plan.width(), {{own.inPanel, 1}, {inPanel, own.plan.length}, {column, 1}});
+        Value place = linear(static_cast<int64_t>(sum) * plan.width(), {{own.inPanel, 1}, {inPanel, own.plan.pitch}, {column, 1}});
         create<memref::StoreOp>(word, own.panel, ValueRange{place});
       }
     }
@@ -229,8 +235,8 @@ Value DeviceEmitter::ofLane(Value v, int64_t lane) {
 Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Value k, int64_t further) {
   const Product &product = own.product;
   if (own.panel) {
-    int64_t place = (static_cast<int64_t>(sum) * plan.vectors + vector) * plan.subGroup + further * own.plan.length;
-    llvm::SmallVector<Term> terms{{own.inPanel, 1}, {k, own.plan.length}};
+    int64_t place = (static_cast<int64_t>(sum) * plan.vectors + vector) * plan.subGroup + further * own.plan.pitch;
+    llvm::SmallVector<Term> terms{{own.inPanel, 1}, {k, own.plan.pitch}};
     if (product.apart)
       terms.push_back({lane, 1});
     return loadAt(own.panel, linear(place, terms));

@@ -41,7 +41,9 @@ Rows RnnEmitter::remainingAt(AffineExpr t) {
 int64_t RnnEmitter::inputsStride() const {
   constexpr int64_t widestTile = 64, line = 16;
   const int64_t width = std::max<int64_t>(layer.view().width(), 2);
-  return layer.view().block > 1 && layer.view().block * s.gates <= widestTile ? width + line : width;
+  ArrayRef<int64_t> strides = cast<StridedLayoutAttr>(layer.view().type.getLayout()).getStrides();
+  const bool areTogether = layer.view().block > 1 && strides[2] < strides[1];
+  return areTogether && layer.view().block * s.gates <= widestTile ? width + line : width;
 }
 
 /// Products of what a layer reads with its weights, of `rows` sequences from time t on.

@@ -15,7 +15,8 @@
 
 namespace quern::rnn {
 
-/// The weights of one layer and direction: [O / block][K / kPack][gate][block][kPack], or [O][K][gate] with neither.
+/// The weights of one layer and direction: [O / block][K / kPack][gate][block][kPack], or [O][K][gate] with neither, with any strides but
+/// those of the last two.
 struct WeightsView {
   mlir::MemRefType type;
   DataType element = DataType::Undef;

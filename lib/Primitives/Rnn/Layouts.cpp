@@ -74,8 +74,11 @@ Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode 
   return {vectors * lanes, kPackOf(weights, fpmath, target)};
 }
 
+/// Gates that are read at different times lie apart, so that what a cache fetches ahead is what comes next.
 Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
-  return packed(weights, "abEcd", packingOf(weights.dataType, gatesTogether(rnn), weights.dims[4], fpmath, target), weightsSumMask);
+  const int64_t together = gatesTogether(rnn);
+  return packed(weights, together == gatesOf(rnn.cell) ? "abEcd" : "abdEc",
+                packingOf(weights.dataType, together, weights.dims[4], fpmath, target), weightsSumMask);
 }
 
 Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
@@ -87,7 +90,7 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fp
     return true;
   const int output = weights.ndims - 1;
   const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1; // one column is no vector
-  constexpr int64_t fewSteps = 16; // of one sequence, before packing has paid
+  constexpr int64_t fewSteps = 16;                                                            // of one sequence, before packing has paid
   const int64_t steps = rnn.srcLayer.dims[0];
   const bool areReadSeldom = steps == 1 || (rnn.srcLayer.dims[1] == 1 && steps != runtimeDim && steps < fewSteps);
   return weights.dataType == DataType::F32 && !mayRound(fpmath) && areColumnsContiguous && areReadSeldom;

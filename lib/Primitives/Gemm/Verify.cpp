@@ -13,6 +13,7 @@
 //   C6  src, weights and dst are of f32; or weights of s8, dst of s32 and src of u8 or s8.
 //   C7  Tensors are plain, without padding and without compensation.
 //   C8  There are no scales, zero points, post-ops or RNN quantization parameters.
+//   C9  Integers are scaled where the target computes in f64.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -105,6 +106,13 @@ Result<void> checkAttributes(const Attributes &attr) {
   return what ? Result<void>(unimplemented("gemm is not implemented with ", what, " (gemm C8)")) : Result<void>();
 }
 
+/// C9.
+Result<void> checkArithmetic(const GemmDesc &gemm, const Target &target) {
+  if (gemm.dst.dataType == DataType::S32 && (gemm.alpha || gemm.beta) && !target.isCpu() && !target.device.hasF64)
+    return unimplemented(gemm.alpha ? "alpha" : "beta", " scales integers in f64, which ", target.text(), " lacks (gemm C9)");
+  return {};
+}
+
 TensorDesc vectorOf(DataType type, int64_t count) {
   TensorDesc vector;
   vector.ndims = 1;
@@ -159,6 +167,8 @@ Result<VerifiedProblem> verifyGemm(const PrimitiveDesc &desc, const Target &targ
     if (Result<void> ok = check(gemm); !ok)
       return ok.takeError();
   if (Result<void> ok = checkAttributes(problem.desc.attr); !ok)
+    return ok.takeError();
+  if (Result<void> ok = checkArithmetic(gemm, target); !ok)
     return ok.takeError();
   listArguments(problem);
   problem.checkSizes = checkGivenDims;

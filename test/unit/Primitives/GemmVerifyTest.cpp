@@ -64,6 +64,18 @@ TEST(GemmVerify, RefusesByNumber) {
   }
 }
 
+TEST(GemmVerify, C9Arithmetic) {
+  const Target plain = *Target::parse("spirv64"), wide = *Target::parse("spirv64:f64");
+  const PrimitiveDesc scaled = parsed("gemm src=u8:8x9:ab weights=s8:9x5:ab dst=s32:8x5:ab beta=true");
+  Result<VerifiedProblem> refused = verify(scaled, plain);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status, Status::Unimplemented);
+  EXPECT_TRUE(refused.error().message.ends_with("lacks (gemm C9)")) << refused.error().message;
+  EXPECT_TRUE(verify(scaled, wide));
+  EXPECT_TRUE(verify(parsed("gemm src=u8:8x9:ab weights=s8:9x5:ab dst=s32:8x5:ab offsets=true"), plain));
+  EXPECT_TRUE(verify(parsed("gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab alpha=true"), plain));
+}
+
 TEST(GemmVerify, C1IllFormed) {
   PrimitiveDesc desc = parsed("gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab");
   std::get<GemmDesc>(desc.op).weights.dims[0] = -3;

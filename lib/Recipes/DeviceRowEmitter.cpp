@@ -17,15 +17,23 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// Takes the index of the row, of dims of a number of points, apart.
+/// Takes the index of the row, of dims of a number of points, apart: in 32 bits where they suffice, since devices divide longer numbers
+/// piece by piece.
 void DeviceRowEmitter::emitStaticIndices(Value row) {
+  bool isShort = plan.order.size() > 1 && llvm::alignTo(plan.count, plan.rows) < INT32_MAX;
+  Type type = isShort ? Type(b.getI32Type()) : Type(b.getIndexType());
+  if (isShort)
+    row = create<arith::IndexCastUIOp>(type, row);
   for (size_t i = plan.order.size(); i-- > 0;) {
     unsigned d = plan.order[i];
-    int64_t extent = chain.dims[d].extent;
-    parallel[d] = i == 0 ? row : create<arith::RemUIOp>(row, index(extent)).getResult();
+    Value extent = constant(b.getIntegerAttr(type, chain.dims[d].extent));
+    Value at = i == 0 ? row : create<arith::RemUIOp>(row, extent).getResult();
+    parallel[d] = isShort ? create<arith::IndexCastUIOp>(b.getIndexType(), at).getResult() : at;
     if (i)
-      row = create<arith::DivUIOp>(row, index(extent));
+      row = create<arith::DivUIOp>(row, extent);
   }
+  if (plan.rowsFollowLanes())
+    parallel[plan.order.back()] = add(parallel[plan.order.back()], laneOfItem());
 }
 
 Value DeviceRowEmitter::laneOfItem() { return create<gpu::LaneIdOp>(IntegerAttr()); }
@@ -40,7 +48,9 @@ void DeviceRowEmitter::emitPlace() {
   // index for those work-items alone, as if no shuffle read the others'.
   bool isOfSubGroup = plan.share == RowShare::SubGroup;
   item = isOfSubGroup ? laneOfItem() : plan.items == 1 ? index(0) : local;
-  if (plan.rows > 1)
+  if (plan.rowsFollowLanes()) // whether there is a row, and all but its lane, is the same for a sub-group
+    inGroup = scaled(subGroupOfItem(), plan.subGroup);
+  else if (plan.rows > 1)
     inGroup = isOfSubGroup ? subGroupOfItem() : local;
   parallel.assign(chain.dims.size(), Value());
   auto rowOf = [&](Value group) { return plan.rows > 1 ? add(scaled(group, plan.rows), inGroup) : group; };

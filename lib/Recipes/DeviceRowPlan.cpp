@@ -20,6 +20,11 @@ bool DeviceRowPlan::compensates() const {
   return !isHeld && typical(chain.rowExtent) / items > manyTerms;
 }
 
+bool DeviceRowPlan::rowsFollowLanes() const {
+  return share == RowShare::Item && openDim < 0 && order.size() > 1 && rows % subGroup == 0 &&
+         chain.dims[order.back()].extent % subGroup == 0;
+}
+
 namespace {
 
 class Planner {
@@ -130,6 +135,10 @@ void Planner::giveRowsToItems() {
   int64_t most = std::max<int64_t>(1, 2 * strategy.heldBytes / bytesOfPosition()); // no reduction keeps all of them at once
   plan.share = RowShare::Item;
   plan.items = 1;
+  // Sub-groups of 8 where those of 16 would begin within a run of neighbouring rows.
+  int64_t run = vectorDim < 0 || isOpen(chain.dims[vectorDim].extent) ? 0 : chain.dims[vectorDim].extent;
+  if (run % plan.subGroup && run % 8 == 0 && llvm::is_contained(strategy.subGroupSizes, 8))
+    plan.subGroup = 8;
   plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));
   plan.isHeld = chain.rowExtent <= most;
   plan.slots = plan.isHeld ? chain.rowExtent : isOpen(chain.rowExtent) ? 1 : std::min(most, ofStep);

@@ -40,6 +40,8 @@ struct DeviceRowPlan {
   bool isAlongRow() const { return share != RowShare::Item; }
   /// Positions of a step that all work-items have.
   int64_t step() const { return items * slots; }
+  /// A sub-group's rows, one of each work-item, are neighbours along the fastest of several dims: it divides that.
+  bool rowsFollowLanes() const;
   /// Sums of so many terms one after the other keep their error apart.
   bool compensates() const;
   std::string text() const;

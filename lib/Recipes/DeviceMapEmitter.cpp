@@ -247,13 +247,23 @@ void DeviceMapEmitter::writePoint(const Point &point) {
   });
 }
 
+/// Size of the sub-groups that say where work-items are, or 0. Where one condition may stand around all of a kernel, they do: of what is
+/// conditional on the index in the group Intel's OpenCL runtime for CPUs makes bounds of its own loops, and is wrong or ends the process.
+int64_t DeviceMapEmitter::subGroupOfItems() const {
+  if (plan.subGroup || plan.isThroughMemory || (plan.space > 1 && plan.written.places() % plan.group == 0))
+    return plan.subGroup;
+  auto *divides = llvm::find_if(plan.strategy.subGroupSizes, [&](int64_t size) { return plan.group % size == 0; });
+  return divides == plan.strategy.subGroupSizes.end() ? 0 : *divides;
+}
+
 func::FuncOp DeviceMapEmitter::emit() {
   KernelTraits traits;
   traits.name = (problem.function.getName() + "_kernel").str();
   traits.plan = plan.text();
   traits.space = plan.space;
   traits.groupSize = plan.group;
-  traits.subGroupSize = plan.subGroup;
+  const int64_t subGroup = subGroupOfItems();
+  traits.subGroupSize = subGroup;
   kernel = makeKernel(problem.function, problem.function, traits);
   b.setInsertionPointToStart(&kernel.function.getBody().front());
   first = create<func::ReturnOp>();
@@ -261,11 +271,14 @@ func::FuncOp DeviceMapEmitter::emit() {
   numbers = isSmall() ? Type(b.getI32Type()) : Type(b.getIndexType());
   item = create<gpu::ThreadIdOp>(gpu::Dimension::x);
   first = item.getDefiningOp();
-  local = narrow(item);
-  if (plan.subGroup) {
-    lane = create<gpu::LaneIdOp>(IntegerAttr());
-    firstLane = scaled(narrow(create<gpu::SubgroupIdOp>(IntegerAttr())), plan.subGroup);
+  if (subGroup) {
+    Value neighbour = create<gpu::LaneIdOp>(IntegerAttr()), own = create<gpu::SubgroupIdOp>(IntegerAttr());
+    if (plan.subGroup)
+      lane = neighbour, firstLane = scaled(narrow(own), subGroup);
+    else
+      item = add(scaled(own, subGroup), neighbour);
   }
+  local = narrow(item);
   for (const Operand &operand : problem.operands)
     flat.push_back(kernel.arguments.lookup(operand.base));
   clonePrologue(b, kernel, problem.function, problem.prologue, [&](int64_t value) { return index(value); });

@@ -37,6 +37,7 @@ private:
     Value number, neighbour;
   };
 
+  int64_t subGroupOfItems() const;
   void emitBox(Value box);
   void forPoints(const BoxOrder &order, bool isRolled, llvm::function_ref<void(const Point &)> f);
   Piece digitOf(const Point &point, int64_t unit, int64_t count);

@@ -2,10 +2,10 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Queue.h"
-#include "Tables.h"
+#include "Driver.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace zocl {
 namespace {
@@ -24,6 +24,11 @@ template <typename Item, typename Out> ze_result_t giveList(const Item *items, s
   return ZE_RESULT_SUCCESS;
 }
 
+/// Zeroes properties, but for what the application has filled in.
+template <typename Properties> void clear(Properties *properties) {
+  *properties = Properties{.stype = properties->stype, .pNext = properties->pNext};
+}
+
 ze_result_t getDrivers(uint32_t *count, ze_driver_handle_t *out) {
   const void *driver = &devices();
   return giveList(&driver, devices().empty() ? 0 : 1, count, out);
@@ -34,21 +39,11 @@ ze_result_t getApiVersion(ze_driver_handle_t, ze_api_version_t *version) {
 }
 ze_result_t getDriverProperties(ze_driver_handle_t, ze_driver_properties_t *out) {
   clear(out);
-  std::memset(&out->uuid, 0xC1, sizeof out->uuid);
   out->driverVersion = 1;
   return ZE_RESULT_SUCCESS;
 }
-ze_result_t getDriverExtensions(ze_driver_handle_t, uint32_t *count, ze_driver_extension_properties_t *) {
-  *count = 0;
-  return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t getDevices(ze_driver_handle_t, uint32_t *count, ze_device_handle_t *out) {
   return giveList(devices().data(), devices().size(), count, out);
-}
-ze_result_t getSubDevices(ze_device_handle_t, uint32_t *count, ze_device_handle_t *) {
-  *count = 0;
-  return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t getDeviceProperties(ze_device_handle_t handle, ze_device_properties_t *out) {
@@ -56,15 +51,9 @@ ze_result_t getDeviceProperties(ze_device_handle_t handle, ze_device_properties_
   clear(out);
   out->type = ZE_DEVICE_TYPE_GPU;
   out->vendorId = device.info<cl_uint>(CL_DEVICE_VENDOR_ID);
-  out->flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
-  out->coreClockRate = std::max(1u, device.info<cl_uint>(CL_DEVICE_MAX_CLOCK_FREQUENCY));
   out->maxMemAllocSize = device.info<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  out->numThreadsPerEU = out->numSubslicesPerSlice = out->numSlices = 1;
-  out->physicalEUSimdWidth = std::max(1u, device.info<cl_uint>(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT));
-  out->numEUsPerSubslice = device.info<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS);
   out->timerResolution = out->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 ? 1000000000 : 1; // in 1/s, or in ns
   out->timestampValidBits = out->kernelTimestampValidBits = 64;
-  std::memset(&out->uuid, 0xC2, sizeof out->uuid);
   std::snprintf(out->name, sizeof out->name, "%s", device.name.c_str());
   return ZE_RESULT_SUCCESS;
 }
@@ -83,17 +72,13 @@ ze_result_t getComputeProperties(ze_device_handle_t handle, ze_device_compute_pr
 }
 
 ze_result_t getModuleProperties(ze_device_handle_t handle, ze_device_module_properties_t *out) {
-  constexpr cl_device_info halfConfigQuery = 0x1033; // CL_DEVICE_HALF_FP_CONFIG
-  constexpr uint64_t sameFlags = 0x3f;               // of the two interfaces
   const Device &device = *as<Device>(handle);
   clear(out);
   out->spirvVersionSupported = ZE_MAKE_VERSION(1, 4);
-  out->fp16flags = static_cast<uint32_t>(device.info<cl_ulong>(halfConfigQuery) & sameFlags);
-  out->fp32flags = static_cast<uint32_t>(device.info<cl_ulong>(CL_DEVICE_SINGLE_FP_CONFIG) & sameFlags);
-  out->fp64flags = static_cast<uint32_t>(device.info<cl_ulong>(CL_DEVICE_DOUBLE_FP_CONFIG) & sameFlags);
-  const bool hasHalf = device.text(CL_DEVICE_EXTENSIONS).find("cl_khr_fp16") != std::string::npos;
-  out->flags = static_cast<uint32_t>((hasHalf ? ZE_DEVICE_MODULE_FLAG_FP16 : 0) | (out->fp64flags ? ZE_DEVICE_MODULE_FLAG_FP64 : 0));
-  out->maxArgumentsSize = static_cast<uint32_t>(device.info<size_t>(CL_DEVICE_MAX_PARAMETER_SIZE));
+  if (device.text(CL_DEVICE_EXTENSIONS).find("cl_khr_fp16") != std::string::npos)
+    out->flags |= ZE_DEVICE_MODULE_FLAG_FP16;
+  if (settings().hasF64 && device.info<cl_ulong>(CL_DEVICE_DOUBLE_FP_CONFIG))
+    out->flags |= ZE_DEVICE_MODULE_FLAG_FP64;
   return ZE_RESULT_SUCCESS;
 }
 
@@ -101,16 +86,11 @@ ze_result_t getQueueGroups(ze_device_handle_t, uint32_t *count, ze_command_queue
   if (*count && out) {
     clear(out);
     out->flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
-    out->maxMemoryFillPatternSize = 128;
     out->numQueues = 4;
   }
   *count = 1;
   return ZE_RESULT_SUCCESS;
 }
-ze_result_t getTimestamps(ze_device_handle_t handle, uint64_t *host, uint64_t *device) {
-  return translate(cl.clGetDeviceAndHostTimer(as<Device>(handle)->id, device, host));
-}
-ze_result_t getDeviceStatus(ze_device_handle_t) { return deviceStatus(); }
 
 ze_result_t createContext(ze_driver_handle_t, const ze_context_desc_t *, ze_context_handle_t *out) {
   std::vector<cl_device_id> ids;
@@ -128,7 +108,6 @@ ze_result_t destroyContext(ze_context_handle_t handle) {
   cl.clReleaseContext(as<Context>(handle)->id);
   return destroy<Context>(handle);
 }
-ze_result_t getContextStatus(ze_context_handle_t) { return deviceStatus(); }
 
 } // namespace
 
@@ -137,22 +116,17 @@ void fill(ze_driver_dditable_t &table) {
   table.pfnGet = getDrivers;
   table.pfnGetApiVersion = getApiVersion;
   table.pfnGetProperties = mayFail<getDriverProperties>;
-  table.pfnGetExtensionProperties = mayFail<getDriverExtensions>;
 }
 void fill(ze_device_dditable_t &table) {
   table.pfnGet = mayFail<getDevices>;
-  table.pfnGetSubDevices = mayFail<getSubDevices>;
   table.pfnGetProperties = mayFail<getDeviceProperties>;
   table.pfnGetComputeProperties = mayFail<getComputeProperties>;
   table.pfnGetModuleProperties = mayFail<getModuleProperties>;
   table.pfnGetCommandQueueGroupProperties = mayFail<getQueueGroups>;
-  table.pfnGetGlobalTimestamps = mayFail<getTimestamps>;
-  table.pfnGetStatus = getDeviceStatus;
 }
 void fill(ze_context_dditable_t &table) {
   table.pfnCreate = mayFail<createContext>;
   table.pfnDestroy = destroyContext;
-  table.pfnGetStatus = getContextStatus;
 }
 
 } // namespace zocl

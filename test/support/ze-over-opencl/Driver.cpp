@@ -6,20 +6,19 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 
 namespace zocl {
 namespace {
 
-constexpr cl_device_info subGroupSizesQuery = 0x4108; // CL_DEVICE_SUB_GROUP_SIZES_INTEL
-
 const char *setting(const char *name, const char *fallback) {
   const char *value = std::getenv(name);
   return value && *value ? value : fallback;
 }
-bool isOn(const char *name) { return *setting(name, "0") == '1'; }
+bool isOn(const char *name, const char *fallback = "0") { return *setting(name, fallback) == '1'; }
+uint32_t numberOf(const char *name, const char *fallback) { return static_cast<uint32_t>(std::atoi(setting(name, fallback))); }
 
 bool loadCore(const char *path) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -28,10 +27,8 @@ bool loadCore(const char *path) {
     return false;
   }
 #define ZOCL_LOAD(name)                                                                                                                    \
-  if (!(cl.name = reinterpret_cast<decltype(cl.name)>(dlsym(library, #name)))) {                                                           \
-    say("%s has no %s", path, #name);                                                                                                      \
-    return false;                                                                                                                          \
-  }
+  if (!(cl.name = reinterpret_cast<decltype(cl.name)>(dlsym(library, #name))))                                                             \
+    return false;
   ZOCL_CORE_FUNCTIONS(ZOCL_LOAD)
 #undef ZOCL_LOAD
   return true;
@@ -47,9 +44,10 @@ bool loadExtensions(cl_platform_id platform) {
 }
 
 std::vector<uint32_t> subGroupSizesOf(const Device &device) {
+  constexpr cl_device_info subGroupSizes = 0x4108; // CL_DEVICE_SUB_GROUP_SIZES_INTEL
   size_t sizes[16], bytes = 0;
   std::vector<uint32_t> taken;
-  if (cl.clGetDeviceInfo(device.id, subGroupSizesQuery, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
+  if (cl.clGetDeviceInfo(device.id, subGroupSizes, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
     for (size_t i = 0; i < bytes / sizeof *sizes; ++i)
       if (settings().subGroupSizes.find("," + std::to_string(sizes[i]) + ",") != std::string::npos)
         taken.push_back(static_cast<uint32_t>(sizes[i]));
@@ -57,20 +55,18 @@ std::vector<uint32_t> subGroupSizesOf(const Device &device) {
 }
 
 std::vector<Device *> devicesOf(cl_platform_id platform) {
+  std::vector<Device *> found;
   cl_device_id ids[16];
   cl_uint count = 0;
-  if (cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 16, ids, &count) != CL_SUCCESS)
-    return {};
-  std::vector<Device *> found;
-  for (cl_uint i = 0; i < std::min(count, 16u); ++i) {
-    Device device{platform, ids[i], "", {}};
-    const bool hasSpirv = device.text(CL_DEVICE_IL_VERSION).find("SPIR-V") != std::string::npos;
-    if (!hasSpirv || device.text(CL_DEVICE_EXTENSIONS).find("cl_intel_unified_shared_memory") == std::string::npos)
+  if (cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 16, ids, &count) != CL_SUCCESS || !loadExtensions(platform))
+    return found;
+  for (cl_uint i = 0; i < count && i < 16; ++i) {
+    Device device{ids[i], "", {}};
+    if (device.text(CL_DEVICE_IL_VERSION).find("SPIR-V") == std::string::npos)
       continue;
     device.name = device.text(CL_DEVICE_NAME) + " (Level Zero over OpenCL)";
     device.subGroupSizes = subGroupSizesOf(device);
-    if (loadExtensions(platform))
-      found.push_back(new Device(std::move(device)));
+    found.push_back(new Device(device));
   }
   return found;
 }
@@ -81,7 +77,7 @@ std::vector<Device *> findDevices() {
   cl_platform_id platforms[16];
   cl_uint count = 0;
   cl.clGetPlatformIDs(16, platforms, &count);
-  for (cl_uint i = 0; i < std::min(count, 16u); ++i)
+  for (cl_uint i = 0; i < count && i < 16; ++i)
     if (std::vector<Device *> found = devicesOf(platforms[i]); !found.empty())
       return found;
   say("no OpenCL device with SPIR-V and unified shared memory in %s", settings().library);
@@ -96,9 +92,8 @@ std::atomic<int64_t> Counted::live{0};
 Settings::Settings()
     : library(setting("ZE_OPENCL_LIBRARY", "libOpenCL.so.1")),
       subGroupSizes("," + std::string(setting("ZE_OPENCL_SUB_GROUP_SIZES", "8,16,32")) + ","), isTracing(isOn("ZE_OPENCL_TRACE")),
-      isGuarding(isOn("ZE_OPENCL_GUARD")), isReversing(isOn("ZE_OPENCL_REVERSE")),
-      maxGroupSize(static_cast<uint32_t>(std::atoi(setting("ZE_OPENCL_MAX_GROUP_SIZE", "1024")))),
-      maxLocalMemory(static_cast<uint32_t>(std::atoi(setting("ZE_OPENCL_MAX_LOCAL_MEMORY", "65536")))) {}
+      isGuarding(isOn("ZE_OPENCL_GUARD")), isReversing(isOn("ZE_OPENCL_REVERSE")), hasF64(isOn("ZE_OPENCL_F64", "1")),
+      maxGroupSize(numberOf("ZE_OPENCL_MAX_GROUP_SIZE", "1024")), maxLocalMemory(numberOf("ZE_OPENCL_MAX_LOCAL_MEMORY", "65536")) {}
 
 // Neither is ever destroyed: threads of queues that the application forgot may outlive main().
 const Settings &settings() {
@@ -135,30 +130,19 @@ uint64_t Device::time() const {
 }
 
 ze_result_t translate(cl_int error) {
-  switch (error) {
-  case CL_SUCCESS:
-    return ZE_RESULT_SUCCESS;
-  case CL_OUT_OF_HOST_MEMORY:
-    return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-  case CL_MEM_OBJECT_ALLOCATION_FAILURE:
-  case CL_OUT_OF_RESOURCES:
-    return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-  case CL_INVALID_BUFFER_SIZE:
-    return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
-  case CL_INVALID_ARG_INDEX:
-    return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
-  case CL_INVALID_ARG_SIZE:
-    return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
-  case CL_INVALID_WORK_GROUP_SIZE:
-  case CL_INVALID_WORK_ITEM_SIZE:
-    return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
-  case CL_INVALID_KERNEL_NAME:
-    return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
-  case CL_BUILD_PROGRAM_FAILURE:
-    return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
-  default:
-    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  }
+  static constexpr struct {
+    cl_int from;
+    ze_result_t to;
+  } known[] = {{CL_SUCCESS, ZE_RESULT_SUCCESS},
+               {CL_OUT_OF_HOST_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY},
+               {CL_MEM_OBJECT_ALLOCATION_FAILURE, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY},
+               {CL_OUT_OF_RESOURCES, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY},
+               {CL_INVALID_BUFFER_SIZE, ZE_RESULT_ERROR_UNSUPPORTED_SIZE},
+               {CL_INVALID_WORK_GROUP_SIZE, ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION}};
+  for (const auto &each : known)
+    if (each.from == error)
+      return each.to;
+  return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 } // namespace zocl

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A Level Zero driver for tests, which runs SPIR-V on any OpenCL runtime with SPIR-V and unified shared memory; see README.md beside this
-// file. Here is what all of its parts know: settings, the functions of OpenCL, devices, and how many objects the application holds.
+// file. Here is what all of its parts know: settings, the functions of OpenCL, devices, handles, and the tables that the loader gets.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_ZE_OVER_OPENCL_DRIVER_H
@@ -14,10 +14,10 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <level_zero/ze_api.h>
+#include <level_zero/ze_ddi.h>
 
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -29,26 +29,21 @@ struct Settings {
   Settings();
   const char *library;
   std::string subGroupSizes; ///< between commas, with one at either end
-  bool isTracing, isGuarding, isReversing;
+  bool isTracing, isGuarding, isReversing, hasF64;
   uint32_t maxGroupSize, maxLocalMemory;
 };
 const Settings &settings();
 
-#define ZOCL_TRACE(...)                                                                                                                    \
-  do {                                                                                                                                     \
-    if (::zocl::settings().isTracing)                                                                                                      \
-      ::zocl::say(__VA_ARGS__);                                                                                                            \
-  } while (false)
 /// One line on stderr, as of printf().
 __attribute__((format(printf, 1, 2))) void say(const char *format, ...);
 
 #define ZOCL_CORE_FUNCTIONS(X)                                                                                                             \
   X(clGetPlatformIDs)                                                                                                                      \
-  X(clGetDeviceIDs) X(clGetDeviceInfo) X(clGetDeviceAndHostTimer) X(clCreateContext) X(clReleaseContext)                                   \
-      X(clCreateCommandQueueWithProperties) X(clReleaseCommandQueue) X(clFinish) X(clCreateProgramWithIL) X(clCreateProgramWithBinary)     \
-          X(clBuildProgram) X(clGetProgramInfo) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel)          \
-              X(clSetKernelArg) X(clGetKernelWorkGroupInfo) X(clGetKernelSubGroupInfo) X(clEnqueueNDRangeKernel) X(clWaitForEvents)        \
-                  X(clGetEventProfilingInfo) X(clReleaseEvent) X(clGetExtensionFunctionAddressForPlatform)
+  X(clGetDeviceIDs)                                                                                                                        \
+  X(clGetDeviceInfo) X(clGetDeviceAndHostTimer) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueueWithProperties)               \
+      X(clReleaseCommandQueue) X(clFinish) X(clCreateProgramWithIL) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram)         \
+          X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clGetKernelWorkGroupInfo) X(clEnqueueNDRangeKernel) X(clWaitForEvents)  \
+              X(clGetEventProfilingInfo) X(clReleaseEvent) X(clGetExtensionFunctionAddressForPlatform)
 #define ZOCL_EXTENSION_FUNCTIONS(X)                                                                                                        \
   X(clHostMemAllocINTEL)                                                                                                                   \
   X(clDeviceMemAllocINTEL) X(clSharedMemAllocINTEL) X(clMemFreeINTEL) X(clSetKernelArgMemPointerINTEL) X(clEnqueueMemcpyINTEL)
@@ -61,7 +56,6 @@ struct OpenCl {
 extern OpenCl cl;
 
 struct Device {
-  cl_platform_id platform;
   cl_device_id id;
   std::string name;
   std::vector<uint32_t> subGroupSizes; ///< that the application may see
@@ -108,15 +102,37 @@ template <typename Object, typename Handle> ze_result_t give(Object *object, Han
   *handle = reinterpret_cast<Handle>(object);
   return ZE_RESULT_SUCCESS;
 }
-
-/// Zeroes properties, but for what the application has filled in.
-template <typename Properties> void clear(Properties *properties) {
-  const auto stype = properties->stype;
-  auto *next = properties->pNext;
-  std::memset(properties, 0, sizeof *properties);
-  properties->stype = stype;
-  properties->pNext = next;
+template <typename Object, typename Handle> ze_result_t destroy(Handle handle) {
+  delete as<Object>(handle);
+  return ZE_RESULT_SUCCESS;
 }
+
+// Each fills in the functions that the driver has; the rest says UNSUPPORTED_FEATURE.
+void fill(ze_global_dditable_t &table);
+void fill(ze_driver_dditable_t &table);
+void fill(ze_device_dditable_t &table);
+void fill(ze_context_dditable_t &table);
+void fill(ze_mem_dditable_t &table);
+void fill(ze_module_dditable_t &table);
+void fill(ze_module_build_log_dditable_t &table);
+void fill(ze_kernel_dditable_t &table);
+void fill(ze_command_queue_dditable_t &table);
+void fill(ze_command_list_dditable_t &table);
+void fill(ze_event_pool_dditable_t &table);
+void fill(ze_event_dditable_t &table);
+
+/// What a test has asked this call to give instead of doing its work; see zeOverOpenClFail() in Tables.cpp.
+ze_result_t plannedFailure();
+
+template <auto Function> struct MayFail;
+template <typename... Arguments, ze_result_t (*Function)(Arguments...)> struct MayFail<Function> {
+  static ze_result_t call(Arguments... arguments) {
+    const ze_result_t planned = plannedFailure();
+    return planned ? planned : Function(arguments...);
+  }
+};
+/// The function, but for the call that is to fail. What gives something back never fails.
+template <auto Function> constexpr auto *mayFail = &MayFail<Function>::call;
 
 } // namespace zocl
 

@@ -2,9 +2,10 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Kernel.h"
+#include "Modules.h"
 #include "Queue.h"
-#include "Tables.h"
+
+#include <algorithm>
 
 namespace zocl {
 namespace {
@@ -82,87 +83,64 @@ ze_result_t append(ze_command_list_handle_t handle, Command command, ze_event_ha
 
 /// A launch with the arguments that the kernel has now.
 struct Launch {
-  std::shared_ptr<KernelObject> object;
-  std::string name;
-  std::vector<KernelArgument> arguments;
-  std::vector<Value> values;
-  std::array<size_t, 3> group, global;
+  Kernel kernel;
+  std::array<size_t, 3> global;
 
   ze_result_t operator()(cl_command_queue queue, cl_event *event) const {
-    ZOCL_TRACE("%s over %zux%zux%zu in groups of %zu", name.c_str(), global[0], global[1], global[2], group[0]);
-    std::lock_guard lock(object->mutex);
-    for (cl_uint i = 0; i < values.size(); ++i) {
-      const bool isPointer = arguments[i].kind == KernelArgument::Pointer;
-      if (isPointer && values[i].pointer() && !isAllocated(values[i].pointer())) {
-        say("argument %u of %s was freed before it ran", i, name.c_str());
+    if (settings().isTracing)
+      say("%s over %zux%zux%zu in groups of %zu", kernel.info.name.c_str(), global[0], global[1], global[2], kernel.group[0]);
+    std::lock_guard lock(kernel.object->mutex);
+    const cl_kernel id = kernel.object->id;
+    for (cl_uint i = 0; i < kernel.values.size(); ++i) {
+      const std::string &value = kernel.values[i];
+      const void *pointer = kernel.info.arguments[i].isPointer ? pointerIn(value) : nullptr;
+      if (pointer && !isAllocated(pointer)) {
+        say("argument %u of %s was freed before it ran", i, kernel.info.name.c_str());
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
       }
-      const void *bytes = values[i].bytes.empty() ? nullptr : values[i].bytes.data();
-      if (cl_int error = isPointer ? cl.clSetKernelArgMemPointerINTEL(object->id, i, values[i].pointer())
-                                   : cl.clSetKernelArg(object->id, i, values[i].size, bytes))
+      if (cl_int error = kernel.info.arguments[i].isPointer ? cl.clSetKernelArgMemPointerINTEL(id, i, pointer)
+                                                            : cl.clSetKernelArg(id, i, value.size(), value.data()))
         return translate(error);
     }
-    return translate(cl.clEnqueueNDRangeKernel(queue, object->id, 3, nullptr, global.data(), group.data(), 0, nullptr, event));
+    return translate(cl.clEnqueueNDRangeKernel(queue, id, 3, nullptr, global.data(), kernel.group.data(), 0, nullptr, event));
   }
 };
-
-/// GPUs form sub-groups across the rows of a group, Intel's CPU runtime within a row only.
-ze_result_t checkLaunch(const Kernel &kernel) {
-  uint64_t local = kernel.staticLocal;
-  for (size_t i = 0; i < kernel.values.size(); ++i) {
-    if (!kernel.values[i].isSet)
-      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    if (kernel.info.arguments[i].kind == KernelArgument::Local)
-      local += kernel.values[i].size;
-  }
-  if (local > settings().maxLocalMemory)
-    return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-  const bool hasRows = kernel.group[1] * kernel.group[2] > 1;
-  if (kernel.info.groupSize[0] ? kernel.info.groupSize[0] != kernel.group[0]
-                               : kernel.info.subGroupSize && hasRows && kernel.group[0] % kernel.info.subGroupSize)
-    return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
-  return ZE_RESULT_SUCCESS;
-}
 
 ze_result_t appendLaunch(ze_command_list_handle_t list, ze_kernel_handle_t handle, const ze_group_count_t *groups, ze_event_handle_t signal,
                          uint32_t count, ze_event_handle_t *waits) {
   const Kernel &kernel = *as<Kernel>(handle);
-  if (ze_result_t wrong = checkLaunch(kernel))
-    return wrong;
-  const size_t counts[3] = {groups->groupCountX, groups->groupCountY, groups->groupCountZ};
-  Launch launch{kernel.object, kernel.info.name, kernel.info.arguments, kernel.values, kernel.group, {}};
+  if (std::any_of(kernel.values.begin(), kernel.values.end(), [](const std::string &value) { return value.empty(); }))
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (kernel.localBytes > settings().maxLocalMemory)
+    return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  if (kernel.info.groupSize[0] && kernel.info.groupSize != kernel.group)
+    return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+  Launch launch{kernel, {groups->groupCountX, groups->groupCountY, groups->groupCountZ}};
   for (size_t i = 0; i < 3; ++i)
-    launch.global[i] = counts[i] * kernel.group[i];
-  if (!launch.global[0] || !launch.global[1] || !launch.global[2])
-    return append(list, {}, signal, count, waits);
-  return append(list, {.enqueue = std::move(launch)}, signal, count, waits);
+    launch.global[i] *= kernel.group[i];
+  const bool isEmpty = !launch.global[0] || !launch.global[1] || !launch.global[2];
+  return append(list, isEmpty ? Command() : Command{.enqueue = std::move(launch)}, signal, count, waits);
 }
 ze_result_t appendCopy(ze_command_list_handle_t list, void *to, const void *from, size_t size, ze_event_handle_t signal, uint32_t count,
                        ze_event_handle_t *waits) {
   const auto copy = [=](cl_command_queue queue, cl_event *event) {
     return translate(cl.clEnqueueMemcpyINTEL(queue, CL_FALSE, to, from, size, 0, nullptr, event));
   };
-  return size ? append(list, {.enqueue = copy}, signal, count, waits) : append(list, {}, signal, count, waits);
-}
-ze_result_t appendFill(ze_command_list_handle_t list, void *to, const void *pattern, size_t patternSize, size_t size,
-                       ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits) {
-  if (!patternSize || patternSize > 128 || (patternSize & (patternSize - 1)))
-    return ZE_RESULT_ERROR_INVALID_SIZE;
-  const auto fill = [to, size, bytes = std::string(static_cast<const char *>(pattern), patternSize)] {
-    for (size_t i = 0; i < size; ++i)
-      static_cast<char *>(to)[i] = bytes[i % bytes.size()];
-  };
-  return append(list, {.host = fill}, signal, count, waits);
+  return append(list, size ? Command{.enqueue = copy} : Command(), signal, count, waits);
 }
 ze_result_t appendBarrier(ze_command_list_handle_t list, ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits) {
   return append(list, {.isBarrier = true}, signal, count, waits);
 }
-ze_result_t appendSignal(ze_command_list_handle_t list, ze_event_handle_t event) { return append(list, {}, event, 0, nullptr); }
 ze_result_t appendWait(ze_command_list_handle_t list, uint32_t count, ze_event_handle_t *waits) {
   return append(list, {.isBarrier = true}, nullptr, count, waits);
 }
 ze_result_t appendReset(ze_command_list_handle_t list, ze_event_handle_t event) {
-  return append(list, {.host = [event] { setEvent(*as<Event>(event), false); }}, nullptr, 0, nullptr);
+  const auto reset = [event](cl_command_queue queue, cl_event *) {
+    cl.clFinish(queue);
+    setEvent(*as<Event>(event), false);
+    return ZE_RESULT_SUCCESS;
+  };
+  return append(list, {.enqueue = reset}, nullptr, 0, nullptr);
 }
 
 ze_result_t createPool(ze_context_handle_t, const ze_event_pool_desc_t *desc, uint32_t, ze_device_handle_t *, ze_event_pool_handle_t *out) {
@@ -184,14 +162,14 @@ ze_result_t resetEvent(ze_event_handle_t event) {
 ze_result_t waitForEvent(ze_event_handle_t event, uint64_t timeout) {
   return waitFor(timeout, [=] { return as<Event>(event)->isSet; });
 }
-ze_result_t queryEvent(ze_event_handle_t event) { return waitForEvent(event, 0); }
 ze_result_t queryTimestamp(ze_event_handle_t handle, ze_kernel_timestamp_result_t *out) {
-  std::lock_guard lock(signals().mutex);
-  const Event &event = *as<Event>(handle);
-  if (!event.isSet)
-    return ZE_RESULT_NOT_READY;
-  *out = {{event.start, event.end}, {event.start, event.end}};
-  return ZE_RESULT_SUCCESS;
+  ze_result_t result = ZE_RESULT_NOT_READY;
+  readEvents([&] {
+    const Event &event = *as<Event>(handle);
+    *out = {{event.start, event.end}, {event.start, event.end}};
+    result = event.isSet ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+  });
+  return result;
 }
 
 } // namespace
@@ -210,9 +188,7 @@ void fill(ze_command_list_dditable_t &table) {
   table.pfnReset = mayFail<reset>;
   table.pfnAppendLaunchKernel = mayFail<appendLaunch>;
   table.pfnAppendMemoryCopy = mayFail<appendCopy>;
-  table.pfnAppendMemoryFill = mayFail<appendFill>;
   table.pfnAppendBarrier = mayFail<appendBarrier>;
-  table.pfnAppendSignalEvent = mayFail<appendSignal>;
   table.pfnAppendWaitOnEvents = mayFail<appendWait>;
   table.pfnAppendEventReset = mayFail<appendReset>;
 }
@@ -225,7 +201,6 @@ void fill(ze_event_dditable_t &table) {
   table.pfnDestroy = destroy<Event>;
   table.pfnHostSignal = mayFail<signalEvent>;
   table.pfnHostSynchronize = mayFail<waitForEvent>;
-  table.pfnQueryStatus = mayFail<queryEvent>;
   table.pfnHostReset = mayFail<resetEvent>;
   table.pfnQueryKernelTimestamp = mayFail<queryTimestamp>;
 }

@@ -7,7 +7,7 @@
 // the host unless a queue is at work.
 //
 //===----------------------------------------------------------------------===//
-#include "Tables.h"
+#include "Driver.h"
 
 #include <sys/mman.h>
 
@@ -27,7 +27,6 @@ struct Allocation : Counted {
   ze_memory_type_t type{};
   Device *device = nullptr;
   Context *context = nullptr;
-  uint64_t id = 0;
   char *pages = nullptr; ///< where they are guarded
   size_t pagesSize = 0;
 };
@@ -48,6 +47,8 @@ const Allocation *find(const void *pointer) {
 }
 
 void protectAll(int mode) {
+  if (!settings().isGuarding)
+    return;
   for (auto &entry : allocations)
     if (entry.second.pages)
       mprotect(entry.second.pages, entry.second.pagesSize, mode);
@@ -68,7 +69,6 @@ ze_result_t mapGuarded(Allocation &made, size_t alignment) {
 }
 
 ze_result_t allocate(Context *context, Device *device, ze_memory_type_t type, size_t size, size_t alignment, void **out) {
-  static uint64_t lastId = 0;
   if (!size || size > devices()[0]->info<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE))
     return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
   if (alignment & (alignment - 1))
@@ -76,7 +76,7 @@ ze_result_t allocate(Context *context, Device *device, ze_memory_type_t type, si
   alignment = std::max<size_t>(alignment, 64);
   std::lock_guard lock(mutex);
   Allocation made;
-  made.size = size, made.type = type, made.device = device, made.context = context, made.id = ++lastId;
+  made.size = size, made.type = type, made.device = device, made.context = context;
   if (settings().isGuarding && type == ZE_MEMORY_TYPE_DEVICE && alignment <= pageBytes) {
     if (ze_result_t failed = mapGuarded(made, alignment))
       return failed;
@@ -126,28 +126,15 @@ ze_result_t freeMemory(ze_context_handle_t context, void *pointer) {
 }
 
 ze_result_t getProperties(ze_context_handle_t, const void *pointer, ze_memory_allocation_properties_t *out, ze_device_handle_t *device) {
-  clear(out);
-  out->type = ZE_MEMORY_TYPE_UNKNOWN;
+  *out = {.stype = out->stype, .pNext = out->pNext, .type = ZE_MEMORY_TYPE_UNKNOWN};
   if (device)
     *device = nullptr;
   std::lock_guard lock(mutex);
   if (const Allocation *found = find(pointer)) {
-    out->type = found->type, out->id = found->id, out->pageSize = pageBytes;
+    out->type = found->type;
     if (device)
       give(found->device, device);
   }
-  return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t getRange(ze_context_handle_t, const void *pointer, void **base, size_t *size) {
-  std::lock_guard lock(mutex);
-  const Allocation *found = find(pointer);
-  if (!found)
-    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  if (base)
-    *base = found->base;
-  if (size)
-    *size = found->size;
   return ZE_RESULT_SUCCESS;
 }
 
@@ -159,15 +146,11 @@ bool isAllocated(const void *pointer) {
 }
 
 DeviceAccess::DeviceAccess() {
-  if (!settings().isGuarding)
-    return;
   std::lock_guard lock(mutex);
   if (!queuesAtWork++)
     protectAll(PROT_READ | PROT_WRITE);
 }
 DeviceAccess::~DeviceAccess() {
-  if (!settings().isGuarding)
-    return;
   std::lock_guard lock(mutex);
   if (!--queuesAtWork)
     protectAll(PROT_NONE);
@@ -179,7 +162,6 @@ void fill(ze_mem_dditable_t &table) {
   table.pfnAllocHost = mayFail<allocHost>;
   table.pfnFree = freeMemory;
   table.pfnGetAllocProperties = mayFail<getProperties>;
-  table.pfnGetAddressRange = mayFail<getRange>;
 }
 
 } // namespace zocl

@@ -21,23 +21,14 @@ struct Event : Counted {
   uint64_t start = 0, end = 0; ///< of the command that signalled it, in ns
 };
 
-/// Guards events and the progress of queues; `changed` tells of any change.
-struct Signals {
-  std::mutex mutex;
-  std::condition_variable changed;
-  ze_result_t lost = ZE_RESULT_SUCCESS; ///< the first error of a queue: every later wait gives it
-};
-Signals &signals();
-
 void setEvent(Event &event, bool value, uint64_t start = 0, uint64_t end = 0);
-/// Until `isDone` or the device is lost. NOT_READY after so many ns.
+/// Calls `read` while no event changes.
+void readEvents(const std::function<void()> &read);
+/// Until `isDone` or the device is lost, which every later wait says. NOT_READY after so many ns.
 ze_result_t waitFor(uint64_t timeout, const std::function<bool()> &isDone);
-/// DEVICE_LOST after an error of a queue.
-ze_result_t deviceStatus();
 
 struct Command {
-  std::function<ze_result_t(cl_command_queue, cl_event *)> enqueue{}; ///< a command of the device, or
-  std::function<void()> host{};                                       ///< what the host does once the device is idle
+  std::function<ze_result_t(cl_command_queue, cl_event *)> enqueue{}; ///< none: the device is waited for
   Event *signal = nullptr;
   std::vector<Event *> waits{};
   bool isBarrier = false;
@@ -58,10 +49,8 @@ public:
 
 private:
   void work();
-  void run(const Commands &commands);
-  bool runOne(const Command &command);
-  bool runOnDevice(const Command &command, uint64_t &start, uint64_t &end);
-  void fail(const char *what, ze_result_t result);
+  ze_result_t run(const Commands &commands);
+  ze_result_t runOne(const Command &command);
 
   Device &device;
   const bool isSynchronous;

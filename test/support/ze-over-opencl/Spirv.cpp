@@ -2,10 +2,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Spirv.h"
+#include "Modules.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <span>
 
@@ -16,17 +15,16 @@ namespace {
 enum Op : uint32_t {
   OpEntryPoint = 15,
   OpExecutionMode = 16,
-  OpTypeBool = 20,
   OpTypeInt = 21,
   OpTypeFloat = 22,
-  OpTypeVector = 23,
   OpTypePointer = 32,
   OpTypeFunction = 33,
   OpFunction = 54,
   OpFunctionEnd = 56
 };
-constexpr uint32_t magic = 0x07230203, kernelModel = 6, localSizeMode = 17, subgroupSizeMode = 35, workgroupStorage = 4, privateStorage = 7;
+constexpr uint32_t magic = 0x07230203, kernelModel = 6, localSizeMode = 17, subgroupSizeMode = 35;
 
+/// Takes the instructions that say what kernels there are.
 class Reader {
 public:
   explicit Reader(std::vector<KernelInfo> &kernels) : kernels(kernels) {}
@@ -49,50 +47,37 @@ private:
   bool take(uint32_t op, std::span<const uint32_t> w) {
     if (op == OpFunctionEnd)
       --openFunctions;
-    if (op == OpEntryPoint && w.size() > 2 && w[0] == kernelModel) {
+    else if (op == OpEntryPoint && w.size() > 2 && w[0] == kernelModel) {
       const auto *name = reinterpret_cast<const char *>(&w[2]);
       entries[w[1]] = kernels.size();
       kernels.emplace_back().name.assign(name, strnlen(name, (w.size() - 2) * 4));
     } else if (op == OpExecutionMode && w.size() > 2 && entries.count(w[0])) {
       KernelInfo &kernel = kernels[entries[w[0]]];
       if (w[1] == localSizeMode && w.size() == 5)
-        std::copy_n(&w[2], 3, kernel.groupSize);
+        std::copy_n(&w[2], 3, kernel.groupSize.begin());
       if (w[1] == subgroupSizeMode)
         kernel.subGroupSize = w[2];
-    } else if (op == OpFunction && w.size() == 4) {
-      ++openFunctions;
-      return !entries.count(w[1]) || takeArguments(kernels[entries[w[1]]], w[3]);
-    } else {
-      takeType(op, w);
-    }
-    return true;
-  }
-
-  void takeType(uint32_t op, std::span<const uint32_t> w) {
-    if (op == OpTypeBool && !w.empty())
-      types[w[0]] = {KernelArgument::Value, 1};
-    else if ((op == OpTypeInt || op == OpTypeFloat) && w.size() > 1)
-      types[w[0]] = {KernelArgument::Value, w[1] / 8};
-    else if (op == OpTypeVector && w.size() > 2)
-      types[w[0]] = {KernelArgument::Value, types[w[1]].size * (w[2] == 3 ? 4 : w[2])};
+    } else if ((op == OpTypeInt || op == OpTypeFloat) && w.size() > 1)
+      types[w[0]] = {false, w[1] / 8};
     else if (op == OpTypePointer && w.size() > 2)
-      types[w[0]] = {w[1] == workgroupStorage ? KernelArgument::Local : KernelArgument::Pointer,
-                     w[1] == privateStorage ? 0 : sizeof(void *)};
+      types[w[0]] = {true, sizeof(void *)};
     else if (op == OpTypeFunction && w.size() > 1)
       signatures[w[0]].assign(w.begin() + 2, w.end());
+    else if (op == OpFunction && w.size() == 4) {
+      ++openFunctions;
+      return !entries.count(w[1]) || takeArguments(kernels[entries[w[1]]], w[3]);
+    }
+    return true;
   }
 
   bool takeArguments(KernelInfo &kernel, uint32_t signature) {
-    for (uint32_t type : signatures[signature]) {
-      if (!types[type].size)
-        return false;
+    for (uint32_t type : signatures[signature])
       kernel.arguments.push_back(types[type]);
-    }
-    return true;
+    return std::all_of(kernel.arguments.begin(), kernel.arguments.end(), [](const auto &argument) { return argument.size > 0; });
   }
 
   std::vector<KernelInfo> &kernels;
-  std::map<uint32_t, KernelArgument> types; ///< size 0: not the type of an argument
+  std::map<uint32_t, KernelInfo::Argument> types; ///< size 0: not the type of an argument
   std::map<uint32_t, std::vector<uint32_t>> signatures;
   std::map<uint32_t, size_t> entries; ///< function id to kernel
   int openFunctions = 0;

@@ -2,8 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Tables.h"
-
 #include "Queue.h"
 
 #include <level_zero/zes_api.h>
@@ -38,7 +36,6 @@ ze_result_t zocl::plannedFailure() {
   const int64_t call = ++calls;
   if (call != failingCall)
     return ZE_RESULT_SUCCESS;
-  ZOCL_TRACE("call %ld fails with 0x%x as planned", static_cast<long>(call), static_cast<unsigned>(failure));
   Queue::waitForAll(); // no command runs on after an error that says the device is lost
   return static_cast<ze_result_t>(failure.load());
 }

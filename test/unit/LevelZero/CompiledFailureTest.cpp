@@ -14,6 +14,9 @@
 #include <gtest/gtest.h>
 #include <level_zero/ze_api.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 using namespace quern;
 using namespace quern::test;
 
@@ -72,6 +75,26 @@ TEST(EachCall, OfACopyToTheHost) { failEachCall("reorder src=f32:7x33:ab dst=f32
 TEST(EachCall, OfAnLstm) {
   failEachCall("rnn fwd_i cell=lstm direction=left2right src_layer=f32:4x1x16:abc weights_layer=f32:1x1x16x4x16:any "
                "weights_iter=f32:1x1x16x4x16:any bias=f32:1x1x4x16:abcd dst_layer=f32:4x1x16:abc");
+}
+
+/// powf is OpenCL's there, all else as everywhere; what has elements of f64 is refused by name.
+int runWithoutF64() {
+  for (const char *line : {"eltwise fwd_i alg=pow alpha=2 beta=0.3 src=f32:9x33:ab dst=f32:9x33:ab",
+                           "eltwise fwd_i alg=gelu_erf src=f16:9x33:ab dst=f16:9x33:ab",
+                           "reorder src=f32:9x33:ab dst=f32:9x33:ba attr.post_ops=eltwise(alg=pow,alpha=1,beta=1.7)"})
+    if (Result<void> done = runLine(line); !done) {
+      std::fprintf(stderr, "%s: %s\n", line, done.error().message.c_str());
+      return 1;
+    }
+  const Result<void> refused = runLine("reorder src=f64:9x33:ab dst=f32:9x33:ab");
+  return !refused && refused.error().message.find("f64") != std::string::npos ? 0 : 2;
+}
+
+TEST(ADeviceWithoutF64, ComputesAllThatIsNotF64) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own, whose driver reads this
+  setenv("ZE_OPENCL_F64", "0", 1);
+  EXPECT_EXIT(std::_Exit(runWithoutF64()), testing::ExitedWithCode(0), "");
+  unsetenv("ZE_OPENCL_F64");
 }
 
 } // namespace

@@ -11,6 +11,11 @@
 #include <gtest/gtest.h>
 #include <level_zero/ze_api.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
 using namespace quern;
 using namespace quern::test;
 using testing::HasSubstr;
@@ -168,6 +173,51 @@ TEST_F(Interop, AnEngineComesBackFromItsCacheBlob) {
   EXPECT_THROW(ze_interop::make_engine(driver, device, context, blob), error);
   EXPECT_THROW(ze_interop::make_engine(driver, device, context, std::vector<uint8_t>{1, 2}), error);
   EXPECT_THROW(ze_interop::get_engine_cache_blob(engine(engine::kind::cpu, 0)), error);
+}
+
+/// The driver notices if a kernel finds that its memory is gone.
+TEST_F(Interop, MemoryGoesWhenTheDeviceIsDoneWithIt) {
+  const engine own = ze_interop::make_engine(driver, device, context);
+  DeviceRun run(own, softmaxLine("4"), addOne);
+  const stream order(own);
+  auto between = std::make_unique<memory>(run.desc.src_desc(), own);
+  const memory src = ze_interop::make_memory(run.desc.src_desc(), own, source),
+               dst = ze_interop::make_memory(run.desc.src_desc(), own, result);
+  ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, *between}}, {before});
+  run.kernel.execute(order, {{QUERN_ARG_SRC, *between}, {QUERN_ARG_DST, dst}});
+  std::atomic<bool> isGone{false};
+  std::thread destroys([&] {
+    between.reset();
+    isGone = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(isGone) << "nothing has run yet";
+  EXPECT_EQ(zeEventHostSignal(before), ZE_RESULT_SUCCESS);
+  destroys.join();
+  stream(order).wait();
+  for (int i = 0; i < 4 * rowLength; ++i)
+    ASSERT_EQ(result[i], static_cast<float>(i + 2));
+}
+
+/// 0 if a device that is lost while a kernel waits says so at every wait and keeps nobody from giving up what is there.
+int loseTheDevice(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, ze_event_handle_t before) {
+  const engine own = ze_interop::make_engine(driver, device, context);
+  const DeviceRun run(own, softmaxLine("4"), addOne);
+  void *taken = run.src.get_data_handle();
+  const stream order(own);
+  ze_interop::execute(run.kernel, order, run.arguments, {before});
+  zeMemFree(context, taken); // which no program may do: the kernel has not run
+  zeEventHostSignal(before);
+  for (int i = 0; i < 2; ++i)
+    if (quern_stream_wait(order.get()) != quern_runtime_error ||
+        std::string(quern_get_last_error_message()).find("ZE_RESULT_ERROR_DEVICE_LOST") == std::string::npos)
+      return 1;
+  return quern_primitive_execute(run.kernel.get(), order.get(), 0, nullptr) == quern_invalid_arguments ? 0 : 2;
+}
+
+TEST_F(Interop, ALostDeviceIsAnErrorAtEveryWait) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: a lost device does not come back
+  EXPECT_EXIT(std::_Exit(loseTheDevice(driver, device, context, before)), testing::ExitedWithCode(0), "the device is lost");
 }
 
 #ifdef QUERN_TEST_HAS_COMPILER

@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ extern char **environ;
 namespace quern {
 namespace {
 
-/// The descriptor as one above standard error, so that a redirection in the process does not overwrite it.
+/// The descriptor as one above standard error, which a redirection in the process does not overwrite and this program may have closed.
 int above(int descriptor) {
   if (descriptor < 0 || descriptor > STDERR_FILENO)
     return descriptor;
@@ -92,8 +93,10 @@ Result<void> CompilerChild::start(const CompilerChildSettings &settings) {
   char *arguments[] = {program.data(), library.data(), memory.data(), nullptr};
   const int error = spawn(process, program, arguments, input, output);
   closeIfOpen(input), closeIfOpen(output);
-  if (!error)
+  if (!error) {
+    handle = above(static_cast<int>(syscall(SYS_pidfd_open, process, 0))); // fails on kernels before 5.3
     return {};
+  }
   abandon();
   return runtimeError("a kernel must be compiled, but the compiler's process cannot be started: ", program, ": ", std::strerror(error));
 }
@@ -129,6 +132,7 @@ CompilerChild::Outcome CompilerChild::exchange(std::string_view request, std::st
   frame.put<uint64_t>(request.size());
   frame.bytes.append(request);
   std::string arrived;
+  drainErrors();
   Outcome outcome = send(frame.bytes, deadline);
   if (outcome == Outcome::Answered)
     outcome = receiveFrame(arrived, deadline);
@@ -173,6 +177,13 @@ CompilerChild::Outcome CompilerChild::receiveFrame(std::string &frame, Deadline 
   return receive(frame.data(), size, deadline);
 }
 
+/// What an earlier request left there is no reason for how this one ends.
+void CompilerChild::drainErrors() {
+  char text[4096];
+  while (errors >= 0 && read(errors, text, sizeof(text)) > 0)
+    ;
+}
+
 /// The first line that says something, without what does not print, shortened to what fits a message.
 std::string CompilerChild::errorLine() const {
   char text[4096];
@@ -186,29 +197,33 @@ std::string CompilerChild::errorLine() const {
 }
 
 /// Of a process that has ended the status stays as it is, and of one that is ending it is known already.
-bool CompilerChild::reap(int &status) {
+bool CompilerChild::reap(siginfo_t &how) {
+  how = {};
   if (process < 0)
     return false;
-  kill(process, SIGKILL);
-  pid_t reaped;
+  if (handle >= 0)
+    (void)syscall(SYS_pidfd_send_signal, handle, SIGKILL, nullptr, 0);
+  else
+    kill(process, SIGKILL);
+  int failed;
   do
-    reaped = waitpid(process, &status, 0);
-  while (reaped < 0 && errno == EINTR);
-  const bool isKnown = reaped == process; // unless the program waits for whatever child there is
+    failed =
+        handle >= 0 ? waitid(P_PIDFD, static_cast<id_t>(handle), &how, WEXITED) : waitid(P_PID, static_cast<id_t>(process), &how, WEXITED);
+  while (failed && errno == EINTR);
   process = -1;
-  return isKnown;
+  return !failed;
 }
 
 Error CompilerChild::end() {
-  int status = 0;
-  const bool isKnown = reap(status);
+  siginfo_t ending;
+  const bool isKnown = reap(ending), hasExited = isKnown && ending.si_code == CLD_EXITED;
   const std::string line = errorLine();
   Error how = internalError("ended");
-  if (isKnown && WIFSIGNALED(status))
-    how.message = concat("was killed by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
+  if (hasExited)
+    how.message = concat("ended with status ", ending.si_status);
   else if (isKnown)
-    how.message = concat("ended with status ", WEXITSTATUS(status));
-  const bool ranOut = isKnown && WIFEXITED(status) && WEXITSTATUS(status) == compiler_messages::exitOutOfMemory;
+    how.message = concat("was killed by signal ", ending.si_status, " (", strsignal(ending.si_status), ")");
+  const bool ranOut = hasExited && ending.si_status == compiler_messages::exitOutOfMemory;
   if (ranOut || line.find("out of memory") != std::string::npos || line.find("bad_alloc") != std::string::npos)
     how.status = Status::OutOfMemory;
   if (!line.empty())
@@ -218,8 +233,8 @@ Error CompilerChild::end() {
 }
 
 CompilerChild::~CompilerChild() {
-  int status = 0;
-  reap(status);
+  siginfo_t ignored;
+  reap(ignored);
   abandon();
 }
 
@@ -227,6 +242,7 @@ void CompilerChild::abandon() {
   process = -1;
   closeIfOpen(socket);
   closeIfOpen(errors);
+  closeIfOpen(handle);
 }
 
 } // namespace quern

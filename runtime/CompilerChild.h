@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Starting it, exchanging frames with it within a time, and finding out how it ended. Its descriptors are closed on exec, writing to it
-// raises no SIGPIPE, and it is reaped by its own id.
+// raises no SIGPIPE, and a program that reaps its children itself loses nothing but the reason why one ended.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_COMPILERCHILD_H
@@ -13,6 +13,7 @@
 #include "Support/Error.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -65,10 +66,14 @@ private:
   Outcome receive(char *bytes, size_t size, Deadline deadline);
   Outcome receiveFrame(std::string &frame, Deadline deadline);
   std::string errorLine() const;
-  bool reap(int &status);
+  void drainErrors();
+  /// Kills the process and waits for it. False: somebody else has waited for it, so that how it ended is not known.
+  bool reap(siginfo_t &how);
 
   CompilerChildSettings startedWith{};
   pid_t process = -1;
+  /// Stands for the process where its id no longer does: a program that waits for any child frees the id for another. -1: none.
+  int handle = -1;
   int socket = -1, errors = -1; ///< the other end of its standard input and of its standard error
 };
 

@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <fcntl.h>
 #include <fstream>
 #include <sys/wait.h>
 #include <thread>
@@ -318,6 +319,66 @@ TEST_F(CompilerProcessTest, SaysWhatIsMissing) {
   test::ScopedEnvironment absent("QUERN_COMPILER_LIBRARY", "/absent/library.so");
   expectPart(compileOne(), "the compiler cannot be loaded: /absent/library.so");
   EXPECT_EQ(status, quern_runtime_error);
+}
+
+TEST_F(CompilerProcessTest, AnEarlierLineIsNoReason) {
+  test::ScopedEnvironment fresh("QUERN_COMPILER_MIB", nextMib()), fake("QUERN_FAKE", "later");
+  EXPECT_EQ(compileOne(), "");
+  const std::string message = compileOne();
+  expectPart(message, "LLVM ERROR: the second in 'softmax");
+  EXPECT_EQ(status, quern_internal_error) << message;
+}
+
+/// A program in place of the process: its standard input is the socket.
+std::string scriptOf(const std::string &commands) {
+  const fs::path path = fs::temp_directory_path() / concat("quern-not-a-compiler-", getpid(), ".sh");
+  std::ofstream(path) << "#!/bin/sh\n" << commands << '\n';
+  fs::permissions(path, fs::perms::owner_all);
+  return path.string();
+}
+
+TEST_F(CompilerProcessTest, WhatIsNoMessageIsAnError) {
+  test::ScopedEnvironment limit("QUERN_COMPILER_SECONDS", "1");
+  for (auto [commands, part] : {std::pair("printf 'abc' >&0", "ended with status 0"),                          // half a length
+                                std::pair("printf '\\100\\0\\0\\0\\0\\0\\0\\0ab' >&0", "ended with status 0"), // half a frame
+                                std::pair("printf '\\4\\0\\0\\0\\0\\0\\0\\0abcd' >&0; sleep 9", "is not a compiler's process"),
+                                std::pair("printf '\\377\\377\\377\\377\\377\\377\\377\\377' >&0; sleep 9", "was killed by signal 9"),
+                                std::pair("sleep 9", "did not start in time"), std::pair("kill -STOP $$", "did not start in time")}) {
+    const std::string script = scriptOf(commands);
+    test::ScopedEnvironment other("QUERN_COMPILER_PROCESS", script.c_str());
+    expectPart(compileOne(), part);
+    EXPECT_EQ(status, quern_runtime_error) << commands;
+    fs::remove(script);
+  }
+  EXPECT_EQ(compileOne(), "");
+}
+
+/// The kernel reaps what such a program leaves, and with it the reason of an end.
+TEST_F(CompilerProcessTest, AProgramMayReapItsChildren) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  expectPart(compileWith("abort"), "the compiler's process ended: LLVM ERROR: the fake cannot go on in 'softmax");
+  EXPECT_EQ(compileOne(), "");
+  for (const Process &process : compilersOf(getpid()))
+    kill(process.id, SIGKILL);
+  EXPECT_EQ(compileOne(), "");
+  std::signal(SIGCHLD, before);
+}
+
+TEST_F(CompilerProcessTest, ClosedStandardStreamsAreNotTaken) {
+  if (hasThreadSanitizer)
+    GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      close(stream);
+    bool isFine = compileOne().empty();
+    for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      isFine &= fcntl(stream, F_GETFD) < 0; // what the program opens next is what it expects
+    _exit(isFine && compileWith("abort").find("LLVM ERROR") != std::string::npos ? 0 : 1);
+  }
+  int result = -1;
+  ASSERT_EQ(waitpid(child, &result, 0), child);
+  EXPECT_EQ(result, 0);
 }
 
 TEST_F(CompilerProcessTest, BadSettingsAreRefused) {

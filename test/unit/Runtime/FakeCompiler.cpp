@@ -5,7 +5,8 @@
 //
 // Implements Bridge.h with the test kernels, so that caches, single flight, loading and execution are tested where the compiler is not
 // built, under the thread sanitizer above all. QUERN_FAKE makes it misbehave: refuse, garbage, foreign-key, bad-object, slow, or what only
-// another process survives: crash, abort, exit, hang, memory, noise. Its link() is the runtime's loader under another name.
+// another process survives: crash, abort, exit, hang, memory, noise, later (a line on standard error, and from the second time on an end
+// with another). Its link() is the runtime's loader under another name.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -18,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -38,6 +40,12 @@ void misbehave(std::string_view mode) {
   if (mode == "abort") {
     std::fputs("LLVM ERROR: the fake cannot go on\nStack dump:\n", stderr);
     std::abort();
+  }
+  if (mode == "later") {
+    static bool isSecond = false;
+    std::fputs(isSecond ? "LLVM ERROR: the second\n" : "a warning of the first: out of memory\n", stderr);
+    if (std::exchange(isSecond, true))
+      std::abort();
   }
   if (mode == "exit")
     std::exit(3);

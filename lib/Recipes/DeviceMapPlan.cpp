@@ -37,6 +37,7 @@ private:
   bool chooseTile();
   void chooseLines();
   BoxOrder orderOf(const Operand &operand) const;
+  void shortenRun(BoxOrder &order, const Operand &operand) const;
   void chooseSubGroup();
   void layOutMemory();
 
@@ -136,6 +137,19 @@ BoxOrder Planner::orderOf(const Operand &operand) const {
   return order;
 }
 
+/// Makes the run of the order one of this operand, too, or one that it takes steps of one length through.
+void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
+  int64_t run = 1, next = 0;
+  for (const Part &part : order.axes.parts) {
+    int64_t stride = operand.strides[part.axis];
+    if (run > 1 && stride != next)
+      break;
+    run *= part.count;
+    next = stride * part.count;
+  }
+  order.run = std::min(order.run, run);
+}
+
 /// Sub-groups of which each has a piece of one run, in both orders if few places stay empty, else in one.
 void Planner::chooseSubGroup() {
   constexpr double mostPlaces = 1.34; // for each point
@@ -188,6 +202,9 @@ void Planner::run() {
   if (!plan.isThroughMemory)
     chooseLines();
   plan.written = orderOf(problem.destination());
+  for (auto [i, operand] : llvm::enumerate(problem.operands))
+    if (!(plan.isThroughMemory && i == problem.source))
+      shortenRun(plan.written, operand);
   if (plan.isThroughMemory) {
     plan.read = orderOf(plan.source());
     layOutMemory();

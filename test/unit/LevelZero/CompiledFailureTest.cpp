@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// As FailureTest.cpp, with what the compiler makes of a softmax, a reorder and an LSTM, whose program is recorded. Kernels stay in the
-// memory cache, so that the calls are those of engines, streams, memory and executions.
+// As FailureTest.cpp, with what the compiler makes of a softmax, a reorder and an LSTM, whose program is recorded. First kernels stay in
+// the memory cache, so that the calls are those of engines, streams, memory and executions; then those that load kernels fail.
 //
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
@@ -22,17 +22,25 @@ using namespace quern::test;
 
 namespace {
 
+/// Calls of the driver before a kernel is there and after.
+struct Loading {
+  int64_t before = 0, after = 0;
+};
+
 /// Everything from the engine to the judgement.
-Result<void> runLine(const std::string &line) {
+Result<void> runLine(const std::string &line, Loading *loading = nullptr) {
   Result<Device> device = Device::open(quern_gpu);
   if (!device)
     return device.takeError();
   Result<Problem> problem = readProblem(line, device->target());
   if (!problem)
     return problem.takeError();
+  const int64_t before = driverCalls();
   Result<Kernel> kernel = Kernel::create(*device, problem->text);
   if (!kernel)
     return kernel.takeError();
+  if (loading)
+    *loading = {before, driverCalls()};
   Result<ProblemData> data = ProblemData::create(*problem, {});
   if (!data)
     return data.takeError();
@@ -46,6 +54,38 @@ Result<void> runLine(const std::string &line) {
   return verdict.isRight ? Result<void>() : Result<void>(internalError("the result is wrong"));
 }
 
+struct Failure {
+  ze_result_t result;
+  const char *name;
+  Status status;
+};
+constexpr Failure failures[] = {
+    {ZE_RESULT_ERROR_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_LOST", Status::RuntimeError},
+    {ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", Status::OutOfMemory},
+    {ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY", Status::OutOfMemory},
+    {ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE", Status::RuntimeError},
+};
+
+void emptyMemoryCache() {
+  int capacity = 0;
+  ASSERT_EQ(quern_get_primitive_cache_capacity(&capacity), quern_success);
+  ASSERT_EQ(quern_set_primitive_cache_capacity(0), quern_success);
+  ASSERT_EQ(quern_set_primitive_cache_capacity(capacity), quern_success);
+}
+
+void failCall(const std::string &line, int64_t n, const Failure &failure, int64_t objects) {
+  SCOPED_TRACE(concat("call ", n, ", ", failure.name));
+  failDriverCall(n, failure.result);
+  const Result<void> failed = runLine(line);
+  failDriverCall(0, 0);
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find(failure.name), std::string::npos) << failed.error().message;
+  EXPECT_EQ(failed.error().status, failure.status);
+  EXPECT_EQ(driverObjects(), objects);
+  const Result<void> again = runLine(line);
+  EXPECT_TRUE(again) << again.error().message;
+}
+
 void failEachCall(const std::string &line) {
   ASSERT_TRUE(runLine(line)) << runLine(line).error().message;
   const int64_t callsBefore = driverCalls(), objects = driverObjects();
@@ -53,29 +93,42 @@ void failEachCall(const std::string &line) {
   const int64_t calls = driverCalls() - callsBefore;
   ASSERT_EQ(driverObjects(), objects);
   ASSERT_GT(calls, 10);
-  for (int64_t n = 1; n <= calls; ++n) {
-    SCOPED_TRACE(concat("call ", n, " of ", calls));
-    failDriverCall(n, ZE_RESULT_ERROR_DEVICE_LOST);
-    const Result<void> failed = runLine(line);
-    failDriverCall(0, 0);
-    ASSERT_FALSE(failed);
-    EXPECT_NE(failed.error().message.find("ZE_RESULT_ERROR_DEVICE_LOST"), std::string::npos) << failed.error().message;
-    EXPECT_EQ(failed.error().status, Status::RuntimeError);
-    EXPECT_EQ(driverObjects(), objects);
-    const Result<void> again = runLine(line);
-    EXPECT_TRUE(again) << again.error().message;
-  }
+  for (const Failure &failure : failures)
+    for (int64_t n = 1; n <= calls; ++n)
+      failCall(line, n, failure, objects);
 }
 
-TEST(EachCall, OfASoftmax) { failEachCall("softmax fwd_i src=f32:5x33:ab dst=f32:5x33:ab axis=1"); }
-TEST(EachCall, OfAReorder) { failEachCall("reorder src=f32:7x33:ab dst=f16:7x33:ba"); }
+/// Those that build a module and make its kernels, which is done again for each.
+void failLoading(const std::string &line) {
+  ASSERT_TRUE(runLine(line));
+  emptyMemoryCache();
+  const int64_t objects = driverObjects(), start = driverCalls();
+  Loading loading;
+  ASSERT_TRUE(runLine(line, &loading));
+  ASSERT_GT(loading.after, loading.before + 1);
+  for (int64_t call = loading.before; call < loading.after; ++call) {
+    emptyMemoryCache();
+    failCall(line, call - start + 1, failures[call % std::size(failures)], objects);
+  }
+  emptyMemoryCache();
+  failCall(line, loading.before - start + 1, failures[std::size(failures) - 1], objects);
+}
+
+constexpr const char *softmax = "softmax fwd_i src=f32:5x33:ab dst=f32:5x33:ab axis=1";
+constexpr const char *reorder = "reorder src=f32:7x33:ab dst=f16:7x33:ba";
+constexpr const char *lstm = "rnn fwd_i cell=lstm direction=left2right src_layer=f32:4x1x16:abc weights_layer=f32:1x1x16x4x16:any "
+                             "weights_iter=f32:1x1x16x4x16:any bias=f32:1x1x4x16:abcd dst_layer=f32:4x1x16:abc";
+
+TEST(EachCall, OfASoftmax) { failEachCall(softmax); }
+TEST(EachCall, OfAReorder) { failEachCall(reorder); }
 TEST(EachCall, OfAReorderFromTheHost) { failEachCall("reorder src=f32:7x33:ab dst=f16:7x33:ba dst_engine=gpu"); }
 TEST(EachCall, OfAReorderToTheHost) { failEachCall("reorder src=f32:7x33:ab dst=f16:7x33:s70x1 src_engine=gpu"); }
 TEST(EachCall, OfACopyToTheHost) { failEachCall("reorder src=f32:7x33:ab dst=f32:7x33:ab src_engine=gpu"); }
-TEST(EachCall, OfAnLstm) {
-  failEachCall("rnn fwd_i cell=lstm direction=left2right src_layer=f32:4x1x16:abc weights_layer=f32:1x1x16x4x16:any "
-               "weights_iter=f32:1x1x16x4x16:any bias=f32:1x1x4x16:abcd dst_layer=f32:4x1x16:abc");
-}
+TEST(EachCall, OfAnLstm) { failEachCall(lstm); }
+
+TEST(EachLoadingCall, OfASoftmax) { failLoading(softmax); }
+TEST(EachLoadingCall, OfAReorder) { failLoading(reorder); }
+TEST(EachLoadingCall, OfAnLstm) { failLoading(lstm); }
 
 /// powf is OpenCL's there, all else as everywhere; what has elements of f64 is refused by name.
 int runWithoutF64() {

@@ -30,6 +30,8 @@ import races
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.dirname(os.path.abspath(__file__))
+LIST = os.path.join(ROOT, "test/Targets/Spirv/kernels.list")
+LEAST_KERNELS = 60  # of the whole list
 CHECKS = ("val", "ocloc", "capture", "races")
 # Of each device that ocloc compiles for here: the sub-group sizes, and whether it has f64.
 DEVICES = {"skl": ((8, 16, 32), True), "tgllp": ((8, 16, 32), False), "dg2": ((8, 16, 32), False), "pvc": ((16, 32), True)}
@@ -80,6 +82,7 @@ def compare(kernel, made):
 
 
 def check_ocloc(path, read):
+    compiled = False
     with tempfile.TemporaryDirectory() as directory:
         for device, (sizes, has_f64) in DEVICES.items():
             if (read.has_f64 and not has_f64) or any(k.sub_group and k.sub_group not in sizes for k in read.kernels):
@@ -91,11 +94,11 @@ def check_ocloc(path, read):
                 return f"{device}: " + " ".join((done.stdout + done.stderr).split())[-300:]
             text = run("readelf", "-p", ".ze_info", made[0]).stdout
             info = "\n".join(re.sub(r"^ +\[ *[0-9a-f]+\] ", "", line).removesuffix("\\n") for line in text.splitlines())
-            found = zebin_kernels(info)
+            found, compiled = zebin_kernels(info), True
             for kernel in read.kernels:
                 if wrong := compare(kernel, found.get(kernel.name)):
                     return f"{device}: {kernel.name} {wrong}"
-    return None
+    return None if compiled else "no device has what the module asks for"
 
 
 def check_capture(paths):
@@ -194,7 +197,7 @@ def check_list(options, tally):
 _HEAD = "kernel __attribute__((reqd_work_group_size(64, 1, 1))) void k(global float *b, global const float *c) {"
 _TURN = "local float t[64]; int l = get_local_id(0), g = get_global_id(0); t[l] = c[g]; %s b[g%s] = t[63 - l]; }"
 PLANTED = {
-    "fine": (None, _HEAD + _TURN % ("barrier(CLK_LOCAL_MEM_FENCE);", "")),
+    "fine": ("", _HEAD + _TURN % ("barrier(CLK_LOCAL_MEM_FENCE);", "")),
     "race": ("races", _HEAD + _TURN % ("", "")),
     "outside": ("races", _HEAD + _TURN % ("barrier(CLK_LOCAL_MEM_FENCE);", " + 1")),
     "spill": ("ocloc", _HEAD + "float t[200]; int g = get_global_id(0);\n"
@@ -202,7 +205,7 @@ PLANTED = {
               "barrier(CLK_GLOBAL_MEM_FENCE);\n#pragma unroll\nfor (int i = 0; i < 200; ++i) b[g + 64 * i] = t[(i * 7) % 200]; }"),
     "private": ("ocloc", _HEAD + "float t[64]; int g = get_global_id(0); for (int i = 0; i < 64; ++i) t[i] = c[g + i];"
                 "float s = 0; for (int i = 0; i < 64; ++i) s = s * t[(int)c[i] & 63]; b[g] = s; }"),
-    "import": ("val", "float absent(float); " + _HEAD + "b[0] = absent(c[0]); }"),
+    "import": ("val capture", "float absent(float); " + _HEAD + "b[0] = absent(c[0]); }"),
 }
 
 
@@ -220,19 +223,30 @@ def check_planted(tally):
             read = module.read(spirv)
             launch = {"k": races.Launch("k", 2, [512, 512])}
             said = {"val": check_val(path, read)}
-            if refusing in (None, "ocloc"):
+            if refusing in ("", "ocloc"):
                 said["ocloc"] = check_ocloc(path, read)
-            if refusing in (None, "races"):
+            if refusing in ("", "races"):
                 said["races"] = check_races(spirv, read, launch)[0]
-            if refusing in (None, "capture"):
+            if not refusing or "capture" in refusing:
                 said["capture"] = check_capture([path]).get(path)
             for check, wrong in said.items():
-                if check == refusing:
+                if check in refusing.split():
                     print(f"{name}: {check} says: {wrong}")
                     wrong = None if wrong else "was not refused"
                 tally.note(name, check, wrong)
             if name == "fine":
+                check_expectations(path, spirv, tally)
                 check_cut(spirv, path, tally)
+
+
+def check_expectations(path, spirv, tally):
+    """What ocloc made must not pass for a kernel of another name, sub-group, group, memory or barriers."""
+    for field, value in (("name", "other"), ("sub_group", 8), ("group", (32, 1, 1)), ("memory_bytes", 4096), ("barriers", False)):
+        read = module.read(spirv)
+        setattr(read.kernels[0], field, value)
+        wrong = check_ocloc(path, read)
+        print(f"another {field}: ocloc says: {wrong}")
+        tally.note(f"another {field}", "ocloc", None if wrong else "was not refused")
 
 
 def check_cut(spirv, path, tally):
@@ -250,7 +264,7 @@ def check_cut(spirv, path, tally):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("list", nargs="?", default=os.path.join(ROOT, "test/Targets/Spirv/kernels.list"))
+    parser.add_argument("list", nargs="?", default=LIST)
     parser.add_argument("--quern", default=os.path.join(ROOT, "build/release/bin/quern"))
     parser.add_argument("--only", default="", help="problems that contain this text")
     parser.add_argument("--checks", default=",".join(CHECKS), help="some of " + ",".join(CHECKS))
@@ -261,6 +275,9 @@ def main():
         parser.error(f"unknown check '{unknown.pop()}': {', '.join(CHECKS)} are known")
     tally = Tally()
     check_planted(tally) if options.self_test else check_list(options, tally)
+    is_whole = not options.self_test and not options.only and options.list == LIST
+    if is_whole and tally.kernels < LEAST_KERNELS:
+        tally.note(options.list, "count", f"{tally.kernels} kernels are fewer than {LEAST_KERNELS}")
     if not options.self_test:
         print(f"{tally.kernels} kernels, {tally.raced} of them run by oclgrind")
     print(f"{tally.passed} passed, {tally.failed} failed")

@@ -31,11 +31,20 @@ config.substitutions.append(("%build", config.quern_binary_dir))
 config.substitutions.append(("%problems", os.path.join(config.test_source_root, "problems")))
 config.substitutions.append(("%python", config.python))
 
-# REQUIRES: and UNSUPPORTED: may name the halves, the sanitizers and what this machine's CPU runs.
+# REQUIRES: and UNSUPPORTED: may name the halves, the sanitizers, peers and what this machine's CPU runs.
 if config.enable_compiler:
     config.available_features.add("compiler")
 for sanitizer in filter(None, config.sanitizers.split(",")):
     config.available_features.add(sanitizer)
+# Peers and test drivers that are installed: intel-opencl is the OpenCL runtime and the Level Zero driver over it.
+if all(
+    os.path.exists(path)
+    for path in (
+        os.path.join(config.quern_source_dir, "build", "peers", "intel-opencl", "lib", "libintelocl.so"),
+        os.path.join(config.quern_binary_dir, "lib", "tests", "libze_over_opencl.so"),
+    )
+):
+    config.available_features.add("intel-opencl")
 
 
 def addCpuFeatures(features):

@@ -4,6 +4,16 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/KernelLowering.h"
 
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -107,4 +117,31 @@ HideQuernAttributes::HideQuernAttributes(ModuleOp module) {
 HideQuernAttributes::~HideQuernAttributes() {
   for (auto &[op, attribute] : hidden)
     op->setDiscardableAttr(attribute.getName(), attribute.getValue());
+}
+
+KernelConversion::KernelConversion(MLIRContext &context, function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> addOwn) {
+  LowerToLLVMOptions options(&context);
+  options.useBarePtrCallConv = true;
+  types = std::make_unique<LLVMTypeConverter>(&context, options);
+  RewritePatternSet set(&context);
+  populateSCFToControlFlowConversionPatterns(set);
+  cf::populateControlFlowToLLVMConversionPatterns(*types, set);
+  arith::populateArithToLLVMConversionPatterns(*types, set);
+  populateMathToLLVMConversionPatterns(*types, set);
+  populateFinalizeMemRefToLLVMConversionPatterns(*types, set);
+  populateFuncToLLVMConversionPatterns(*types, set);
+  populateVectorToLLVMConversionPatterns(*types, set);
+  ub::populateUBToLLVMConversionPatterns(*types, set);
+  addOwn(*types, set);
+  patterns = FrozenRewritePatternSet(std::move(set));
+  legal = std::make_unique<LLVMConversionTarget>(context);
+  legal->addLegalOp<ModuleOp>();
+}
+
+KernelConversion::~KernelConversion() = default;
+
+LogicalResult KernelConversion::run(ModuleOp module) const {
+  ConversionConfig config;
+  config.foldingMode = DialectConversionFoldingMode::Never; // the recipes leave nothing to fold
+  return applyFullConversion(module, *legal, patterns, config);
 }

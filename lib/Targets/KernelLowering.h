@@ -13,9 +13,15 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/DialectConversion.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
+
+namespace mlir {
+class LLVMTypeConverter;
+}
 
 namespace quern {
 
@@ -76,6 +82,21 @@ public:
 
 private:
   std::vector<std::pair<mlir::Operation *, mlir::NamedAttribute>> hidden;
+};
+
+/// The conversion of kernels to the LLVM dialect in one context, reusable for any number of modules of that context, one at a time.
+class KernelConversion {
+public:
+  /// `addOwn` adds a target's own patterns and conversions of types to those that all targets have.
+  KernelConversion(mlir::MLIRContext &context, llvm::function_ref<void(mlir::LLVMTypeConverter &, mlir::RewritePatternSet &)> addOwn);
+  ~KernelConversion();
+
+  mlir::LogicalResult run(mlir::ModuleOp module) const;
+
+private:
+  std::unique_ptr<mlir::LLVMTypeConverter> types;
+  mlir::FrozenRewritePatternSet patterns;
+  std::unique_ptr<mlir::ConversionTarget> legal;
 };
 
 } // namespace quern

@@ -9,19 +9,13 @@
 #include "Targets/Cpu/Codegen.h"
 
 #include "Targets/Cpu/CodegenPasses.h"
-#include "Targets/KernelLowering.h"
+#include "Targets/LlvmTranslation.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/TargetSelect.h"
@@ -56,20 +50,6 @@ std::pair<const char *, const char *> cpuAndFeatures(CpuIsa isa) {
   }
   return {"x86-64-v2", ""};
 }
-
-/// Keeps LLVM's complaints instead of printing them.
-struct CollectErrors : llvm::DiagnosticHandler {
-  explicit CollectErrors(std::string &text) : text(text) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
-    if (info.getSeverity() == llvm::DS_Error && text.empty()) {
-      llvm::raw_string_ostream os(text);
-      llvm::DiagnosticPrinterRawOStream printer(os);
-      info.print(printer);
-    }
-    return true;
-  }
-  std::string &text;
-};
 
 /// Makes vectors of float constants values of the entry block. Selection works on one block at a time and takes a constant vector apart
 /// into its elements in each of them, over and over (to negate it, to look for unused elements): a fifth of its time. They are loaded there
@@ -114,15 +94,9 @@ void useMaxInstructions(llvm::Function &function) {
   }
 }
 
-Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::TargetMachine &machine, CpuIsa isa,
-                                                bool verifyIr) {
-  HideQuernAttributes hide(module);
-  std::unique_ptr<llvm::Module> translated = mlir::translateModuleToLLVMIR(module, context, "quern", !verifyIr);
-  if (!translated)
-    return internalError("codegen: the module does not translate to LLVM IR");
-  translated->setTargetTriple(machine.getTargetTriple());
-  translated->setDataLayout(machine.createDataLayout());
-  for (llvm::Function &function : *translated) {
+/// What selection does better when it finds it done.
+void prepare(llvm::Module &module, CpuIsa isa) {
+  for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr(llvm::Attribute::NoUnwind);
@@ -132,12 +106,6 @@ Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLV
       hoistFloatVectors(function);
     }
   }
-  if (std::string why; verifyIr) {
-    llvm::raw_string_ostream os(why);
-    if (llvm::verifyModule(*translated, &os))
-      return internalError("codegen: invalid LLVM IR: ", llvm::StringRef(why).split('\n').first.str());
-  }
-  return translated;
 }
 
 } // namespace
@@ -156,16 +124,15 @@ Result<llvm::TargetMachine *> CpuCodegen::machineFor(CpuIsa isa) {
   std::unique_ptr<llvm::TargetMachine> &machine = machines[isa];
   if (machine)
     return machine.get();
-  std::string why;
   llvm::Triple triple(tripleText);
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, why);
+  Result<const llvm::Target *> target = llvmTargetOf(triple);
   if (!target)
-    return internalError("codegen: LLVM has no target for ", tripleText, ": ", why);
+    return target.takeError();
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // only what carries the `contract` licence
   auto [cpu, features] = cpuAndFeatures(isa);
-  machine.reset(target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                            llvm::CodeGenOptLevel::Less, /*JIT=*/true));
+  machine.reset((*target)->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                               llvm::CodeGenOptLevel::Less, /*JIT=*/true));
   if (!machine)
     return internalError("codegen: LLVM cannot make a target machine for ", cpu, " ", features);
   return machine.get();
@@ -194,24 +161,19 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
   Result<llvm::TargetMachine *> machine = machineFor(target.isa);
   if (!machine)
     return machine.takeError();
-  std::string complaint;
-  context->setDiagnosticHandler(std::make_unique<CollectErrors>(complaint));
-  llvm::scope_exit detach([&] { context->setDiagnosticHandler(nullptr); });
-  Result<std::unique_ptr<llvm::Module>> translated = translate(module, *context, **machine, target.isa, verifyIr);
+  KeptComplaints complaints(*context);
+  Result<std::unique_ptr<llvm::Module>> translated =
+      translateToLlvm(module, *context, **machine, verifyIr, [&](llvm::Module &made) { prepare(made, target.isa); });
   if (!translated)
     return translated.takeError();
-  if (form == CpuCodeForm::LlvmIr) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    (*translated)->print(os, nullptr);
-    return text;
-  }
+  if (form == CpuCodeForm::LlvmIr)
+    return textOf(**translated);
   llvm::SmallVector<char, 0> bytes;
   auto kind = form == CpuCodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
   if (!generateCode(**machine, **translated, bytes, kind, verifyIr))
     return internalError("codegen: LLVM cannot emit this kind of file");
-  if (!complaint.empty())
-    return internalError("codegen: ", complaint);
+  if (!complaints.first().empty())
+    return internalError("codegen: ", complaints.first());
   std::string result(bytes.begin(), bytes.end());
   if (form == CpuCodeForm::Object)
     if (Result<void> contained = checkSelfContained(result); !contained)

@@ -12,18 +12,9 @@
 
 #include "Targets/Cpu/FlatAccess.h"
 
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
-#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -267,27 +258,11 @@ LogicalResult expandForTarget(ModuleOp module, const Target &target) {
   return success();
 }
 
-CpuLowering::CpuLowering(MLIRContext &context) {
-  LowerToLLVMOptions options(&context);
-  options.useBarePtrCallConv = true;
-  types = std::make_unique<LLVMTypeConverter>(&context, options);
-  RewritePatternSet set(&context);
-  populateSCFToControlFlowConversionPatterns(set);
-  set.add<LowerForToBottomTest>(&context, /*benefit=*/10);
-  cf::populateControlFlowToLLVMConversionPatterns(*types, set);
-  arith::populateArithToLLVMConversionPatterns(*types, set);
-  populateMathToLLVMConversionPatterns(*types, set);
-  populateFinalizeMemRefToLLVMConversionPatterns(*types, set);
-  populateFuncToLLVMConversionPatterns(*types, set);
-  populateVectorToLLVMConversionPatterns(*types, set);
-  populateFlatAccessPatterns(*types, set);
-  ub::populateUBToLLVMConversionPatterns(*types, set);
-  patterns = FrozenRewritePatternSet(std::move(set));
-  legal = std::make_unique<LLVMConversionTarget>(context);
-  legal->addLegalOp<ModuleOp>();
-}
-
-CpuLowering::~CpuLowering() = default;
+CpuLowering::CpuLowering(MLIRContext &context)
+    : conversion(context, [](LLVMTypeConverter &types, RewritePatternSet &set) {
+        set.add<LowerForToBottomTest>(set.getContext(), /*benefit=*/10);
+        populateFlatAccessPatterns(types, set);
+      }) {}
 
 LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verifyIr) {
   if (verifyIr && failed(verify(module)))
@@ -308,9 +283,7 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
     prepareForBarePointers(function);
   if (verifyIr && failed(verify(module)))
     return failure();
-  ConversionConfig config;
-  config.foldingMode = DialectConversionFoldingMode::Never; // the recipes leave nothing to fold
-  if (failed(applyFullConversion(module, *legal, patterns, config)))
+  if (failed(conversion.run(module)))
     return failure();
   for (const KernelSignature &signature : signatures) {
     auto function = cast<LLVM::LLVMFuncOp>(module.lookupSymbol(signature.name));

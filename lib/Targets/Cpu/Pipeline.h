@@ -15,13 +15,6 @@
 #include "Transforms/Transforms.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Transforms/DialectConversion.h"
-
-#include <memory>
-
-namespace mlir {
-class LLVMTypeConverter;
-}
 
 namespace quern {
 
@@ -36,15 +29,12 @@ mlir::LogicalResult expandForTarget(mlir::ModuleOp module, const Target &target)
 class CpuLowering {
 public:
   explicit CpuLowering(mlir::MLIRContext &context);
-  ~CpuLowering();
 
   /// Turns each kernel of `module` (a func.func with `quern.space`) into an llvm.func of the kernel ABI. Diagnoses what cannot be lowered.
   mlir::LogicalResult run(mlir::ModuleOp module, const Target &target, bool verifyIr);
 
 private:
-  std::unique_ptr<mlir::LLVMTypeConverter> types;
-  mlir::FrozenRewritePatternSet patterns;
-  std::unique_ptr<mlir::ConversionTarget> legal;
+  KernelConversion conversion;
 };
 
 } // namespace quern

@@ -9,24 +9,18 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Codegen.h"
 
-#include "Targets/KernelLowering.h"
+#include "Targets/LlvmTranslation.h"
 #include "Targets/Spirv/Check.h"
 
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
 #include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
-#include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -41,20 +35,6 @@ namespace quern {
 namespace {
 
 constexpr const char *tripleText = "spirv64v1.3-unknown-unknown";
-
-/// Keeps LLVM's complaints instead of printing them.
-struct CollectErrors : llvm::DiagnosticHandler {
-  explicit CollectErrors(std::string &text) : text(text) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
-    if (info.getSeverity() == llvm::DS_Error && text.empty()) {
-      llvm::raw_string_ostream os(text);
-      llvm::DiagnosticPrinterRawOStream printer(os);
-      info.print(printer);
-    }
-    return true;
-  }
-  std::string &text;
-};
 
 /// LLVM 22 forgets to truncate where an integer is truncated and then extended to a width below its own: the two become a mask, or shifts.
 void joinTruncatedExtensions(llvm::Module &module) {
@@ -93,23 +73,6 @@ void simplify(llvm::Module &module) {
       function.eraseFromParent();
 }
 
-Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::TargetMachine &machine,
-                                                bool verifyIr) {
-  HideQuernAttributes hide(module);
-  std::unique_ptr<llvm::Module> translated = mlir::translateModuleToLLVMIR(module, context, "quern", !verifyIr);
-  if (!translated)
-    return internalError("codegen: the module does not translate to LLVM IR");
-  translated->setTargetTriple(machine.getTargetTriple());
-  translated->setDataLayout(machine.createDataLayout());
-  simplify(*translated);
-  if (std::string why; verifyIr) {
-    llvm::raw_string_ostream os(why);
-    if (llvm::verifyModule(*translated, &os))
-      return internalError("codegen: invalid LLVM IR: ", llvm::StringRef(why).split('\n').first.str());
-  }
-  return translated;
-}
-
 /// One for each module: it keeps what it knows of a module's types and values, which are gone with it.
 Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
   static std::once_flag once;
@@ -119,16 +82,15 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
     LLVMInitializeSPIRVTargetMC();
     LLVMInitializeSPIRVAsmPrinter();
   });
-  std::string why;
   llvm::Triple triple(tripleText);
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, why);
+  Result<const llvm::Target *> target = llvmTargetOf(triple);
   if (!target)
-    return internalError("codegen: LLVM has no target for ", tripleText, ": ", why);
+    return target.takeError();
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   // No level above None: loop strength reduction takes a remainder by 32 for five bits, and the back end makes those eight.
   std::unique_ptr<llvm::TargetMachine> made(
-      target->createTargetMachine(triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::None));
+      (*target)->createTargetMachine(triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::None));
   if (!made)
     return internalError("codegen: LLVM cannot make a target machine for ", tripleText);
   return made;
@@ -186,26 +148,20 @@ Result<std::string> SpirvCodegen::run(mlir::ModuleOp module, const Target &targe
   Result<std::unique_ptr<llvm::TargetMachine>> found = makeMachine();
   if (!found)
     return found.takeError();
-  std::string complaint;
-  context->setDiagnosticHandler(std::make_unique<CollectErrors>(complaint));
-  llvm::scope_exit detach([&] { context->setDiagnosticHandler(nullptr); });
-  Result<std::unique_ptr<llvm::Module>> translated = translate(module, *context, **found, verifyIr);
+  KeptComplaints complaints(*context);
+  Result<std::unique_ptr<llvm::Module>> translated = translateToLlvm(module, *context, **found, verifyIr, simplify);
   if (!translated)
     return translated.takeError();
-  if (form == SpirvCodeForm::LlvmIr) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    (*translated)->print(os, nullptr);
-    return text;
-  }
+  if (form == SpirvCodeForm::LlvmIr)
+    return textOf(**translated);
   if (Result<void> ok = checkForSpirv(**translated, target.device); !ok)
     return ok.takeError();
   llvm::SmallVector<char, 0> bytes;
   auto kind = form == SpirvCodeForm::Text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
   if (!emit(**found, **translated, bytes, kind, verifyIr))
     return internalError("codegen: LLVM cannot emit this kind of file");
-  if (!complaint.empty())
-    return internalError("codegen: ", complaint);
+  if (!complaints.first().empty())
+    return internalError("codegen: ", complaints.first());
   return std::string(bytes.begin(), bytes.end());
 }
 

@@ -9,17 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Pipeline.h"
 
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/GPUToLLVMSPV/GPUToLLVMSPVPass.h"
-#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -204,27 +195,11 @@ LogicalResult finishKernel(ModuleOp module, const KernelSignature &signature, co
 
 } // namespace
 
-SpirvLowering::SpirvLowering(MLIRContext &context) {
-  LowerToLLVMOptions options(&context);
-  options.useBarePtrCallConv = true;
-  types = std::make_unique<LLVMTypeConverter>(&context, options);
-  populateGpuMemorySpaceAttributeConversions(*types);
-  RewritePatternSet set(&context);
-  populateSCFToControlFlowConversionPatterns(set);
-  cf::populateControlFlowToLLVMConversionPatterns(*types, set);
-  arith::populateArithToLLVMConversionPatterns(*types, set);
-  populateMathToLLVMConversionPatterns(*types, set);
-  populateFinalizeMemRefToLLVMConversionPatterns(*types, set);
-  populateFuncToLLVMConversionPatterns(*types, set);
-  populateVectorToLLVMConversionPatterns(*types, set);
-  populateGpuToLLVMSPVConversionPatterns(*types, set);
-  ub::populateUBToLLVMConversionPatterns(*types, set);
-  patterns = FrozenRewritePatternSet(std::move(set));
-  legal = std::make_unique<LLVMConversionTarget>(context);
-  legal->addLegalOp<ModuleOp>();
-}
-
-SpirvLowering::~SpirvLowering() = default;
+SpirvLowering::SpirvLowering(MLIRContext &context)
+    : conversion(context, [](LLVMTypeConverter &types, RewritePatternSet &set) {
+        populateGpuMemorySpaceAttributeConversions(types);
+        populateGpuToLLVMSPVConversionPatterns(types, set);
+      }) {}
 
 LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool verifyIr) {
   if (verifyIr && failed(verify(module)))
@@ -253,9 +228,7 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
   }
   if (verifyIr && failed(verify(module)))
     return failure();
-  ConversionConfig config;
-  config.foldingMode = DialectConversionFoldingMode::Never;
-  if (failed(applyFullConversion(module, *legal, patterns, config)))
+  if (failed(conversion.run(module)))
     return failure();
   for (const KernelSignature &signature : signatures)
     if (failed(finishKernel(module, signature, target)))

@@ -16,13 +16,6 @@
 #include "Targets/KernelLowering.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Transforms/DialectConversion.h"
-
-#include <memory>
-
-namespace mlir {
-class LLVMTypeConverter;
-}
 
 namespace quern {
 
@@ -37,15 +30,12 @@ mlir::LogicalResult expandForDevice(mlir::ModuleOp module, const Target &target)
 class SpirvLowering {
 public:
   explicit SpirvLowering(mlir::MLIRContext &context);
-  ~SpirvLowering();
 
   /// Turns each kernel of `module` into an llvm.func. Diagnoses what cannot be lowered.
   mlir::LogicalResult run(mlir::ModuleOp module, const Target &target, bool verifyIr);
 
 private:
-  std::unique_ptr<mlir::LLVMTypeConverter> types;
-  mlir::FrozenRewritePatternSet patterns;
-  std::unique_ptr<mlir::ConversionTarget> legal;
+  KernelConversion conversion;
 };
 
 } // namespace quern

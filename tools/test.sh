@@ -108,10 +108,11 @@ conformanceByProcess() { # as conformance, compiled in other processes and linke
   QUERN_COMPILER=process conformance "$@" --linker=loader
 }
 
-onDevice() { # COMMAND…: on the Level Zero driver of the tests, over Intel's OpenCL runtime, whose compiler is told not to take its time;
-  # the loader's checks turn a wrong call into an error
-  ZE_ENABLE_VALIDATION_LAYER=1 ZE_ENABLE_PARAMETER_VALIDATION=1 ZE_ENABLE_ALT_DRIVERS=$root/build/release/lib/tests/libze_over_opencl.so LD_LIBRARY_PATH=$root/build/peers/intel-opencl/lib \
-    ZE_OPENCL_LIBRARY=$root/build/peers/intel-opencl/lib/libintelocl.so \
+# COMMAND…: on the Level Zero driver of the tests, over Intel's OpenCL runtime, whose compiler is told not to take its time. The loader's
+# checks turn a wrong call into an error.
+onDevice() {
+  ZE_ENABLE_ALT_DRIVERS=$root/build/release/lib/tests/libze_over_opencl.so LD_LIBRARY_PATH=$root/build/peers/intel-opencl/lib \
+    ZE_OPENCL_LIBRARY=$root/build/peers/intel-opencl/lib/libintelocl.so ZE_ENABLE_VALIDATION_LAYER=1 ZE_ENABLE_PARAMETER_VALIDATION=1 \
     CL_CONFIG_LLVM_OPTIONS="-fast-isel -optimize-regalloc=false -regalloc=fast -disable-lsr" "$@" --engine=gpu
 }
 

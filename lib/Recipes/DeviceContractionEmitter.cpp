@@ -53,7 +53,8 @@ void DeviceEmitter::emitPlace() {
   block = part = tile = index(0);
   zero = create<gpu::BlockIdOp>(gpu::Dimension::y); // groups lie along x
   if (plan.blocks * plan.parts > 1) {
-    Value subGroup = create<gpu::SubgroupIdOp>(IntegerAttr());
+    Value own = create<arith::IndexCastOp>(b.getI32Type(), create<gpu::SubgroupIdOp>(IntegerAttr()));
+    Value subGroup = create<arith::IndexCastOp>(b.getIndexType(), ofLane(own, 0)); // consumers see that it is the same for all lanes
     block = plan.parts == 1 ? subGroup : plan.blocks == 1 ? block : create<arith::RemUIOp>(subGroup, index(plan.blocks)).getResult();
     if (plan.parts > 1)
       part = plan.blocks == 1 ? subGroup : create<arith::DivUIOp>(subGroup, index(plan.blocks)).getResult();

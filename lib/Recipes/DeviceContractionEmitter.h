@@ -73,11 +73,13 @@ private:
   Values loadLhs(const Product &product, Value at);
   Value loadRhs(const Product &product, Value at);
   Value readRhs(const Current &own, size_t sum, int64_t vector, Value k, int64_t further);
+  Value columnOfLane(const Product &product, int64_t vector);
   Value columnAddress(const Product &product, Value column);
   Values elementsOf(const Product &product, const Product::Factor &factor, Value word);
   Value converted(const Product::Factor &factor, Value v);
   Value ofLane(Value v, int64_t lane);
   Value rowOf(Value row, bool mayBeBeyond);
+  Value least(Value x, Value y);
   /// The same number, which no compiler knows.
   Value hidden(Value number) { return linear(0, {{number, 1}, {zero, 1}}); }
 

@@ -61,8 +61,8 @@ void Planner::chooseSubGroup() {
 /// Of a work-item.
 int64_t Planner::mostSums() const { return strategy.heldBytes * 16 / plan.subGroup / bytesOf(chain.sumType()); }
 
-/// Columns for each work-item as fill a line, and a few where there are few accumulators, so that an element of lhs is used several times;
-/// but no fewer sub-groups for it where these are few.
+/// A few columns for each work-item where there are few accumulators, so that an element of lhs is used several times; but no fewer
+/// sub-groups for it where these are few.
 void Planner::chooseBlock() {
   constexpr int64_t wantedPerRow = 4, mostRows = 8;
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size()), most = mostSums();
@@ -73,11 +73,8 @@ void Planner::chooseBlock() {
     plan.tiles = ceilDiv(chain.columns, plan.width());
     return subGroups();
   };
-  auto isNarrow = [&](int64_t vectors) {
-    return vectors * accumulators < wantedPerRow || vectors * plan.subGroup * bytesOf(chain.sumType()) < strategy.lineBytes;
-  };
   int64_t vectors = 1;
-  while (2 * vectors * accumulators <= most && isNarrow(vectors) && vectors * plan.subGroup < chain.columns)
+  while (2 * vectors * accumulators <= std::min(most, wantedPerRow) && vectors * plan.subGroup < chain.columns)
     vectors *= 2;
   for (int64_t now = setVectors(vectors); vectors > 1 && now < enoughSubGroups; vectors /= 2, now = subGroups())
     if (setVectors(vectors / 2) <= now) {

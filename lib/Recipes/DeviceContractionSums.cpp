@@ -57,9 +57,14 @@ void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
   nest(0);
 }
 
+/// By a choice, not by a function: whether that gives all lanes the same, not every consumer knows.
+Value DeviceEmitter::least(Value x, Value y) {
+  return create<arith::SelectOp>(create<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y), x, y);
+}
+
 /// A row, or the last one.
 Value DeviceEmitter::rowOf(Value row, bool mayBeBeyond) {
-  return mayBeBeyond || plan.hasRowTail() ? smaller(row, linear(-1, {{rowCount, 1}})) : row;
+  return mayBeBeyond || plan.hasRowTail() ? least(row, linear(-1, {{rowCount, 1}})) : row;
 }
 
 void DeviceEmitter::findFactors(Current &own) {
@@ -75,13 +80,22 @@ void DeviceEmitter::findFactors(Current &own) {
   if (innerSteps(product) % steps)
     for (int64_t row = 0; row < plan.rows; ++row)
       own.lhsOfRow.push_back(linear(product.lhs.offset, {{rowOf(linear(row, {{firstRow, 1}}), false), product.lhsRow}}));
-  bool isPadded = plan.tiles * plan.width() > product.readable;
-  for (Value column : columns)
-    own.rhsOfColumn.push_back(columnAddress(product, isPadded ? smaller(column, index(product.readable - 1)) : column));
+  for (int64_t v = 0; v < plan.vectors; ++v)
+    own.rhsOfColumn.push_back(columnOfLane(product, v));
   if (!own.plan.panel)
     return;
   own.panel = panels[panelElement(product)];
   own.inPanel = linear(0, {{part, own.plan.panel * own.plan.pitch}, {product.apart ? index(0) : lane, 1}});
+}
+
+/// As a number for the sub-group and the lane's own, wherever its columns are neighbours: that is how consumers see it.
+Value DeviceEmitter::columnOfLane(const Product &product, int64_t vector) {
+  if (plan.tiles * plan.width() > product.readable)
+    return columnAddress(product, least(columns[vector], index(product.readable - 1)));
+  if (product.columns.empty() || (product.columns.size() > 1 && product.columns[0].extent % plan.subGroup))
+    return columnAddress(product, columns[vector]);
+  Value first = columnAddress(product, linear(vector * plan.subGroup, {{tile, plan.width()}}));
+  return linear(0, {{first, 1}, {lane, product.columns[0].stride}});
 }
 
 Value DeviceEmitter::columnAddress(const Product &product, Value column) {
@@ -100,8 +114,11 @@ Value DeviceEmitter::columnAddress(const Product &product, Value column) {
 void DeviceEmitter::emitPart(Current &own, Values &sums) {
   Value begin = index(0), end = index(innerSteps(own.product));
   if (plan.parts > 1) {
-    begin = smaller(linear(0, {{part, own.plan.length}}), end);
-    end = smaller(linear(own.plan.length, {{begin, 1}}), end);
+    bool areEven = own.plan.length * plan.parts == innerSteps(own.product);
+    begin = linear(0, {{part, own.plan.length}});
+    begin = areEven ? begin : least(begin, end);
+    Value next = linear(own.plan.length, {{begin, 1}});
+    end = areEven ? next : least(next, end);
   }
   if (own.plan.panel)
     return emitPanels(own, begin, end, sums);
@@ -114,7 +131,7 @@ void DeviceEmitter::emitPanels(Current &own, Value begin, Value end, Values &sum
     own.first = linear(0, {{begin, 1}, {at, 1}});
     Value count = index(steps);
     if (!hasWholePanels(own))
-      count = create<arith::MaxSIOp>(smaller(difference(end, own.first), count), index(0));
+      count = difference(least(linear(steps, {{own.first, 1}}), end), least(own.first, end));
     if (own.product.apart)
       copyColumns(own);
     else
@@ -153,7 +170,7 @@ void DeviceEmitter::copyColumns(const Current &own) {
   auto copyColumn = [&](Value column) {
     Value at = linear(0, {{tile, plan.width()}, {column, 1}});
     if (plan.tiles * plan.width() > product.readable)
-      at = smaller(at, index(product.readable - 1));
+      at = least(at, index(product.readable - 1));
     llvm::SmallVector<Term> terms{{columnAddress(product, at), 1}};
     for (auto [outer, loop] : llvm::zip(own.outer, product.reduced))
       terms.push_back({outer, loop.rhs});
@@ -162,7 +179,7 @@ void DeviceEmitter::copyColumns(const Current &own) {
       Value inPanel = linear(step, {{lane, 1}});
       Value k = linear(0, {{own.first, 1}, {inPanel, 1}});
       if (!hasWholePanels(own))
-        k = smaller(k, index(innerSteps(product) - 1));
+        k = least(k, index(innerSteps(product) - 1));
       for (size_t sum = 0; sum < product.sums.size(); ++sum) {
         Value word = loadRhs(product, linear(product.sums[sum].offset, {{start, 1}, {k, stepOf(product, false)}}));
         Value place = linear(static_cast<int64_t>(sum) * plan.width(), {{own.inPanel, 1}, {inPanel, own.plan.pitch}, {column, 1}});

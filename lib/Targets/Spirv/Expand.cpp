@@ -12,7 +12,10 @@
 #include "Transforms/Transforms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace quern;
@@ -48,12 +51,48 @@ static void takeLicencesOff(func::FuncOp function) {
   function.walk([&](arith::ArithFastMathInterface op) { op->setAttr(op.getFastMathAttrName(), none); });
 }
 
+/// OpenCL's function that gives all lanes what one of them has, which consumers know to be the same for all; a shuffle they do not.
+static LLVM::LLVMFuncOp broadcastOf(ModuleOp module, Type type) {
+  std::string letter = type.isF32() ? "f" : type.isF64() ? "d" : type.isInteger(32) ? "i" : type.isInteger(64) ? "l" : "";
+  if (letter.empty())
+    return {};
+  std::string name = "_Z19sub_group_broadcast" + letter + "j";
+  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return known;
+  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  auto signature = LLVM::LLVMFunctionType::get(type, {type, b.getI32Type()});
+  auto function = LLVM::LLVMFuncOp::create(b, module.getLoc(), name, signature, LLVM::Linkage::External, /*dsoLocal=*/false,
+                                           LLVM::cconv::CConv::SPIR_FUNC);
+  function.setConvergent(true);
+  function.setNoUnwind(true);
+  function.setWillReturn(true);
+  return function;
+}
+
+static void expandBroadcasts(func::FuncOp function) {
+  function.walk([](gpu::ShuffleOp op) {
+    bool isOfOneLane = op.getMode() == gpu::ShuffleMode::IDX && matchPattern(op.getOffset(), m_Constant());
+    LLVM::LLVMFuncOp callee = isOfOneLane && op.getValid().use_empty()
+                                  ? broadcastOf(op->getParentOfType<ModuleOp>(), op.getShuffleResult().getType())
+                                  : LLVM::LLVMFuncOp();
+    if (!callee)
+      return;
+    OpBuilder b(op);
+    auto call = LLVM::CallOp::create(b, op.getLoc(), callee, ValueRange{op.getValue(), op.getOffset()});
+    call.setCConv(LLVM::cconv::CConv::SPIR_FUNC);
+    call.setConvergent(true);
+    op.getShuffleResult().replaceAllUsesWith(call.getResult());
+    op.erase();
+  });
+}
+
 LogicalResult quern::expandForDevice(ModuleOp module, const Target &target) {
   MathOptions options{VectorIsa::Device, ExpMethod::Polynomial, target.device.hasF64};
   for (auto function : module.getOps<func::FuncOp>()) {
     if (failed(expandNarrowFloats(function, VectorIsa::Device)) || failed(expandMath(function, options)))
       return failure();
     expandExtrema(function);
+    expandBroadcasts(function);
     takeLicencesOff(function);
   }
   return success();

@@ -22,7 +22,8 @@ template <typename Function> Function *driverFunction(const char *name) {
 } // namespace
 
 bool useTestDriver(char **argv) {
-  setenv("ZE_ENABLE_ALT_DRIVERS", QUERN_TEST_DRIVER, 0);
+  const char *driver = std::getenv("ZE_ENABLE_ALT_DRIVERS");
+  setenv("ZE_ENABLE_ALT_DRIVERS", QUERN_TEST_DRIVER, !driver || std::string(driver) == "none");
   setenv("ZE_OPENCL_LIBRARY", QUERN_TEST_OPENCL, 0);
   const std::string library = std::getenv("ZE_OPENCL_LIBRARY"), folder = library.substr(0, library.rfind('/'));
   if (access(library.c_str(), R_OK) != 0)

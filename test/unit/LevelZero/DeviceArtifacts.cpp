@@ -53,7 +53,8 @@ Artifact addTwoByRows(const VerifiedProblem &problem, const Target &target) {
   const TensorDesc &src = problem.arguments[0].desc;
   const bool isOpen = src.hasRuntimeDims();
   Artifact artifact = makeDeviceArtifact(problem, target, isOpen ? "add_one_open" : "add_one", 1);
-  Polynomial rows(src.dims[0]), bytes(src.dims[0] * rowBytes), row;
+  const int64_t known = isOpen ? 0 : src.dims[0];
+  Polynomial rows(known), bytes(known * rowBytes), row;
   if (isOpen) {
     rows.terms = {{1, {symbolOfSize(0)}}};
     bytes.terms = {{rowBytes, {symbolOfSize(0)}}};

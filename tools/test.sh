@@ -96,7 +96,7 @@ unit() { # PRESET: every ctest but the fuzzers; a test of the disk cache makes i
   QUERN_CACHE_DIR=off ctest --test-dir "build/$1" -LE fuzz -j "$jobs" --output-on-failure --timeout 600
 }
 
-unitSanitized() { # PRESET: without Intel's driver for GPUs, which opens libraries in a way (RTLD_DEEPBIND) that sanitizers end the process for
+unitSanitized() { # PRESET: without Intel's driver for GPUs: it opens libraries in a way (RTLD_DEEPBIND) that ends a sanitized process
   ZE_ENABLE_ALT_DRIVERS=none unit "$1"
 }
 

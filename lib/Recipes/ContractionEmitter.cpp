@@ -139,6 +139,8 @@ Emitter::RowRange Emitter::forBlocksOf(Value chunk, function_ref<void(Value, int
   Value first = linear(0, {{chunk, plan.blocksPerChunk}});
   Value last = create<arith::MinSIOp>(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks));
   auto rowOf = [&](Value block) {
+    if (!plan.tallBlocks)
+      return linear(0, {{block, plan.blockRows}});
     return linear(0, {{block, plan.blockRows}, {create<arith::MinSIOp>(block, index(plan.tallBlocks)), 1}});
   };
   auto emitBlocks = [&](Value begin, Value end, int64_t height) {
@@ -146,9 +148,12 @@ Emitter::RowRange Emitter::forBlocksOf(Value chunk, function_ref<void(Value, int
     forRange(begin, end, [&](Value block) { body(linear(firstRow, {{block, height}}), height); });
   };
   chunkRow = rowOf(first);
-  if (plan.tallBlocks)
+  Value low = first;
+  if (plan.tallBlocks) {
     emitBlocks(first, create<arith::MinSIOp>(last, index(plan.tallBlocks)), plan.blockRows + 1);
-  emitBlocks(create<arith::MaxSIOp>(first, index(plan.tallBlocks)), last, plan.blockRows);
+    low = create<arith::MaxSIOp>(first, index(plan.tallBlocks));
+  }
+  emitBlocks(low, last, plan.blockRows);
   return {chunkRow, rowOf(last)};
 }
 

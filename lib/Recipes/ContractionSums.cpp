@@ -21,7 +21,10 @@ Value Emitter::tileAddress(unsigned product, Value at, Value firstColumn) {
   if (int64_t stride = plan.tileStrides[product])
     return linear(0, {{at, stride}});
   ArrayRef<Product::Column> columns = chain.products[product].columns;
-  Value rest = firstColumn, address = index(0);
+  int64_t width = plan.width();
+  for (; columns.size() > 1 && width % columns[0].extent == 0; columns = columns.drop_front()) // a digit that is zero for every tile
+    width /= columns[0].extent;
+  Value rest = width == plan.width() ? firstColumn : linear(0, {{at, width}}), address = index(0);
   for (auto [i, dim] : llvm::enumerate(columns)) {
     bool isLast = i + 1 == columns.size();
     Value digit = isLast ? rest : create<arith::RemUIOp>(rest, index(dim.extent)).getResult();

@@ -85,14 +85,16 @@ Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath
   return packed(weights, "abDc", packingOf(weights.dataType, 1, weights.dims[3], fpmath, target), projectionSumMask);
 }
 
-bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath) {
+bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLayer, FpmathMode fpmath) {
   if (!weights.isPlain())
     return true;
   const int output = weights.ndims - 1;
   const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1; // one column is no vector
   constexpr int64_t fewSteps = 16;                                                            // of one sequence, before packing has paid
-  const int64_t steps = rnn.srcLayer.dims[0];
-  const bool areReadSeldom = steps == 1 || (rnn.srcLayer.dims[1] == 1 && steps != runtimeDim && steps < fewSteps);
+  constexpr int64_t fewRows = 64; // of the product of all steps' inputs, which reads a part of the weights for all rows before the next
+  const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
+  const bool areReadOnce = isOfLayer && areInputsMerged(rnn) && steps * batch <= fewRows;
+  const bool areReadSeldom = areReadOnce || steps == 1 || (batch == 1 && steps != runtimeDim && steps < fewSteps);
   return weights.dataType == DataType::F32 && !mayRound(fpmath) && areColumnsContiguous && areReadSeldom;
 }
 

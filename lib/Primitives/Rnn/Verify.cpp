@@ -105,7 +105,7 @@ Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
   for (const NamedTensor &tensor : forwardTensors(rnn)) {
     const bool isProjection = tensor.argument == arg::weights3;
     if (tensor.desc.isZero() || (tensor.argument != arg::weights && tensor.argument != arg::weights1 && !isProjection) ||
-        (areReadInPlace(rnn, tensor.desc, fpmath) && !isRounded))
+        (areReadInPlace(rnn, tensor.desc, tensor.argument == arg::weights, fpmath) && !isRounded))
       continue;
     Result<TensorDesc> packed =
         isProjection ? packedProjection(tensor.desc, fpmath, target) : packedWeights(rnn, tensor.desc, fpmath, target);

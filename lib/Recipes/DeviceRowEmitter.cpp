@@ -114,18 +114,13 @@ DeviceRowEmitter::Values DeviceRowEmitter::freshAccumulators() {
   return accumulators;
 }
 
-/// Of a sum, what is lost in each addition is kept apart (Knuth's TwoSum).
+/// Of a sum, what is lost in each addition is kept apart.
 void DeviceRowEmitter::addTerm(Operation *like, MutableArrayRef<Value> accumulator, Value term) {
   if (!isWide(like)) {
     accumulator[0] = combine(like, term, accumulator[0]);
     return;
   }
-  Value total = create<arith::AddFOp>(accumulator[0], term);
-  Value seen = create<arith::SubFOp>(total, accumulator[0]);
-  Value lost = create<arith::SubFOp>(accumulator[0], create<arith::SubFOp>(total, seen));
-  Value lostOfTerm = create<arith::SubFOp>(term, seen);
-  accumulator[1] = create<arith::AddFOp>(accumulator[1], create<arith::AddFOp>(lost, lostOfTerm));
-  accumulator[0] = total;
+  addKeepingLost(b, loc, accumulator[0], accumulator[1], term);
 }
 
 /// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `isCut`: the row ends in the last.

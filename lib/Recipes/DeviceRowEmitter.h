@@ -12,6 +12,7 @@
 
 #include "Recipes/DeviceRowPlan.h"
 #include "Recipes/GroupMemory.h"
+#include "Recipes/RowBodies.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -62,7 +63,7 @@ private:
   Values emitBody(Stage &stage, llvm::ArrayRef<Value> blockArguments);
   Value operand(const Access &access, int64_t slot);
   Value captured(Value scalar);
-  Value combine(mlir::Operation *like, Value term, Value accumulator);
+  Value combine(mlir::Operation *like, Value term, Value accumulator) { return rows::combine(b, like, term, accumulator); }
 
   // Memory.
   Value constant(mlir::TypedAttr attr);

@@ -2,11 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// A body is cloned as it is. A reduction's combiner is written apart, since it may be applied to partial results in any order, which the
-// match has proved legal.
-//
-//===----------------------------------------------------------------------===//
 #include "Recipes/DeviceRowEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,38 +47,8 @@ Value DeviceRowEmitter::captured(Value scalar) {
 
 /// Of a reduction, the terms that the combiners add.
 DeviceRowEmitter::Values DeviceRowEmitter::emitBody(Stage &stage, ArrayRef<Value> blockArguments) {
-  IRMapping map;
-  Block *block = stage.op.getBlock();
-  for (auto [argument, value] : llvm::zip(block->getArguments(), blockArguments))
-    if (value)
-      map.map(argument, value);
-  auto lookup = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v); };
-  for (Operation &op : block->without_terminator()) {
-    if (matchPattern(&op, m_Constant()))
-      continue; // captured where it is used
-    if (stage.reduces && llvm::is_contained(block->getTerminator()->getOperands(), op.getResult(0))) {
-      auto argument = dyn_cast<BlockArgument>(op.getOperand(0));
-      bool accumulatorFirst = argument && argument.getOwner() == block && argument.getArgNumber() >= stage.ins.size();
-      map.map(op.getResult(0), lookup(op.getOperand(accumulatorFirst ? 1 : 0)));
-      continue;
-    }
-    for (Value v : op.getOperands())
-      if (!map.contains(v))
-        map.map(v, captured(v));
-    b.clone(op, map);
-  }
-  return Values(llvm::map_range(block->getTerminator()->getOperands(), lookup));
-}
-
-/// A maxnumf or minnumf whose accumulator cannot be NaN is a compare-and-select; NaN terms lose, as required.
-Value DeviceRowEmitter::combine(Operation *like, Value term, Value accumulator) {
-  if (isa<arith::MaxNumFOp, arith::MinNumFOp>(like)) {
-    auto predicate = isa<arith::MaxNumFOp>(like) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
-    return create<arith::SelectOp>(create<arith::CmpFOp>(predicate, term, accumulator), term, accumulator);
-  }
-  Operation *op = b.clone(*like);
-  op->setOperands({term, accumulator});
-  return op->getResult(0);
+  auto termOf = [](Operation *, Value term, Value, ValueOf valueOf) { return valueOf(term); };
+  return cloneBody(b, stage, blockArguments, {[&](Value v) { return captured(v); }, termOf, [](Operation *) {}});
 }
 
 Value DeviceRowEmitter::constant(TypedAttr attr) {

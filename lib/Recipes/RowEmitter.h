@@ -15,6 +15,7 @@
 #define QUERN_RECIPES_ROWEMITTER_H
 
 #include "Recipes/Kernel.h"
+#include "Recipes/RowBodies.h"
 #include "Recipes/RowPlan.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -108,7 +109,7 @@ private:
   Value widenHalves(bool isSigned, Value halves);
   Value addNeighbours(Stage &stage, int64_t slot, Value accumulator);
   Value captured(Value scalar);
-  Value combine(mlir::Operation *like, Value term, Value accumulator);
+  Value combine(mlir::Operation *like, Value term, Value accumulator) { return rows::combine(b, like, term, accumulator); }
   Value combineAll(mlir::Operation *like, Values parts);
   Value reduceLanes(mlir::Operation *like, Value vector);
   WideSum wideSumOf(Stage &stage, unsigned k);

@@ -2,11 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// A body is cloned with vectors for scalars. A reduction's combiner is written apart, since it may be applied to partial results in any
-// order, which the match has proved legal.
-//
-//===----------------------------------------------------------------------===//
 #include "Recipes/RowEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,43 +60,13 @@ Value RowEmitter::captured(Value scalar) {
   return v;
 }
 
-/// Clones a body on vectors; fewer arguments than the block has are legal where the rest is not read.
+/// On vectors; fewer arguments than the block has are legal where the rest is not read.
 RowEmitter::Values RowEmitter::emitBody(Stage &stage, ArrayRef<Value> blockArguments) {
-  IRMapping map;
-  Block *block = stage.op.getBlock();
-  for (auto [argument, value] : llvm::zip(block->getArguments(), blockArguments))
-    if (value)
-      map.map(argument, value);
-  auto lookup = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v); };
-  for (Operation &op : block->without_terminator()) {
-    if (matchPattern(&op, m_Constant()))
-      continue; // captured where it is used
-    if (stage.reduces && llvm::is_contained(block->getTerminator()->getOperands(), op.getResult(0))) {
-      auto argument = dyn_cast<BlockArgument>(op.getOperand(0));
-      bool accumulatorFirst = argument && argument.getOwner() == block && argument.getArgNumber() >= stage.ins.size();
-      Value term = lookup(op.getOperand(accumulatorFirst ? 1 : 0)), accumulator = lookup(op.getOperand(accumulatorFirst ? 0 : 1));
-      map.map(op.getResult(0), combine(&op, term, accumulator));
-      continue;
-    }
-    for (Value v : op.getOperands())
-      if (!map.contains(v))
-        map.map(v, captured(v));
-    Operation *clone = b.clone(op, map);
-    clone->getResult(0).setType(vec(op.getResult(0).getType()));
-  }
-  return Values(llvm::map_range(block->getTerminator()->getOperands(), lookup));
-}
-
-/// A maxnumf or minnumf whose accumulator cannot be NaN is one compare-and-select (one instruction); NaN terms lose, as required.
-Value RowEmitter::combine(Operation *like, Value term, Value accumulator) {
-  if (isa<arith::MaxNumFOp, arith::MinNumFOp>(like)) {
-    auto predicate = isa<arith::MaxNumFOp>(like) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
-    return create<arith::SelectOp>(create<arith::CmpFOp>(predicate, term, accumulator), term, accumulator);
-  }
-  Operation *op = b.clone(*like);
-  op->setOperands({term, accumulator});
-  op->getResult(0).setType(term.getType());
-  return op->getResult(0);
+  auto reduced = [&](Operation *combiner, Value term, Value accumulator, ValueOf valueOf) {
+    return combine(combiner, valueOf(term), valueOf(accumulator));
+  };
+  auto widen = [&](Operation *clone) { clone->getResult(0).setType(vec(clone->getResult(0).getType())); };
+  return cloneBody(b, stage, blockArguments, {[&](Value v) { return captured(v); }, reduced, widen});
 }
 
 /// A balanced tree.
@@ -137,7 +102,7 @@ RowEmitter::WideSum RowEmitter::wideSumOf(Stage &stage, unsigned k) {
   return {true, b.getF64Type(), type.isF64() ? 2u : 1u};
 }
 
-/// Adds a block's sum. In f64 the error of each addition is kept apart (Knuth's TwoSum).
+/// Adds a block's sum. In f64 the error of each addition is kept apart.
 void RowEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, Value term) {
   if (!sum.isWide) {
     parts[0] = term;
@@ -151,12 +116,7 @@ void RowEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, Val
     parts[0] = create<arith::AddFOp>(parts[0], create<arith::ExtFOp>(vec(sum.type), term));
     return;
   }
-  Value total = create<arith::AddFOp>(parts[0], term);
-  Value virtualTerm = create<arith::SubFOp>(total, parts[0]);
-  Value lost = create<arith::SubFOp>(parts[0], create<arith::SubFOp>(total, virtualTerm));
-  Value lostOfTerm = create<arith::SubFOp>(term, virtualTerm);
-  parts[1] = create<arith::AddFOp>(parts[1], create<arith::AddFOp>(lost, lostOfTerm));
-  parts[0] = total;
+  addKeepingLost(b, loc, parts[0], parts[1], term);
 }
 
 /// Back to the accumulator's type. An infinite sum has a NaN for its error, which then does not count.

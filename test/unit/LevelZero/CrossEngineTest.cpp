@@ -21,18 +21,6 @@ namespace {
 const char *const fromHost = "dst_engine=gpu attr.post_ops=eltwise(alg=linear,alpha=1)";
 const char *const toHost = "src_engine=gpu attr.post_ops=eltwise(alg=linear,alpha=1)";
 
-float plusOne(float x) { return x + 1; }
-float plusTwo(float x) { return x + 2; }
-
-std::string messageOf(const std::function<void()> &body) {
-  try {
-    body();
-  } catch (const error &failure) {
-    return std::string(quern_status_name(failure.status)) + ": " + failure.what();
-  }
-  return "";
-}
-
 /// The first device once more, in a context of its own: to the library another device.
 class OtherDevice {
 public:

@@ -131,4 +131,13 @@ size_t DeviceRun::wrong(const std::function<float(float)> &expected) const {
   return count;
 }
 
+std::string messageOf(const std::function<void()> &body) {
+  try {
+    body();
+  } catch (const error &failure) {
+    return std::string(quern_status_name(failure.status)) + ": " + failure.what();
+  }
+  return "";
+}
+
 } // namespace quern::test

@@ -46,6 +46,12 @@ Artifact addTwoByRows(const VerifiedProblem &problem, const Target &target);
 /// dst = src + rows, by the scratch that kernels share; the rows are open.
 Artifact addRows(const VerifiedProblem &problem, const Target &target);
 
+inline float plusOne(float x) { return x + 1; }
+inline float plusTwo(float x) { return x + 2; }
+
+/// What a failing call says, behind the name of its status; "" if it succeeds.
+std::string messageOf(const std::function<void()> &body);
+
 /// A primitive on an engine with tensors in its memory.
 class DeviceRun {
 public:

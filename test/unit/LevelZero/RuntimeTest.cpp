@@ -18,18 +18,6 @@ using testing::HasSubstr;
 namespace {
 
 engine gpu() { return engine(engine::kind::gpu, 0); }
-float plusOne(float x) { return x + 1; }
-float plusTwo(float x) { return x + 2; }
-
-/// What a failing call says; "" if it succeeds.
-std::string messageOf(const std::function<void()> &body) {
-  try {
-    body();
-  } catch (const error &failure) {
-    return std::string(quern_status_name(failure.status)) + ": " + failure.what();
-  }
-  return "";
-}
 
 TEST(LevelZero, AnEngineSaysWhatItsCodeIsCompiledFor) {
   ASSERT_GE(engine::get_count(engine::kind::gpu), 1u);

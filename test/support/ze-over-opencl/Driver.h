@@ -1,10 +1,10 @@
-//===- Driver.h - OpenCL, opened at run time, and its devices --------------===//
+//===- Driver.h - What all parts of the driver know ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // A Level Zero driver for tests, which runs SPIR-V on any OpenCL runtime with SPIR-V and unified shared memory; see README.md beside this
-// file. Here is what all of its parts know: settings, the functions of OpenCL, devices, handles, and the tables that the loader gets.
+// file. Each source file adds the calls that it has to the tables which the loader gets: Devices.cpp, Memory.cpp, Modules.cpp, Queues.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_ZE_OVER_OPENCL_DRIVER_H
@@ -18,36 +18,53 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <memory>
 #include <string>
+#include <syncstream>
 #include <vector>
 
 namespace zocl {
 
-/// What the environment says, read once.
-struct Settings {
-  Settings();
-  const char *library;
-  std::string subGroupSizes; ///< between commas, with one at either end
-  bool isTracing, isGuarding, isReversing, hasF64;
-  uint32_t maxGroupSize, maxLocalMemory;
-};
-const Settings &settings();
+/// A variable of the environment.
+inline const char *setting(const char *name, const char *fallback) {
+  const char *value = std::getenv(name);
+  return value && *value ? value : fallback;
+}
+inline uint32_t number(const char *name, const char *fallback) { return static_cast<uint32_t>(std::atoi(setting(name, fallback))); }
 
-/// One line on stderr, as of printf().
-__attribute__((format(printf, 1, 2))) void say(const char *format, ...);
+/// What the environment says, read when the driver is opened.
+inline const struct Settings {
+  const char *library = setting("ZE_OPENCL_LIBRARY", "libOpenCL.so.1");
+  const char *subGroupSizes = setting("ZE_OPENCL_SUB_GROUP_SIZES", "8,16,32");
+  uint32_t maxGroupSize = number("ZE_OPENCL_MAX_GROUP_SIZE", "1024");
+  uint32_t maxLocalMemory = number("ZE_OPENCL_MAX_LOCAL_MEMORY", "65536");
+  bool hasF64 = number("ZE_OPENCL_F64", "1");
+  bool isReversing = number("ZE_OPENCL_REVERSE", "0");
+  bool isGuarding = number("ZE_OPENCL_GUARD", "0");
+  bool isTracing = number("ZE_OPENCL_TRACE", "0");
+} settings;
 
+/// One line on stderr.
+template <typename... Parts> void say(const Parts &...parts) {
+  ((std::osyncstream(std::cerr) << "ze-over-opencl: ") << ... << parts) << '\n';
+}
+
+// clang-format off
 #define ZOCL_CORE_FUNCTIONS(X)                                                                                                             \
-  X(clGetPlatformIDs)                                                                                                                      \
-  X(clGetDeviceIDs)                                                                                                                        \
-  X(clGetDeviceInfo) X(clGetDeviceAndHostTimer) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueueWithProperties)               \
-      X(clReleaseCommandQueue) X(clFinish) X(clCreateProgramWithIL) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram)         \
-          X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clGetKernelWorkGroupInfo) X(clEnqueueNDRangeKernel) X(clWaitForEvents)  \
-              X(clGetEventProfilingInfo) X(clReleaseEvent) X(clGetExtensionFunctionAddressForPlatform)
+  X(clGetPlatformIDs) X(clGetExtensionFunctionAddressForPlatform) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clGetDeviceAndHostTimer)          \
+  X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueueWithProperties) X(clReleaseCommandQueue) X(clFinish)                        \
+  X(clCreateProgramWithIL) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram)                                                  \
+  X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clGetKernelWorkGroupInfo) X(clEnqueueNDRangeKernel)                             \
+  X(clWaitForEvents) X(clGetEventProfilingInfo) X(clReleaseEvent)
 #define ZOCL_EXTENSION_FUNCTIONS(X)                                                                                                        \
-  X(clHostMemAllocINTEL)                                                                                                                   \
-  X(clDeviceMemAllocINTEL) X(clSharedMemAllocINTEL) X(clMemFreeINTEL) X(clSetKernelArgMemPointerINTEL) X(clEnqueueMemcpyINTEL)
+  X(clHostMemAllocINTEL) X(clDeviceMemAllocINTEL) X(clSharedMemAllocINTEL) X(clMemFreeINTEL)                                               \
+  X(clSetKernelArgMemPointerINTEL) X(clEnqueueMemcpyINTEL)
+// clang-format on
 
+/// The functions of OpenCL, which is opened at run time.
 struct OpenCl {
 #define ZOCL_DECLARE(name) decltype(&::name) name = nullptr;
   ZOCL_CORE_FUNCTIONS(ZOCL_DECLARE) ZOCL_EXTENSION_FUNCTIONS(ZOCL_DECLARE)
@@ -55,24 +72,36 @@ struct OpenCl {
 };
 extern OpenCl cl;
 
+/// What clGet…Info(of…) says, which is a value of a known size; zero if it fails.
+template <typename Value, typename Function, typename... Of> Value query(Function function, Of... of) {
+  Value value = Value();
+  return function(of..., sizeof value, &value, nullptr) == CL_SUCCESS ? value : Value();
+}
+/// What clGet…Info(of…) says, which is text; "" if it fails.
+template <typename Function, typename... Of> std::string queryText(Function function, Of... of) {
+  size_t size = 0;
+  if (function(of..., 0, nullptr, &size) != CL_SUCCESS)
+    return "";
+  std::string text(size, 0);
+  function(of..., size, text.data(), nullptr);
+  return text.c_str();
+}
+
+/// An object of OpenCL that its last owner releases, or none.
+template <typename Object> std::shared_ptr<Object> own(Object *object, cl_int (*release)(Object *)) {
+  return object ? std::shared_ptr<Object>(object, release) : nullptr;
+}
+
+ze_result_t translate(cl_int error);
+
 struct Device {
   cl_device_id id;
   std::string name;
   std::vector<uint32_t> subGroupSizes; ///< that the application may see
-
-  template <typename T> T info(cl_device_info what) const {
-    T value = T();
-    return cl.clGetDeviceInfo(id, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : T();
-  }
-  std::string text(cl_device_info what) const;
-  /// Nanoseconds of the clock that the profiling information has.
-  uint64_t time() const;
+  template <typename Value> Value info(cl_device_info what) const { return query<Value>(cl.clGetDeviceInfo, id, what); }
 };
-
 /// The devices of the first platform that fits; none if there is no such OpenCL.
 const std::vector<Device *> &devices();
-
-ze_result_t translate(cl_int error);
 
 /// A base of everything that the application creates and must destroy.
 struct Counted {
@@ -82,18 +111,8 @@ struct Counted {
   ~Counted() { --live; }
   static std::atomic<int64_t> live;
 };
-
 struct Context : Counted {
-  cl_context id = nullptr;
-};
-
-/// Whether a pointer leads into an allocation.
-bool isAllocated(const void *pointer);
-
-/// While one exists device memory can be touched. With ZE_OPENCL_GUARD each thread of a queue makes one for the commands it runs.
-struct DeviceAccess {
-  DeviceAccess();
-  ~DeviceAccess();
+  std::shared_ptr<_cl_context> id;
 };
 
 /// The object behind a handle, which is its address.
@@ -107,32 +126,35 @@ template <typename Object, typename Handle> ze_result_t destroy(Handle handle) {
   return ZE_RESULT_SUCCESS;
 }
 
-// Each fills in the functions that the driver has; the rest says UNSUPPORTED_FEATURE.
-void fill(ze_global_dditable_t &table);
-void fill(ze_driver_dditable_t &table);
-void fill(ze_device_dditable_t &table);
-void fill(ze_context_dditable_t &table);
-void fill(ze_mem_dditable_t &table);
-void fill(ze_module_dditable_t &table);
-void fill(ze_module_build_log_dditable_t &table);
-void fill(ze_kernel_dditable_t &table);
-void fill(ze_command_queue_dditable_t &table);
-void fill(ze_command_list_dditable_t &table);
-void fill(ze_event_pool_dditable_t &table);
-void fill(ze_event_dditable_t &table);
+/// Whether a pointer leads into an allocation.
+bool isAllocated(const void *pointer);
+/// While one exists device memory can be touched. With ZE_OPENCL_GUARD a queue makes one for the commands it runs.
+struct DeviceAccess {
+  DeviceAccess();
+  ~DeviceAccess();
+};
+
+/// Gives OpenCL a command, and an event of OpenCL if it is asked for one.
+using Enqueue = std::function<ze_result_t(cl_command_queue, cl_event *)>;
+/// A launch with the arguments that the kernel has now, or why it cannot be. A launch of no groups stays empty.
+ze_result_t makeLaunch(ze_kernel_handle_t kernel, const ze_group_count_t &groups, Enqueue &launch);
+
+/// Until no queue has anything left to do.
+void waitForAllQueues();
+
+void addDevices(ze_dditable_t &tables);
+void addMemory(ze_dditable_t &tables);
+void addModules(ze_dditable_t &tables);
+void addQueues(ze_dditable_t &tables);
 
 /// What a test has asked this call to give instead of doing its work; see zeOverOpenClFail() in Tables.cpp.
 ze_result_t plannedFailure();
 
-template <auto Function> struct MayFail;
-template <typename... Arguments, ze_result_t (*Function)(Arguments...)> struct MayFail<Function> {
-  static ze_result_t call(Arguments... arguments) {
-    const ze_result_t planned = plannedFailure();
-    return planned ? planned : Function(arguments...);
-  }
-};
 /// The function, but for the call that is to fail. What gives something back never fails.
-template <auto Function> constexpr auto *mayFail = &MayFail<Function>::call;
+template <auto Function, typename... Arguments> ze_result_t mayFail(Arguments... arguments) {
+  const ze_result_t planned = plannedFailure();
+  return planned ? planned : Function(arguments...);
+}
 
 } // namespace zocl
 

@@ -12,8 +12,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
+#include <span>
 
 namespace zocl {
 namespace {
@@ -22,19 +24,18 @@ constexpr size_t pageBytes = 4096;
 constexpr int poison = 0xCD;
 
 struct Allocation : Counted {
-  char *base = nullptr;
-  size_t size = 0;
-  ze_memory_type_t type{};
-  Device *device = nullptr;
   Context *context = nullptr;
-  char *pages = nullptr; ///< where they are guarded
-  size_t pagesSize = 0;
+  Device *device = nullptr;
+  ze_memory_type_t type{};
+  size_t size = 0;
+  char *base = nullptr;
+  std::span<char> pages{}; ///< where they are guarded; the guard lies behind them
 };
 
 // Never destroyed: the thread of a queue that the application forgot may use them at exit.
 std::mutex &mutex = *new std::mutex;
 std::map<char *, Allocation> &allocations = *new std::map<char *, Allocation>;
-unsigned queuesAtWork = 0;
+int queuesAtWork = 0;
 
 /// The caller holds the mutex.
 const Allocation *find(const void *pointer) {
@@ -46,95 +47,91 @@ const Allocation *find(const void *pointer) {
   return p < before.base + before.size ? &before : nullptr;
 }
 
-void protectAll(int mode) {
-  if (!settings().isGuarding)
-    return;
-  for (auto &entry : allocations)
-    if (entry.second.pages)
-      mprotect(entry.second.pages, entry.second.pagesSize, mode);
+/// Opens guarded memory with the first queue at work and closes it behind the last.
+void addQueueAtWork(int change) {
+  std::lock_guard lock(mutex);
+  const bool wasOpen = queuesAtWork;
+  queuesAtWork += change;
+  const bool isOpen = queuesAtWork;
+  if (settings.isGuarding && isOpen != wasOpen)
+    for (const auto &[base, allocation] : allocations)
+      mprotect(allocation.pages.data(), allocation.pages.size(), isOpen ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
-ze_result_t mapGuarded(Allocation &made, size_t alignment) {
-  made.pagesSize = (made.size + pageBytes - 1) / pageBytes * pageBytes;
-  void *pages = mmap(nullptr, made.pagesSize + pageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+ze_result_t allocateGuarded(Allocation &made, size_t alignment) {
+  const size_t size = (made.size + pageBytes - 1) / pageBytes * pageBytes;
+  void *pages = mmap(nullptr, size + pageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
     return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-  made.pages = static_cast<char *>(pages);
-  std::memset(made.pages, poison, made.pagesSize);
-  made.base = made.pages + (made.pagesSize - made.size) / alignment * alignment;
-  mprotect(made.pages, made.pagesSize + pageBytes, PROT_NONE);
+  made.pages = {static_cast<char *>(pages), size};
+  made.base = made.pages.data() + (size - made.size) / alignment * alignment;
+  std::memset(pages, poison, size);
+  mprotect(pages, size + pageBytes, PROT_NONE);
   if (queuesAtWork)
-    mprotect(made.pages, made.pagesSize, PROT_READ | PROT_WRITE);
+    mprotect(pages, size, PROT_READ | PROT_WRITE);
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t allocate(Context *context, Device *device, ze_memory_type_t type, size_t size, size_t alignment, void **out) {
+ze_result_t allocateByOpenCl(Allocation &made, cl_uint alignment) {
+  const cl_context context = made.context->id.get();
+  const auto onDevice = made.type == ZE_MEMORY_TYPE_DEVICE ? cl.clDeviceMemAllocINTEL : cl.clSharedMemAllocINTEL;
+  cl_int error = CL_SUCCESS;
+  void *base = made.device ? onDevice(context, made.device->id, nullptr, made.size, alignment, &error)
+                           : cl.clHostMemAllocINTEL(context, nullptr, made.size, alignment, &error);
+  if (!base)
+    return error ? translate(error) : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  made.base = static_cast<char *>(std::memset(base, poison, made.size)); // fresh memory is zero more often than a program may hope
+  return ZE_RESULT_SUCCESS;
+}
+
+/// `device` is none for memory of the host, and for shared memory that no device owns.
+ze_result_t allocate(ze_context_handle_t context, ze_device_handle_t device, ze_memory_type_t type, size_t size, size_t alignment,
+                     void **out) {
   if (!size || size > devices()[0]->info<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE))
     return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
   if (alignment & (alignment - 1))
     return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
   alignment = std::max<size_t>(alignment, 64);
   std::lock_guard lock(mutex);
-  Allocation made;
-  made.size = size, made.type = type, made.device = device, made.context = context;
-  if (settings().isGuarding && type == ZE_MEMORY_TYPE_DEVICE && alignment <= pageBytes) {
-    if (ze_result_t failed = mapGuarded(made, alignment))
-      return failed;
-  } else {
-    cl_int error = CL_SUCCESS;
-    const auto wanted = static_cast<cl_uint>(alignment);
-    void *pointer = type == ZE_MEMORY_TYPE_HOST     ? cl.clHostMemAllocINTEL(context->id, nullptr, size, wanted, &error)
-                    : type == ZE_MEMORY_TYPE_DEVICE ? cl.clDeviceMemAllocINTEL(context->id, device->id, nullptr, size, wanted, &error)
-                                                    : cl.clSharedMemAllocINTEL(context->id, device->id, nullptr, size, wanted, &error);
-    if (!pointer)
-      return error ? translate(error) : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-    std::memset(pointer, poison, size); // fresh memory is zero more often than a program may hope
-    made.base = static_cast<char *>(pointer);
-  }
+  Allocation made{{}, as<Context>(context), as<Device>(device), type, size};
+  const bool isGuarded = settings.isGuarding && type == ZE_MEMORY_TYPE_DEVICE && alignment <= pageBytes;
+  if (ze_result_t failed = isGuarded ? allocateGuarded(made, alignment) : allocateByOpenCl(made, static_cast<cl_uint>(alignment)))
+    return failed;
   *out = made.base;
-  allocations[made.base] = made;
+  allocations.emplace(made.base, made);
   return ZE_RESULT_SUCCESS;
 }
-
 ze_result_t allocShared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t *, const ze_host_mem_alloc_desc_t *, size_t size,
                         size_t alignment, ze_device_handle_t device, void **out) {
-  Device *placed = device ? as<Device>(device) : devices()[0];
-  return allocate(as<Context>(context), placed, ZE_MEMORY_TYPE_SHARED, size, alignment, out);
+  return allocate(context, device, ZE_MEMORY_TYPE_SHARED, size, alignment, out);
 }
 ze_result_t allocDevice(ze_context_handle_t context, const ze_device_mem_alloc_desc_t *, size_t size, size_t alignment,
                         ze_device_handle_t device, void **out) {
-  return allocate(as<Context>(context), as<Device>(device), ZE_MEMORY_TYPE_DEVICE, size, alignment, out);
+  return allocate(context, device, ZE_MEMORY_TYPE_DEVICE, size, alignment, out);
 }
 ze_result_t allocHost(ze_context_handle_t context, const ze_host_mem_alloc_desc_t *, size_t size, size_t alignment, void **out) {
-  return allocate(as<Context>(context), nullptr, ZE_MEMORY_TYPE_HOST, size, alignment, out);
+  return allocate(context, nullptr, ZE_MEMORY_TYPE_HOST, size, alignment, out);
 }
 
 ze_result_t freeMemory(ze_context_handle_t context, void *pointer) {
-  Allocation freed;
-  {
-    std::lock_guard lock(mutex);
-    auto it = allocations.find(static_cast<char *>(pointer));
-    if (it == allocations.end() || it->second.context != as<Context>(context))
-      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    freed = it->second;
-    allocations.erase(it);
-  }
-  if (!freed.pages)
-    return translate(cl.clMemFreeINTEL(freed.context->id, pointer));
-  munmap(freed.pages, freed.pagesSize + pageBytes);
+  std::lock_guard lock(mutex);
+  const auto it = allocations.find(static_cast<char *>(pointer));
+  if (it == allocations.end() || it->second.context != as<Context>(context))
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  const Allocation freed = it->second;
+  allocations.erase(it);
+  if (freed.pages.empty())
+    return translate(cl.clMemFreeINTEL(freed.context->id.get(), pointer));
+  munmap(freed.pages.data(), freed.pages.size() + pageBytes);
   return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t getProperties(ze_context_handle_t, const void *pointer, ze_memory_allocation_properties_t *out, ze_device_handle_t *device) {
-  *out = {.stype = out->stype, .pNext = out->pNext, .type = ZE_MEMORY_TYPE_UNKNOWN};
-  if (device)
-    *device = nullptr;
   std::lock_guard lock(mutex);
-  if (const Allocation *found = find(pointer)) {
-    out->type = found->type;
-    if (device)
-      give(found->device, device);
-  }
+  const Allocation *found = find(pointer);
+  *out = {.stype = out->stype, .pNext = out->pNext, .type = found ? found->type : ZE_MEMORY_TYPE_UNKNOWN};
+  if (device)
+    give(found ? found->device : nullptr, device);
   return ZE_RESULT_SUCCESS;
 }
 
@@ -145,23 +142,15 @@ bool isAllocated(const void *pointer) {
   return find(pointer);
 }
 
-DeviceAccess::DeviceAccess() {
-  std::lock_guard lock(mutex);
-  if (!queuesAtWork++)
-    protectAll(PROT_READ | PROT_WRITE);
-}
-DeviceAccess::~DeviceAccess() {
-  std::lock_guard lock(mutex);
-  if (!--queuesAtWork)
-    protectAll(PROT_NONE);
-}
+DeviceAccess::DeviceAccess() { addQueueAtWork(1); }
+DeviceAccess::~DeviceAccess() { addQueueAtWork(-1); }
 
-void fill(ze_mem_dditable_t &table) {
-  table.pfnAllocShared = mayFail<allocShared>;
-  table.pfnAllocDevice = mayFail<allocDevice>;
-  table.pfnAllocHost = mayFail<allocHost>;
-  table.pfnFree = freeMemory;
-  table.pfnGetAllocProperties = mayFail<getProperties>;
+void addMemory(ze_dditable_t &tables) {
+  tables.Mem.pfnAllocShared = mayFail<allocShared>;
+  tables.Mem.pfnAllocDevice = mayFail<allocDevice>;
+  tables.Mem.pfnAllocHost = mayFail<allocHost>;
+  tables.Mem.pfnFree = freeMemory;
+  tables.Mem.pfnGetAllocProperties = mayFail<getProperties>;
 }
 
 } // namespace zocl

@@ -1,13 +1,15 @@
-//===- Tables.cpp - The tables of functions that the loader asks for -------===//
+//===- Tables.cpp - What the driver exports --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Queue.h"
+#include "Driver.h"
 
 #include <level_zero/zes_api.h>
 #include <level_zero/zes_ddi.h>
 #include <level_zero/zet_api.h>
 #include <level_zero/zet_ddi.h>
+
+#include <algorithm>
 
 namespace {
 
@@ -16,17 +18,24 @@ std::atomic<int32_t> failure{0};
 
 ze_result_t unsupported() { return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE; }
 
+/// The tables of one API, pointers to functions and nothing else.
+template <typename Tables> Tables makeTables() {
+  Tables tables;
+  std::fill_n(reinterpret_cast<void **>(&tables), sizeof tables / sizeof(void *), reinterpret_cast<void *>(unsupported));
+  if constexpr (std::is_same_v<Tables, ze_dditable_t>)
+    for (auto *add : {zocl::addDevices, zocl::addMemory, zocl::addModules, zocl::addQueues})
+      add(tables);
+  return tables;
+}
+template <typename Tables> const Tables tables = makeTables<Tables>();
+
 /// An older loader has smaller tables than the headers this was built with, and is refused.
-template <typename Table> ze_result_t give(ze_api_version_t version, Table *table) {
-  if (!table)
+template <typename Table> ze_result_t give(ze_api_version_t version, const Table &table, Table *out) {
+  if (!out)
     return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
   if (ZE_MAJOR_VERSION(version) != 1 || version < ZE_API_VERSION_CURRENT)
     return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
-  auto **functions = reinterpret_cast<void **>(table); // a table is nothing but pointers to functions
-  for (size_t i = 0; i < sizeof *table / sizeof *functions; ++i)
-    functions[i] = reinterpret_cast<void *>(unsupported);
-  if constexpr (requires { zocl::fill(*table); })
-    zocl::fill(*table);
+  *out = table;
   return ZE_RESULT_SUCCESS;
 }
 
@@ -36,15 +45,11 @@ ze_result_t zocl::plannedFailure() {
   const int64_t call = ++calls;
   if (call != failingCall)
     return ZE_RESULT_SUCCESS;
-  Queue::waitForAll(); // no command runs on after an error that says the device is lost
+  waitForAllQueues(); // no command runs on after an error that says the device is lost
   return static_cast<ze_result_t>(failure.load());
 }
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
-#define TABLE(prefix, Name, name)                                                                                                          \
-  EXPORT ze_result_t prefix##Get##Name##ProcAddrTable(ze_api_version_t version, prefix##_##name##_dditable_t *table) {                     \
-    return give(version, table);                                                                                                           \
-  }
 
 /// For tests, which find these with dlsym(). The n-th call from now on gives `result`; the first is 1, and 0 takes the plan back. What
 /// destroys or frees is not counted.
@@ -57,18 +62,19 @@ EXPORT int64_t zeOverOpenClCalls() { return calls; }
 /// Objects and allocations that the application has created and not destroyed.
 EXPORT int64_t zeOverOpenClLive() { return zocl::Counted::live; }
 
+// What the loader asks for.
+#define TABLE(api, Name)                                                                                                                   \
+  EXPORT ze_result_t api##Get##Name##ProcAddrTable(ze_api_version_t version, decltype(api##_dditable_t::Name) *out) {                      \
+    return give(version, tables<api##_dditable_t>.Name, out);                                                                              \
+  }
 // clang-format off
-TABLE(ze, Global, global) TABLE(ze, Driver, driver) TABLE(ze, Device, device) TABLE(ze, Context, context) TABLE(ze, Mem, mem)
-TABLE(ze, Module, module) TABLE(ze, ModuleBuildLog, module_build_log) TABLE(ze, Kernel, kernel) TABLE(ze, KernelExp, kernel_exp)
-TABLE(ze, CommandQueue, command_queue) TABLE(ze, CommandList, command_list) TABLE(ze, Fence, fence) TABLE(ze, EventPool, event_pool)
-TABLE(ze, Event, event) TABLE(ze, DeviceExp, device_exp) TABLE(ze, Image, image) TABLE(ze, ImageExp, image_exp)
-TABLE(ze, EventExp, event_exp) TABLE(ze, Sampler, sampler) TABLE(ze, PhysicalMem, physical_mem) TABLE(ze, VirtualMem, virtual_mem)
-TABLE(ze, FabricVertexExp, fabric_vertex_exp) TABLE(ze, FabricEdgeExp, fabric_edge_exp)
-TABLE(zet, Device, device) TABLE(zet, Context, context) TABLE(zet, CommandList, command_list) TABLE(zet, Module, module)
-TABLE(zet, Kernel, kernel) TABLE(zet, MetricGroup, metric_group) TABLE(zet, MetricGroupExp, metric_group_exp) TABLE(zet, Metric, metric)
-TABLE(zet, MetricStreamer, metric_streamer) TABLE(zet, MetricQueryPool, metric_query_pool) TABLE(zet, MetricQuery, metric_query)
-TABLE(zet, TracerExp, tracer_exp) TABLE(zet, Debug, debug)
-TABLE(zes, Driver, driver) TABLE(zes, Device, device) TABLE(zes, Scheduler, scheduler) TABLE(zes, PerformanceFactor, performance_factor)
-TABLE(zes, Power, power) TABLE(zes, Frequency, frequency) TABLE(zes, Engine, engine) TABLE(zes, Standby, standby)
-TABLE(zes, Firmware, firmware) TABLE(zes, Memory, memory) TABLE(zes, FabricPort, fabric_port) TABLE(zes, Temperature, temperature)
-TABLE(zes, Psu, psu) TABLE(zes, Fan, fan) TABLE(zes, Led, led) TABLE(zes, Ras, ras) TABLE(zes, Diagnostics, diagnostics)
+TABLE(ze, Global) TABLE(ze, Driver) TABLE(ze, Device) TABLE(ze, DeviceExp) TABLE(ze, Context) TABLE(ze, CommandQueue) TABLE(ze, CommandList)
+TABLE(ze, Image) TABLE(ze, ImageExp) TABLE(ze, Fence) TABLE(ze, EventPool) TABLE(ze, Event) TABLE(ze, EventExp) TABLE(ze, Module)
+TABLE(ze, ModuleBuildLog) TABLE(ze, Kernel) TABLE(ze, KernelExp) TABLE(ze, Sampler) TABLE(ze, PhysicalMem) TABLE(ze, Mem)
+TABLE(ze, VirtualMem) TABLE(ze, FabricVertexExp) TABLE(ze, FabricEdgeExp)
+TABLE(zet, Device) TABLE(zet, Context) TABLE(zet, CommandList) TABLE(zet, Module) TABLE(zet, Kernel) TABLE(zet, MetricGroup)
+TABLE(zet, MetricGroupExp) TABLE(zet, Metric) TABLE(zet, MetricStreamer) TABLE(zet, MetricQueryPool) TABLE(zet, MetricQuery)
+TABLE(zet, TracerExp) TABLE(zet, Debug)
+TABLE(zes, Driver) TABLE(zes, Device) TABLE(zes, Scheduler) TABLE(zes, PerformanceFactor) TABLE(zes, Power) TABLE(zes, Frequency)
+TABLE(zes, Engine) TABLE(zes, Standby) TABLE(zes, Firmware) TABLE(zes, Memory) TABLE(zes, FabricPort) TABLE(zes, Temperature)
+TABLE(zes, Psu) TABLE(zes, Fan) TABLE(zes, Led) TABLE(zes, Ras) TABLE(zes, Diagnostics)

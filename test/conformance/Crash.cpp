@@ -47,9 +47,7 @@ void reportCrashes() {
 }
 
 void nameRunningCase(std::string_view command) {
-  size_t size = std::min(command.size(), sizeof(runningCase) - 1);
-  std::memcpy(runningCase, command.data(), size);
-  runningCase[size] = 0;
+  runningCase[command.copy(runningCase, sizeof(runningCase) - 1)] = 0;
 }
 
 } // namespace quern

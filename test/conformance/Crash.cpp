@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "Crash.h"
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>

@@ -7,7 +7,8 @@
 // Designed floating data is positive and its weights sparse: nothing cancels. Designed integer data opens and shuts every gate: sums of
 // products come in steps that are large against the slope of a sigmoid, and biases keep them half a step away from 0. So states are 0,
 // +-1, tanh of an integer or an earlier state, none of which lies between two integers once quantized. Dense integer data is taken as
-// designed where a rounding that goes the other way could not be told from an error: in a stack, or where directions are summed.
+// designed where a rounding that goes the other way could not be told from an error: in a stack, or where directions are summed. Within a
+// step it can be told if the weights behind it are small: two such roundings then change a state by half a step of its type.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/TestValues.h"
@@ -40,17 +41,19 @@ public:
     if (argument == arg::attention)
       return isDesigned ? static_cast<double>(bits % 4) / 4 : static_cast<double>(bits >> 40) * 0x1p-24;
     if (isInteger)
-      return isDesigned ? designedInteger(position, bits) : denseInteger(bits);
+      return isDesigned ? designedInteger(position, bits) : denseInteger(position, bits);
     return isDesigned ? designedFloat(bits) : denseFloat(bits);
   }
 
 private:
   bool isMatrix() const { return argument == arg::weights || argument == arg::weights1 || argument == arg::weights3; }
+  /// Over many steps c may reach 20; where |P_f c| > 1, c opens the gate that keeps it, and any rounding grows from step to step.
+  bool isPeepholeOfMany() const { return argument == arg::weights2 && rnn.srcLayer.dims[0] >= 100; }
+
   double denseFloat(uint64_t bits) const {
     if (isMatrix()) // of L, D, I, …: a sum of I products has a deviation of 0.8 times theirs
       return bell(bits) * 0.4 / std::sqrt(static_cast<double>(std::max<int64_t>(tensor.dims[2], 1)));
-    // Over many steps c may reach 20; where |P_f c| > 1, c opens the gate that keeps it, and any rounding grows from step to step.
-    if (argument == arg::weights2 && rnn.srcLayer.dims[0] >= 100)
+    if (isPeepholeOfMany())
       return bell(bits) * 0.02;
     bool isSmall = argument == arg::bias || argument == arg::weights2 || argument == arg::src1;
     return bell(bits) * (isSmall ? 0.25 : 0.5);
@@ -63,15 +66,25 @@ private:
     if (isMatrix())
       return isPresent(bits) ? 0.125 * static_cast<double>(1 + bits % 2) : 0;
     if (argument == arg::bias || argument == arg::weights2)
-      return static_cast<double>(bits % 4) / 8;
+      return static_cast<double>(bits % 4) / (isPeepholeOfMany() ? 128 : 8);
     return static_cast<double>(1 + bits % 4) / 4;
   }
 
-  double denseInteger(uint64_t bits) const {
+  /// What an integer between two products is multiplied by: r h by U_o, h by a projection.
+  bool isBehindRounding() const {
+    return argument == arg::weights3 || (argument == arg::weights1 && rnn::isGru(rnn) && !rnn::isLinearBeforeReset(rnn));
+  }
+
+  double denseInteger(int64_t position, uint64_t bits) const {
     if (isFloating(tensor.dataType))
       return bell(bits) * 0.25;
     double value = static_cast<double>(bits % 255);
-    return tensor.dataType == DataType::U8 ? value : value - 127;
+    if (tensor.dataType == DataType::U8)
+      return value;
+    if (!isBehindRounding())
+      return value - 127;
+    double scale = scaleAt(argument == arg::weights3 ? quantization.projectionScales : quantization.weightsScales, position);
+    return std::trunc((value / 127 - 1) * std::clamp(scale / 4, 1.0, 127.0));
   }
 
   /// The number of the scale of an element of weights, peepholes or bias: gate and channel, which are the last two dims.

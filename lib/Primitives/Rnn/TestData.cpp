@@ -70,9 +70,11 @@ private:
     return static_cast<double>(1 + bits % 4) / 4;
   }
 
-  /// What an integer between two products is multiplied by: r h by U_o, h by a projection.
-  bool isBehindRounding() const {
-    return argument == arg::weights3 || (argument == arg::weights1 && rnn::isGru(rnn) && !rnn::isLinearBeforeReset(rnn));
+  /// What an integer between two products is multiplied by: r h by U_o, the last gate, and h by a projection.
+  bool isBehindRounding(int64_t position) const {
+    if (argument != arg::weights1 || !rnn::isGru(rnn) || rnn::isLinearBeforeReset(rnn))
+      return argument == arg::weights3;
+    return position / tensor.dims[4] % tensor.dims[3] == 2;
   }
 
   double denseInteger(int64_t position, uint64_t bits) const {
@@ -81,7 +83,7 @@ private:
     double value = static_cast<double>(bits % 255);
     if (tensor.dataType == DataType::U8)
       return value;
-    if (!isBehindRounding())
+    if (!isBehindRounding(position))
       return value - 127;
     double scale = scaleAt(argument == arg::weights3 ? quantization.projectionScales : quantization.weightsScales, position);
     return std::trunc((value / 127 - 1) * std::clamp(scale / 4, 1.0, 127.0));

@@ -53,3 +53,19 @@ int64_t quern::opsOf(linalg::LinalgOp op) {
     ops += ::opsOf(inner);
   return ops;
 }
+
+SmallVector<Value> quern::cloneBody(OpBuilder &builder, Block &body, IRMapping &map, llvm::function_ref<Value(Value)> captured,
+                                    llvm::function_ref<void(Operation *)> adapt) {
+  for (Operation &op : body.without_terminator()) {
+    if (matchPattern(&op, m_Constant()))
+      continue; // captured where it is used
+    for (Value v : op.getOperands())
+      if (!map.contains(v))
+        map.map(v, captured(v));
+    Operation *clone = builder.clone(op, map);
+    if (adapt)
+      adapt(clone);
+  }
+  auto valueOf = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v); };
+  return llvm::map_to_vector(body.getTerminator()->getOperands(), valueOf);
+}

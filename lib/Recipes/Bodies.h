@@ -3,13 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What all recipes ask of a body before they clone it on vectors, and what it costs there.
+// What all recipes ask of a body before they clone it, what it costs, and the clone.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RECIPES_BODIES_H
 #define QUERN_RECIPES_BODIES_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
 
 #include <string>
 
@@ -22,6 +23,12 @@ mlir::LogicalResult checkBody(mlir::Block &body, std::string &whyNot);
 
 /// The vector operations that a body becomes, about: transcendental functions and conversions of narrow floats are sequences.
 int64_t opsOf(mlir::linalg::LinalgOp op);
+
+/// Clones a body, whose arguments `map` has as far as they are read. `captured` stands for values from outside and for constants; `adapt`,
+/// if given, is called for each clone, to give it the type of a vector. The results.
+llvm::SmallVector<mlir::Value> cloneBody(mlir::OpBuilder &builder, mlir::Block &body, mlir::IRMapping &map,
+                                         llvm::function_ref<mlir::Value(mlir::Value)> captured,
+                                         llvm::function_ref<void(mlir::Operation *)> adapt = nullptr);
 
 } // namespace quern
 

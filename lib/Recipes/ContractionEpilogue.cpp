@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/ContractionEmitter.h"
 
+#include "Recipes/Bodies.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -99,17 +101,9 @@ Emitter::Values Emitter::evaluate(const PointOp &point, const Row &row, const La
     bind(element, access, operand);
   for (auto [element, access, operand] : llvm::zip_equal(op.getRegionOutputArgs(), point.outs, op.getDpsInits()))
     bind(element, access, operand);
-  auto valueOf = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v); };
-  for (Operation &inner : op.getBlock()->without_terminator()) {
-    if (matchPattern(&inner, m_Constant()))
-      continue; // captured where it is used
-    for (Value v : inner.getOperands())
-      if (!map.contains(v))
-        map.map(v, captured(v));
-    Operation *clone = b.clone(inner, map);
-    clone->getResult(0).setType(vec(inner.getResult(0).getType()));
-  }
-  return llvm::map_to_vector(op.getBlock()->getTerminator()->getOperands(), valueOf);
+  auto widen = [&](Operation *clone) { clone->getResult(0).setType(vec(clone->getResult(0).getType())); };
+  return cloneBody(
+      b, *op.getBlock(), map, [&](Value v) { return captured(v); }, widen);
 }
 
 /// A scalar from outside of a body, in every lane.

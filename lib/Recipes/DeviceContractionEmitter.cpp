@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/DeviceContractionEmitter.h"
 
+#include "Recipes/Bodies.h"
 #include "Recipes/GroupMemory.h"
 #include "Recipes/RowSize.h"
 
@@ -197,16 +198,7 @@ DeviceEmitter::Values DeviceEmitter::evaluate(const PointOp &op, const Point &po
     bind(element, access, operand);
   for (auto [element, access, operand] : llvm::zip_equal(linalgOp.getRegionOutputArgs(), op.outs, linalgOp.getDpsInits()))
     bind(element, access, operand);
-  auto valueOf = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v); };
-  for (Operation &inner : linalgOp.getBlock()->without_terminator()) {
-    if (matchPattern(&inner, m_Constant()))
-      continue; // captured where it is used
-    for (Value v : inner.getOperands())
-      if (!map.contains(v))
-        map.map(v, captured(v));
-    b.clone(inner, map);
-  }
-  return llvm::map_to_vector(linalgOp.getBlock()->getTerminator()->getOperands(), valueOf);
+  return cloneBody(b, *linalgOp.getBlock(), map, [&](Value v) { return captured(v); });
 }
 
 Value DeviceEmitter::captured(Value scalar) {

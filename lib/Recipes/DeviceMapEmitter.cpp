@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/DeviceMapEmitter.h"
 
+#include "Recipes/Bodies.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -317,16 +319,7 @@ Value DeviceMapEmitter::emitBody(ArrayRef<Value> elements) {
       map.map(body->getArgument(operand.blockArgument), element);
   for (auto [argument, scalar] : problem.scalars)
     map.map(body->getArgument(argument), captured(scalar));
-  for (Operation &op : body->without_terminator()) {
-    if (matchPattern(&op, m_Constant()))
-      continue; // captured where it is used
-    for (Value v : op.getOperands())
-      if (!map.contains(v))
-        map.map(v, captured(v));
-    b.clone(op, map);
-  }
-  Value result = body->getTerminator()->getOperand(0);
-  return map.contains(result) ? map.lookup(result) : captured(result);
+  return cloneBody(b, *body, map, [&](Value v) { return captured(v); })[0];
 }
 
 Value DeviceMapEmitter::loadElement(unsigned operand, Value at) {

@@ -116,6 +116,11 @@ onDevice() {
     CL_CONFIG_LLVM_OPTIONS="-fast-isel -optimize-regalloc=false -regalloc=fast -disable-lsr" "$@" --engine=gpu
 }
 
+# As onDevice, and the driver calls its device, which is a CPU, a GPU: work-items move vectors.
+onDeviceAsGpu() {
+  ZE_OPENCL_TYPE=gpu onDevice "$@"
+}
+
 differential() { # PEER SETS OPTION…: the same problems against a genuine oneDNN
   tools/peers.sh "$1" && conformance release "$2" --peer="build/peers/$1" "${@:3}"
 }
@@ -151,6 +156,8 @@ fi
 step tests "conformance of softmax, device" onDevice conformance release softmax "$(pick --count=20 --count=200 --all)" --linker=orc
 step tests "conformance of reorder, device" onDevice conformance release reorder "$(pick --count=40 --count=300 --all)" --linker=orc
 step tests "conformance of rnn, device" onDevice conformance release rnn "$(pick --count=15 --count=60 --count=0)" --linker=orc
+step tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu conformance release softmax,reorder \
+  "$(pick --count=10 --count=60 --count=600)" --linker=orc
 step tests "SPIR-V of any problem for any device" conformance release softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
   "$(pick --count=10 --count=80 --count=1000)" --compile-only
 step one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc --check --repeat=1

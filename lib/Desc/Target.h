@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A target is a value with a text form: of a CPU ("avx512_core_bf16", "avx2:l2=1024,l3=32768") the instruction set and the cache sizes that
-// strategies read, of a device ("spirv64:sg=16+32,group=1024,slm=65536,f16") the limits that its kernels keep. Two machines with equal
-// targets run each other's kernels. Detection asks CPUID and the operating system; LLVM is not needed for it.
+// strategies read, of a device ("spirv64:sg=16+32,group=1024,slm=65536,vec=16,f16") the limits that its kernels keep. Two machines with
+// equal targets run each other's kernels. Detection asks CPUID and the operating system; LLVM is not needed for it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TARGET_H
@@ -41,8 +41,10 @@ struct DeviceTraits {
   uint32_t subGroupSizes = 16 | 32;    ///< each a power of two up to 128, added up
   int32_t maxGroupSize = 1024;         ///< work-items in a group
   int32_t groupMemoryBytes = 65536;    ///< that the work-items of a group share
+  int32_t vectorBytes = 0;             ///< that one work-item should move at once; 0 where the driver makes vectors of work-items
   bool hasF16 = false, hasF64 = false; ///< arithmetic in the type; f16 data needs none
 
+  static constexpr int32_t gpuVectorBytes = 16; ///< of a GPU
   bool hasSubGroups(int32_t size) const { return size > 0 && (subGroupSizes & static_cast<uint32_t>(size)) == static_cast<uint32_t>(size); }
   bool operator==(const DeviceTraits &) const = default;
 };
@@ -58,8 +60,9 @@ struct Target {
 
   /// This machine, capped by QUERN_MAX_CPU_ISA and setMaxCpuIsa(). Cheap after the first call; thread-safe.
   static const Target &host();
-  /// "native", an ISA name, or an ISA name with ":l1=..,l2=..,l3=.." in KiB. `native` is host(). Of a device: "spirv64", alone or with
-  /// sub-group sizes, the greatest group, group memory in bytes and features: ":sg=8+16,group=512,slm=65536,f16,f64".
+  /// "native", an ISA name, or an ISA name with ":l1=..,l2=..,l3=.." in KiB. `native` is host(). Of a device: "spirv64" alone is a
+  /// GPU; else with sub-group sizes, the greatest group, group memory and vectors in bytes and features that it has:
+  /// ":sg=8+16,group=512,slm=65536,vec=16,f16,f64".
   static Result<Target> parse(std::string_view text);
   /// Complete: parse(text()) == *this.
   std::string text() const;

@@ -64,16 +64,26 @@ Result<void> readSubGroupSizes(DeviceTraits &device, std::string_view text, std:
   return {};
 }
 
+Result<void> readVectorBytes(DeviceTraits &device, std::string_view text, std::string_view value) {
+  const std::optional<int32_t> bytes = numberOf(value);
+  if (!bytes || *bytes < 4 || *bytes > 64 || !std::has_single_bit(static_cast<uint32_t>(*bytes)))
+    return invalidArguments("target '", text, "': vec is '", value, "'; it is a power of two from 4 to 64");
+  device.vectorBytes = *bytes;
+  return {};
+}
+
 Result<void> readDeviceItem(DeviceTraits &device, std::string_view text, Item item) {
   if (item.name == "sg")
     return readSubGroupSizes(device, text, item.value);
+  if (item.name == "vec")
+    return readVectorBytes(device, text, item.value);
   if (bool *feature = item.name == "f16" ? &device.hasF16 : item.name == "f64" ? &device.hasF64 : nullptr; feature && item.value.empty()) {
     *feature = true;
     return {};
   }
   int32_t *number = item.name == "group" ? &device.maxGroupSize : item.name == "slm" ? &device.groupMemoryBytes : nullptr;
   if (!number)
-    return invalidArguments("target '", text, "': '", item.name, "' is not one of sg, group, slm, f16 and f64");
+    return invalidArguments("target '", text, "': '", item.name, "' is not one of sg, group, slm, vec, f16 and f64");
   std::optional<int32_t> value = numberOf(item.value);
   if (!value)
     return invalidArguments("target '", text, "': ", item.name, " is '", item.value, "'; it is a number from 1 to ", INT32_MAX);
@@ -86,8 +96,8 @@ std::string textOf(const DeviceTraits &device) {
   for (uint32_t size = 1; size <= 128; size *= 2)
     if (device.subGroupSizes & size)
       sizes += concat(sizes.empty() ? "" : "+", size);
-  return concat(deviceName, ":sg=", sizes, ",group=", device.maxGroupSize, ",slm=", device.groupMemoryBytes, device.hasF16 ? ",f16" : "",
-                device.hasF64 ? ",f64" : "");
+  return concat(deviceName, ":sg=", sizes, ",group=", device.maxGroupSize, ",slm=", device.groupMemoryBytes,
+                device.vectorBytes ? concat(",vec=", device.vectorBytes) : "", device.hasF16 ? ",f16" : "", device.hasF64 ? ",f64" : "");
 }
 
 } // namespace
@@ -102,6 +112,8 @@ Result<Target> Target::parse(std::string_view text) {
   Target target;
   if (name == deviceName) {
     target.kind = TargetKind::Spirv;
+    if (text == deviceName)
+      target.device.vectorBytes = DeviceTraits::gpuVectorBytes;
     if (Result<void> read = readItems(text, [&](Item item) { return readDeviceItem(target.device, shown, item); }); !read)
       return read.takeError();
     return target;

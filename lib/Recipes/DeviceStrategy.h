@@ -16,6 +16,8 @@ struct DeviceStrategy {
   llvm::SmallVector<int64_t, 4> subGroupSizes = {16, 32}; ///< ascending powers of two
   int64_t maxGroup = 1024;                                ///< work-items
   int64_t groupMemoryBytes = 65536;
+  /// What one work-item should read or write at once; 0: an element, since the driver makes vectors of neighbouring work-items.
+  int64_t vectorBytes = 0;
   /// Of a row, what a work-item in a sub-group of 16 keeps in registers; twice that in one of 8. Addresses take more than values do.
   int64_t heldBytes = 64;
   int64_t smallGroup = 128; ///< work-items of a group whose sub-groups share nothing

@@ -35,7 +35,10 @@ template <typename Properties> Properties empty(ze_structure_type_t type) {
 /// What is no limit for us is cut to what a target says.
 int32_t clamped(uint32_t value) { return static_cast<int32_t>(std::min<uint32_t>(value, 1u << 30)); }
 
-Result<Target> readTarget(ze_device_handle_t device, DeviceProperties &properties) {
+/// What can be an engine: a GPU, or a driver's CPU in its place.
+bool computes(ze_device_type_t type) { return type == ZE_DEVICE_TYPE_GPU || type == ZE_DEVICE_TYPE_CPU; }
+
+Result<Target> readTarget(ze_device_handle_t device, ze_device_type_t type, DeviceProperties &properties) {
   auto compute = empty<ze_device_compute_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES);
   QUERN_ZE_TRY(zeDeviceGetComputeProperties, device, &compute);
   auto module = empty<ze_device_module_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES);
@@ -51,6 +54,8 @@ Result<Target> readTarget(ze_device_handle_t device, DeviceProperties &propertie
     return unimplemented("the device has no sub-groups of a power of two up to 128");
   target.device.maxGroupSize = clamped(std::min(compute.maxTotalGroupSize, compute.maxGroupSizeX));
   target.device.groupMemoryBytes = clamped(compute.maxSharedLocalMemory);
+  // A driver for a CPU makes vectors of neighbouring work-items, and vectors within them are in its way.
+  target.device.vectorBytes = type == ZE_DEVICE_TYPE_GPU ? DeviceTraits::gpuVectorBytes : 0;
   target.device.hasF16 = module.flags & ZE_DEVICE_MODULE_FLAG_FP16;
   target.device.hasF64 = module.flags & ZE_DEVICE_MODULE_FLAG_FP64;
   return target;
@@ -86,14 +91,14 @@ Result<DeviceProperties> readProperties(ze_driver_handle_t driver, ze_device_han
     properties.tickMask = (uint64_t(1) << own.kernelTimestampValidBits) - 1;
   if (Result<void> read = readQueueGroup(device, properties); !read)
     return read.takeError();
-  Result<Target> target = readTarget(device, properties);
+  Result<Target> target = readTarget(device, own.type, properties);
   if (!target)
     return target.takeError();
   properties.target = *target;
   return properties;
 }
 
-/// Appends a driver's GPUs; one that cannot serve is left out.
+/// Appends a driver's devices; one that cannot serve is left out.
 Result<void> addDevices(ze_driver_handle_t driver, std::vector<std::shared_ptr<Device>> &found) {
   uint32_t count = 0;
   QUERN_ZE_TRY(zeDeviceGet, driver, &count, nullptr);
@@ -102,7 +107,7 @@ Result<void> addDevices(ze_driver_handle_t driver, std::vector<std::shared_ptr<D
   for (ze_device_handle_t handle : handles) {
     auto properties = empty<ze_device_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES);
     QUERN_ZE_TRY(zeDeviceGetProperties, handle, &properties);
-    if (properties.type != ZE_DEVICE_TYPE_GPU)
+    if (!computes(properties.type))
       continue;
     Result<std::shared_ptr<Device>> device = Device::create(driver, handle);
     if (!device && device.error().status != Status::Unimplemented)

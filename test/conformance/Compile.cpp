@@ -28,6 +28,7 @@ Target drawDevice(Random &random) {
   device.device.subGroupSizes = sizes ? sizes : random.pick({8u, 16u, 32u, 64u});
   device.device.maxGroupSize = random.pick({64, 128, 256, 512, 1024});
   device.device.groupMemoryBytes = random.pick({16384, 32768, 65536, 131072});
+  device.device.vectorBytes = random.pick({0, 4, 8, 16, 32, 64});
   device.device.hasF16 = random.oneIn(2);
   device.device.hasF64 = random.oneIn(2);
   return device;

@@ -61,15 +61,18 @@ Result<Json> describeGpu(size_t index) {
               {"sub_group_sizes", sizes},
               {"max_group_size", traits.maxGroupSize},
               {"group_memory_bytes", traits.groupMemoryBytes},
+              {"vector_bytes", traits.vectorBytes},
               {"f16", traits.hasF16},
               {"f64", traits.hasF64},
               {"target", device->target().text()}};
 }
 
 void printGpu(const Json &gpu) {
+  const int64_t vector = gpu["vector_bytes"].get<int64_t>();
   std::cout << "gpu" << gpu["index"] << ' ' << gpu["name"].get<std::string>() << "\n     sub-groups       " << gpu["sub_group_sizes"].dump()
             << "\n     group            up to " << gpu["max_group_size"] << " work-items, "
-            << formatBytes(gpu["group_memory_bytes"].get<int64_t>()) << " of memory\n     arithmetic       f32"
+            << formatBytes(gpu["group_memory_bytes"].get<int64_t>()) << " of memory\n     a work-item      moves "
+            << (vector ? concat("vectors of ", vector, " bytes") : "elements; the driver makes vectors") << "\n     arithmetic       f32"
             << (gpu["f16"].get<bool>() ? ", f16" : "") << (gpu["f64"].get<bool>() ? ", f64" : "") << "\n     target           "
             << gpu["target"].get<std::string>() << '\n';
 }

@@ -70,6 +70,7 @@ DeviceStrategy quern::deviceStrategyFor(const DeviceTraits &device) {
       strategy.subGroupSizes.push_back(size);
   strategy.maxGroup = device.maxGroupSize;
   strategy.groupMemoryBytes = device.groupMemoryBytes;
+  strategy.vectorBytes = device.vectorBytes;
   return strategy;
 }
 

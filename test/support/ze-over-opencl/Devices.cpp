@@ -106,7 +106,8 @@ ze_result_t getDriverProperties(ze_driver_handle_t, ze_driver_properties_t *out)
 ze_result_t getDeviceProperties(ze_device_handle_t handle, ze_device_properties_t *out) {
   const Device &device = *as<Device>(handle);
   clear(out);
-  out->type = ZE_DEVICE_TYPE_GPU;
+  const bool isCpu = settings.type.empty() ? device.info<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU : settings.type == "cpu";
+  out->type = isCpu ? ZE_DEVICE_TYPE_CPU : ZE_DEVICE_TYPE_GPU;
   out->vendorId = device.info<cl_uint>(CL_DEVICE_VENDOR_ID);
   out->maxMemAllocSize = device.info<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   out->timerResolution = out->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 ? 1000000000 : 1; // in 1/s, or in ns

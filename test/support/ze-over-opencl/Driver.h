@@ -38,6 +38,7 @@ inline uint32_t number(const char *name, const char *fallback) { return static_c
 /// What the environment says, read when the driver is opened.
 inline const struct Settings {
   const char *library = setting("ZE_OPENCL_LIBRARY", "libOpenCL.so.1");
+  const std::string type = setting("ZE_OPENCL_TYPE", "");
   const char *subGroupSizes = setting("ZE_OPENCL_SUB_GROUP_SIZES", "8,16,32");
   uint32_t maxGroupSize = number("ZE_OPENCL_MAX_GROUP_SIZE", "1024");
   uint32_t maxLocalMemory = number("ZE_OPENCL_MAX_LOCAL_MEMORY", "65536");

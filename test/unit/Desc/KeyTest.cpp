@@ -56,7 +56,8 @@ TEST(Target, TextLeadsBack) {
 
 TEST(Target, TextOfADeviceLeadsBack) {
   for (std::string_view text :
-       {"spirv64:sg=16+32,group=1024,slm=65536", "spirv64:sg=8+16+32,group=512,slm=131072,f16,f64", "spirv64:sg=1+128,group=1,slm=1,f64"}) {
+       {"spirv64:sg=16+32,group=1024,slm=65536", "spirv64:sg=8+16+32,group=512,slm=131072,f16,f64", "spirv64:sg=1+128,group=1,slm=1,f64",
+        "spirv64:sg=16+32,group=1024,slm=65536,vec=4", "spirv64:sg=8,group=256,slm=32768,vec=64,f16"}) {
     Result<Target> target = Target::parse(text);
     ASSERT_TRUE(target) << target.error().message;
     EXPECT_FALSE(target->isCpu());
@@ -65,7 +66,8 @@ TEST(Target, TextOfADeviceLeadsBack) {
     EXPECT_EQ(*Target::parse(target->text()), *target);
     EXPECT_NE(*target, Target());
   }
-  EXPECT_EQ(Target::parse("spirv64")->text(), "spirv64:sg=16+32,group=1024,slm=65536");
+  EXPECT_EQ(Target::parse("spirv64")->text(), "spirv64:sg=16+32,group=1024,slm=65536,vec=16");
+  EXPECT_EQ(Target::parse("spirv64:group=1024")->text(), "spirv64:sg=16+32,group=1024,slm=65536");
   EXPECT_EQ(Target::parse("spirv64:f16")->device.hasF16, true);
   EXPECT_TRUE(Target::parse("spirv64:sg=8+16")->device.hasSubGroups(8));
   EXPECT_FALSE(Target::parse("spirv64:sg=8+16")->device.hasSubGroups(32));
@@ -101,6 +103,11 @@ TEST(Target, RefusesTheRestWithTheValue) {
       {"spirv64:sg=256", "sg is '256'"},
       {"spirv64:group=0", "group is '0'"},
       {"spirv64:slm=-1", "slm is '-1'"},
+      {"spirv64:vec=0", "vec is '0'; it is a power of two from 4 to 64"},
+      {"spirv64:vec=2", "vec is '2'"},
+      {"spirv64:vec=12", "vec is '12'"},
+      {"spirv64:vec=128", "vec is '128'"},
+      {"spirv64:vec", "vec is ''"},
       {"spirv64:f16=1", "'f16' is not one of sg"},
   };
   for (auto [text, fragment] : cases) {
@@ -147,10 +154,15 @@ TEST(Key, HoldsBuildTargetAndDescriptor) {
 TEST(Key, EveryFieldOfTheTargetCounts) {
   PrimitiveDesc desc;
   const Target base;
-  for (Target other :
-       {Target{CpuIsa::Avx2}, Target{CpuIsa::Sse42, 33}, Target{CpuIsa::Sse42, 32, 1025}, Target{CpuIsa::Sse42, 32, 1024, 1},
-        *Target::parse("spirv64"), *Target::parse("spirv64:sg=8"), *Target::parse("spirv64:f64"), *Target::parse("spirv64:group=256")}) {
+  for (Target other : {Target{CpuIsa::Avx2}, Target{CpuIsa::Sse42, 33}, Target{CpuIsa::Sse42, 32, 1025}, Target{CpuIsa::Sse42, 32, 1024, 1},
+                       *Target::parse("spirv64")}) {
     EXPECT_NE(makeKey(desc, base).bytes, makeKey(desc, other).bytes);
     EXPECT_NE(makeKey(desc, base).digest, makeKey(desc, other).digest);
+  }
+  const Target device = *Target::parse("spirv64");
+  for (std::string_view text : {"spirv64:sg=8,vec=16", "spirv64:vec=16,f64", "spirv64:vec=16,f16", "spirv64:group=256,vec=16",
+                                "spirv64:slm=1024,vec=16", "spirv64:vec=8", "spirv64:sg=16+32"}) {
+    EXPECT_NE(makeKey(desc, device).bytes, makeKey(desc, *Target::parse(text)).bytes) << text;
+    EXPECT_NE(makeKey(desc, device).digest, makeKey(desc, *Target::parse(text)).digest) << text;
   }
 }

@@ -30,6 +30,21 @@ TEST(LevelZero, AnEngineSaysWhatItsCodeIsCompiledFor) {
   EXPECT_THAT(messageOf([] { engine(engine::kind::gpu, 1000); }), HasSubstr("there is no gpu engine 1000"));
 }
 
+/// Whether code for the first device moves vectors in a work-item, if the driver says this of it.
+bool hasVectors(const char *type) {
+  setenv("ZE_OPENCL_TYPE", type, 1);
+  quern_engine_info_t info{};
+  const engine device = gpu(); // has the text
+  quern_engine_get_info(device.get(), &info);
+  return std::string_view(info.target).find(",vec=16") != std::string_view::npos;
+}
+
+TEST(ADevice, HasVectorsOfAWorkItemIfItIsAGpu) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // processes of their own, whose driver reads the type
+  EXPECT_EXIT(std::_Exit(hasVectors("gpu") ? 0 : 1), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::_Exit(hasVectors("cpu") ? 1 : 0), testing::ExitedWithCode(0), "");
+}
+
 TEST(LevelZero, AStepRunsAndMemoryIsMapped) {
   const engine device = gpu();
   stream order(device);

@@ -47,7 +47,7 @@ typedef enum QUERN_INT {
     quern_origin_disk = 1,     /**< read from the disk cache */
     quern_origin_memory = 2,   /**< found in the memory cache, or made by another thread at the same time */
     quern_origin_blob = 3,     /**< given by the caller */
-    quern_origin_none = 4      /**< an empty tensor: there is nothing to run */
+    quern_origin_none = 4      /**< no kernel: an empty tensor, or what is only copied to another engine */
 } quern_origin_t;
 
 typedef struct {

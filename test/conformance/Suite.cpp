@@ -169,7 +169,7 @@ Result<void> Suite::runCase(const Case &drawn) {
       return done;
   if (peer)
     return cases.judgesPeer() ? judgePeer(sized, drawn, *data, *theirPrimitive) : compareWithPeer(sized, drawn, *data, *theirPrimitive);
-  if (!options.useLoader || open.verified.isNoop)
+  if (!options.useLoader || kernel->info().origin == quern_origin_none)
     return {};
 
   Result<Kernel> loaded = Kernel::create(device, text);

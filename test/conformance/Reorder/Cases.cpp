@@ -23,7 +23,12 @@ public:
   std::string_view name() const override { return "reorder"; }
   int64_t firstRound() const override { return cellsOfFirstRound(); }
   int64_t allRounds() const override { return static_cast<int64_t>(allCells().size()); }
-  Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number); }
+  Case draw(uint64_t seed, int64_t number) const override {
+    Case drawn = drawCase(seed, number);
+    if (!target.isCpu())
+      drawEngines(seed, drawn);
+    return drawn;
+  }
   std::span<const Mistake> mistakes() const override { return cases::reorder::mistakes(); }
   std::span<const DataType> refusedTypes() const override {
     static constexpr DataType types[] = {DataType::Boolean, DataType::F4E3M0};
@@ -37,7 +42,7 @@ public:
   std::vector<std::string> missing(int64_t cases) const override {
     if (cases >= allRounds())
       return coverage.missingCells();
-    return cases >= firstRound() ? coverage.missingPairs() : std::vector<std::string>();
+    return cases >= firstRound() ? coverage.missingPairs(!target.isCpu()) : std::vector<std::string>();
   }
 
   std::string unsafeForPeer(const PrimitiveDesc &desc) const override { return cases::reorder::unsafeForPeer(desc); }

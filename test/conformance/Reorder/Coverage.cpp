@@ -42,6 +42,8 @@ void Coverage::add(const Cell &cell, const ReorderDesc &sized) {
   ++cells[cell];
   ++ranks[static_cast<size_t>(sized.dst.ndims) - 1];
   empty += sized.dst.hasZeroDim();
+  fromHost += sized.srcEngine == EngineKind::Cpu && sized.dstEngine == EngineKind::Gpu;
+  toHost += sized.srcEngine == EngineKind::Gpu && sized.dstEngine == EngineKind::Cpu;
 }
 
 void Coverage::print(std::ostream &os) const {
@@ -71,10 +73,13 @@ void Coverage::print(std::ostream &os) const {
     printRow(byAttribute, std::string(nameOf(attribute)));
   for (size_t rank = 0; rank < ranks.size(); ++rank)
     os << "rank " << rank + 1 << ' ' << ranks[rank] << "; ";
-  os << "without elements " << empty << '\n';
+  os << "without elements " << empty;
+  if (fromHost || toHost)
+    os << "; from the host " << fromHost << ", to it " << toHost;
+  os << '\n';
 }
 
-std::vector<std::string> Coverage::missingPairs() const {
+std::vector<std::string> Coverage::missingPairs(bool isDevice) const {
   std::map<std::string, int64_t> pairs;
   for (const Cell &cell : allCells()) {
     auto found = cells.find(cell);
@@ -93,6 +98,8 @@ std::vector<std::string> Coverage::missingPairs() const {
       missing.push_back(concat("rank ", rank + 1));
   if (empty == 0)
     missing.emplace_back("a tensor without elements");
+  if (isDevice && (fromHost == 0 || toHost == 0))
+    missing.emplace_back(fromHost == 0 ? "from the host to a device" : "from a device to the host");
   return missing;
 }
 

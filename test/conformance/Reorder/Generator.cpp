@@ -70,4 +70,13 @@ Case drawCase(uint64_t seed, int64_t number) {
   return drawn;
 }
 
+void drawEngines(uint64_t seed, Case &drawn) {
+  Random random(seed * 1299709 + static_cast<uint64_t>(drawn.number));
+  if (random.oneIn(2))
+    return;
+  auto &reorder = std::get<ReorderDesc>(drawn.desc.op);
+  (random.oneIn(2) ? reorder.srcEngine : reorder.dstEngine) = EngineKind::Gpu;
+  drawn.data.inPlace = false;
+}
+
 } // namespace quern::cases::reorder

@@ -18,6 +18,8 @@ namespace quern::cases::reorder {
 
 /// Case `number` of a seed; the cells over and over.
 Case drawCase(uint64_t seed, int64_t number);
+/// For a device: one case in two gets src or dst on the CPU's engine. What else there is of the case stays, but for sharing a buffer.
+void drawEngines(uint64_t seed, Case &drawn);
 const Cell &cellOf(int64_t number);
 /// Of a rank and size that go with the cell.
 Dims drawShape(Random &random, const Cell &cell);

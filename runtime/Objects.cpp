@@ -61,15 +61,16 @@ void Memory::replace(int index, void *handle, bool isReachable) {
 
 Result<void> Memory::setBuffer(int index, void *handle) {
   const bool isOnDevice = engine.get() && engine->device;
-  Result<ze::MemoryKind> kind = isOnDevice ? engine->device->kindOf(handle) : ze::kindAnywhere(handle);
-  if (!kind)
-    return kind.takeError();
-  if (handle && isOnDevice && *kind == ze::MemoryKind::Unknown)
+  Result<ze::PointedMemory> found = isOnDevice ? engine->device->find(handle) : ze::findAnywhere(handle);
+  if (!found)
+    return found.takeError();
+  if (handle && isOnDevice && found->kind == ze::MemoryKind::Unknown)
     return invalidArguments("the handle is no memory that ", engine->device->properties().name,
                             " can use: it takes device, host and shared memory that Level Zero allocated in the engine's context");
-  if (!isOnDevice && *kind == ze::MemoryKind::Device)
+  if (!isOnDevice && found->kind == ze::MemoryKind::Device)
     return invalidArguments("the handle is memory of a Level Zero device, which a cpu engine cannot reach");
-  replace(index, handle, *kind != ze::MemoryKind::Device);
+  replace(index, handle, found->kind != ze::MemoryKind::Device);
+  allocation = index == 0 ? found->allocation : allocation;
   return {};
 }
 
@@ -118,6 +119,7 @@ Result<void> Memory::allocate(int index) {
       return made.takeError();
     replace(index, *made, false);
     owned(index) = *made;
+    allocation = index == 0 ? ze::newAllocation() : allocation;
     return {};
   }
   constexpr size_t alignment = 64;

@@ -141,6 +141,7 @@ public:
   const int64_t bytes;     ///< of buffer 0
   const int64_t firstByte; ///< of the first element
   void *data = nullptr;    ///< buffer 0
+  uint64_t allocation = 0; ///< on a device the number of the memory that buffer 0 is in; see ze::PointedMemory
 
 private:
   struct Buffer {

@@ -275,18 +275,23 @@ Result<void> Primitive::runOnDevice(const Stream &stream, const Given &given, co
   const size_t count = problem().verified().arguments.size();
   bool isScalar[maxArguments];
   int64_t bytes[maxArguments];
+  uint64_t allocations[maxArguments];
   bool hasScalars = false;
   for (size_t i = 0; i < count; ++i) {
     isScalar[i] = given.memories[i]->desc.isHostScalar();
     bytes[i] = given.memories[i]->bytes;
+    allocations[i] = given.memories[i]->allocation;
     hasScalars |= isScalar[i];
   }
-  ze::Call call{std::static_pointer_cast<const ze::DeviceExecutable>(kernel), {given.buffers, count}};
+  ze::Call call{std::static_pointer_cast<const ze::DeviceExecutable>(kernel), {given.buffers, count}, {allocations, count}};
   if (hasScalars)
     call.isScalar = {isScalar, count};
   call.sizes = sizeCount ? given.sizes : nullptr;
   call.bufferBytes = bytes;
-  call.scratchpad = slots.size() > count ? given.buffers[count] : nullptr;
+  if (slots.size() > count) {
+    call.scratchpad = given.buffers[count];
+    call.scratchpadAllocation = given.memories[count]->allocation;
+  }
   return elsewhere < count ? runAcross(stream, given, call, links) : stream.device->execute(call, links);
 }
 

@@ -61,7 +61,8 @@ QUERN_API quern_status_t quern_ze_interop_memory_create(quern_memory_t *memory, 
 
 /**
  * quern_primitive_execute() behind `ndeps` events. With `return_event` not null the caller gets an event that is signalled when the
- * execution has ended. It is the stream's, which reuses it after 1024 more executions that return one, and must not be destroyed or reset.
+ * execution has ended, or null if it fails. It is the stream's, which reuses it after 1024 more executions that return one, and must not be
+ * destroyed or reset.
  */
 QUERN_API quern_status_t quern_ze_interop_primitive_execute(const_quern_primitive_t primitive, quern_stream_t stream, int nargs,
         const quern_exec_arg_t *args, int ndeps, const ze_event_handle_t *deps, ze_event_handle_t *return_event) QUERN_NOEXCEPT;

@@ -158,6 +158,11 @@ quern_status_t quern_ze_interop_primitive_execute(const_quern_primitive_t primit
       return invalidArguments("nargs is ", nargs, " and ndeps is ", ndeps, "; both must be at least 0");
     if ((nargs > 0 && !args) || (ndeps > 0 && !deps))
       return invalidArguments(nargs > 0 && !args ? "args" : "deps", " is null");
+    if (event)
+      *event = nullptr;
+    for (int i = 0; i < ndeps; ++i)
+      if (!deps[i])
+        return invalidArguments("deps[", i, "] is null");
     if (!unwrap(stream)->device)
       return invalidArguments("the stream is on a cpu, not on a device of Level Zero");
     const ze::EventLinks links{{deps, static_cast<size_t>(ndeps)}, event};

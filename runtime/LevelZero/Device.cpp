@@ -160,6 +160,11 @@ const char *nameOf(MemoryKind kind) {
   return "unknown";
 }
 
+uint64_t newAllocation() {
+  static std::atomic<uint64_t> last{uint64_t(1) << 63};
+  return ++last;
+}
+
 Result<std::span<const std::shared_ptr<Device>>> allDevices() {
   struct All {
     std::mutex mutex;
@@ -178,18 +183,19 @@ Result<std::span<const std::shared_ptr<Device>>> allDevices() {
   return std::span<const std::shared_ptr<Device>>(all->devices);
 }
 
-Result<MemoryKind> kindAnywhere(const void *pointer) {
+Result<PointedMemory> findAnywhere(const void *pointer) {
   if (!pointer || known().count.load(std::memory_order_acquire) == 0)
-    return MemoryKind::Unknown;
+    return PointedMemory{};
   std::lock_guard lock(known().mutex);
   for (const Device *device : known().devices)
-    if (Result<MemoryKind> kind = device->kindOf(pointer); !kind || *kind != MemoryKind::Unknown)
-      return kind;
-  return MemoryKind::Unknown;
+    if (Result<PointedMemory> found = device->find(pointer); !found || found->kind != MemoryKind::Unknown)
+      return found;
+  return PointedMemory{};
 }
 
-Device::Device(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, OwnedContext owned)
-    : driver(driver), device(device), contextHandle(context), ownedContext(std::move(owned)) {
+Device::Device(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, OwnedContext owned,
+               DeviceProperties traits)
+    : driver(driver), device(device), contextHandle(context), ownedContext(std::move(owned)), traits(std::move(traits)) {
   std::lock_guard lock(known().mutex);
   known().devices.push_back(this);
   ++known().count;
@@ -206,9 +212,7 @@ Result<std::shared_ptr<Device>> Device::make(ze_driver_handle_t driver, ze_devic
   Result<DeviceProperties> properties = readProperties(driver, device);
   if (!properties)
     return properties.takeError();
-  std::shared_ptr<Device> made(new Device(driver, device, context, std::move(owned)));
-  made->traits = std::move(*properties);
-  return made;
+  return std::shared_ptr<Device>(new Device(driver, device, context, std::move(owned), std::move(*properties)));
 }
 
 Result<std::shared_ptr<Device>> Device::create(ze_driver_handle_t driver, ze_device_handle_t device) {
@@ -266,21 +270,21 @@ void Device::freeUnused(void *memory) const {
     (void)api().zeMemFree(contextHandle, memory);
 }
 
-Result<MemoryKind> Device::kindOf(const void *pointer) const {
+Result<PointedMemory> Device::find(const void *pointer) const {
   auto properties = empty<ze_memory_allocation_properties_t>(ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES);
   ze_device_handle_t where = nullptr;
   if (!pointer)
-    return MemoryKind::Unknown;
+    return PointedMemory{};
   QUERN_ZE_TRY(zeMemGetAllocProperties, contextHandle, pointer, &properties, &where);
   switch (properties.type) {
   case ZE_MEMORY_TYPE_HOST:
-    return MemoryKind::Host;
+    return PointedMemory{MemoryKind::Host, properties.id};
   case ZE_MEMORY_TYPE_DEVICE:
-    return where == device ? MemoryKind::Device : MemoryKind::Unknown;
+    return where == device ? PointedMemory{MemoryKind::Device, properties.id} : PointedMemory{};
   case ZE_MEMORY_TYPE_SHARED:
-    return MemoryKind::Shared;
+    return PointedMemory{MemoryKind::Shared, properties.id};
   default:
-    return MemoryKind::Unknown;
+    return PointedMemory{};
   }
 }
 

@@ -27,6 +27,14 @@ enum class MemoryKind {
 };
 const char *nameOf(MemoryKind kind);
 
+/// Memory that a pointer leads into.
+struct PointedMemory {
+  MemoryKind kind = MemoryKind::Unknown;
+  uint64_t allocation = 0; ///< its number, which memory that gets its address later does not have; 0 of what is Unknown
+};
+/// The number of new memory of this library's. Drivers number what programs allocate; these are greater.
+uint64_t newAllocation();
+
 /// What a device says of itself, as far as somebody here asks.
 struct DeviceProperties {
   std::string name;
@@ -68,7 +76,7 @@ public:
   void free(void *memory) const;
   /// At once: no stream uses it.
   void freeUnused(void *memory) const;
-  Result<MemoryKind> kindOf(const void *pointer) const;
+  Result<PointedMemory> find(const void *pointer) const;
   /// Between memory of the device and of the host, and waits. What streams have to do is not waited for.
   Result<void> copy(void *to, const void *from, size_t bytes);
 
@@ -84,7 +92,7 @@ public:
   void waitForStreams() const;
 
 private:
-  Device(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, OwnedContext owned);
+  Device(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, OwnedContext owned, DeviceProperties traits);
   static Result<std::shared_ptr<Device>> make(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context,
                                               OwnedContext owned);
 
@@ -92,7 +100,7 @@ private:
   const ze_device_handle_t device;
   const ze_context_handle_t contextHandle;
   const OwnedContext ownedContext;
-  DeviceProperties traits;
+  const DeviceProperties traits;
   std::mutex copyMutex;           ///< guards what follows
   OwnedList copyList;             ///< synchronous; made by the first copy
   mutable std::mutex streamMutex; ///< guards what follows
@@ -104,7 +112,7 @@ private:
 Result<std::span<const std::shared_ptr<Device>>> allDevices();
 
 /// What a pointer leads to on any device that is in use in this process: Unknown, without a call, if there is none.
-Result<MemoryKind> kindAnywhere(const void *pointer);
+Result<PointedMemory> findAnywhere(const void *pointer);
 
 } // namespace quern::ze
 

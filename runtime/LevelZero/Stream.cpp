@@ -137,14 +137,18 @@ Result<void> Stream::goToQueue() {
 }
 
 Result<void> Stream::waitForList() {
-  if (finished.isOpen)
+  const auto waitForBarrier = [this]() -> Result<void> {
+    QUERN_ZE_TRY(zeEventHostSynchronize, finished.event, UINT64_MAX);
     QUERN_ZE_TRY(zeEventHostReset, finished.event);
-  finished.isOpen = true;
+    finished.isOpen = false;
+    return {};
+  };
+  if (finished.isOpen) // the barrier of a wait that failed is still to come, in front of what was appended since
+    if (Result<void> done = waitForBarrier(); !done)
+      return done;
   QUERN_ZE_TRY(zeCommandListAppendBarrier, list, finished.event, 0, nullptr);
-  QUERN_ZE_TRY(zeEventHostSynchronize, finished.event, UINT64_MAX);
-  QUERN_ZE_TRY(zeEventHostReset, finished.event);
-  finished.isOpen = false;
-  return {};
+  finished.isOpen = true;
+  return waitForBarrier();
 }
 
 Result<void> Stream::finishLocked() {

@@ -37,11 +37,13 @@ struct HostBuffer {
 /// runs, but for a copy of buffer 0 to buffer 1 if one is the host's.
 struct Call {
   std::shared_ptr<const DeviceExecutable> executable;
-  std::span<void *const> buffers; ///< of the arguments
-  std::span<const bool> isScalar; ///< of a buffer: it is 8 bytes of the host's, to be copied; empty: none is
-  const int64_t *sizes = nullptr; ///< the given ones
+  std::span<void *const> buffers;        ///< of the arguments
+  std::span<const uint64_t> allocations; ///< the numbers of their memory; 0 of what is not the device's
+  std::span<const bool> isScalar;        ///< of a buffer: it is 8 bytes of the host's, to be copied; empty: none is
+  const int64_t *sizes = nullptr;        ///< the given ones
   const int64_t *bufferBytes = nullptr;
-  void *scratchpad = nullptr;       ///< the caller's; null: the stream's
+  void *scratchpad = nullptr; ///< the caller's; null: the stream's
+  uint64_t scratchpadAllocation = 0;
   const HostBuffer *host = nullptr; ///< null: the device reaches all buffers
   bool isPart = false;              ///< of an execution that is ordered and timed as a whole
 };
@@ -70,12 +72,18 @@ public:
   Result<void> resetProfile();
 
 private:
+  /// What a recording has of an argument: the address, and the number of the memory there, since a driver may keep what it knows of memory
+  /// in the list and other memory may come to have its address. Of a scalar the value.
+  struct Recorded {
+    uint64_t value = 0, allocation = 0;
+    bool operator==(const Recorded &) const = default;
+  };
   /// A program in a regular command list, with what it was recorded with: it is replayed for a call that has the same.
   struct Recording {
     std::shared_ptr<const DeviceExecutable> executable;
-    std::vector<uint64_t> buffers; ///< of a scalar its value
+    std::vector<Recorded> buffers;
     std::vector<int64_t> sizes;
-    void *scratch = nullptr;       ///< the caller's or the stream's; null: it uses none
+    Recorded scratch;              ///< the caller's or the stream's; zeros: it uses none
     std::shared_ptr<void> scalars; ///< memory that the device reads them from
     OwnedList list;
   };
@@ -108,6 +116,8 @@ private:
   Result<void> record(const Run &run, Recording recording);
   Result<void> replay(const Recording &recording);
   Result<void> appendProgram(const Run &run, ze_command_list_handle_t to) const;
+  static Recorded recordedOf(const Call &call, size_t position);
+  Recorded scratchFor(const Call &call) const;
   bool serves(const Recording &recording, const Call &call, const int64_t *sizes) const;
   Recording describe(const Call &call, const int64_t *sizes) const;
   Result<std::vector<int64_t>> deriveSizes(const Call &call);
@@ -130,10 +140,10 @@ private:
   bool isLent = false;
   OwnedQueue queue; ///< made by the first recording
   Events events, timedEvents;
-  /// Set by a barrier: at the end of a wait, and between list and queue, where the other one waits for it and resets it.
+  /// Set by a barrier: for the host at the end of a wait, and between list and queue, where the other one waits for it and resets it.
   struct Signal {
     ze_event_handle_t event = nullptr;
-    bool isOpen = false; ///< something failed between the two
+    bool isOpen = false; ///< something failed between setting and resetting
   };
   Result<void> close(Signal &signal);
   Signal finished, listDone, queueDone;
@@ -149,6 +159,7 @@ private:
   struct Grown {
     void *memory = nullptr;
     int64_t bytes = 0;
+    uint64_t allocation = 0;
   };
   Grown scratch, staging;            ///< for kernels, and for what the host has
   std::vector<void *> retiredMemory; ///< that was too small

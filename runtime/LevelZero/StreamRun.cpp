@@ -20,14 +20,6 @@ constexpr size_t maxScalars = 512;
 bool isScalarAt(const Call &call, size_t position) { return !call.isScalar.empty() && call.isScalar[position]; }
 bool hasScalars(const Call &call) { return std::find(call.isScalar.begin(), call.isScalar.end(), true) != call.isScalar.end(); }
 
-/// What a recording compares: the value of a scalar, otherwise the address.
-uint64_t identityOf(const Call &call, size_t position) {
-  uint64_t value = reinterpret_cast<uint64_t>(call.buffers[position]);
-  if (isScalarAt(call, position))
-    std::memcpy(&value, call.buffers[position], sizeof value);
-  return value;
-}
-
 size_t sizeCountOf(const Program &program) { return program.sizeCount() + program.derivedSizeCount(); }
 
 } // namespace
@@ -99,7 +91,7 @@ Result<void *> Stream::grow(Grown &kept, int64_t bytes) {
     return made;
   if (kept.memory)
     retiredMemory.push_back(kept.memory);
-  kept = {*made, bytes};
+  kept = {*made, bytes, newAllocation()};
   return kept.memory;
 }
 
@@ -155,11 +147,13 @@ Result<void> Stream::copyOnList(void *to, const void *from, const HostBuffer &ra
 Result<void> Stream::runWithHost(const Call &call) {
   const HostBuffer &host = *call.host;
   std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
+  std::vector<uint64_t> allocations(call.allocations.begin(), call.allocations.end());
   void *const own = buffers[host.position];
   Call inner = call;
   inner.host = nullptr;
   inner.isPart = true;
   inner.buffers = buffers;
+  inner.allocations = allocations;
   const auto body = [&]() -> Result<void> {
     if (!call.executable)
       return copyOnList(buffers[1], buffers[0], host);
@@ -167,6 +161,7 @@ Result<void> Stream::runWithHost(const Call &call) {
     if (!copy)
       return copy.takeError();
     buffers[host.position] = *copy;
+    allocations[host.position] = staging.allocation;
     if (Result<void> done = host.isRead ? copyOnList(*copy, own, host) : Result<void>(); !done)
       return done;
     if (Result<void> done = run(inner); !done || !host.isWritten)
@@ -237,12 +232,25 @@ Result<std::vector<int64_t>> Stream::deriveSizes(const Call &call) {
   return sizes;
 }
 
+Stream::Recorded Stream::recordedOf(const Call &call, size_t position) {
+  if (!isScalarAt(call, position))
+    return {reinterpret_cast<uint64_t>(call.buffers[position]), call.allocations[position]};
+  Recorded scalar;
+  std::memcpy(&scalar.value, call.buffers[position], sizeof scalar.value);
+  return scalar;
+}
+
+Stream::Recorded Stream::scratchFor(const Call &call) const {
+  if (call.scratchpad)
+    return {reinterpret_cast<uint64_t>(call.scratchpad), call.scratchpadAllocation};
+  return {reinterpret_cast<uint64_t>(scratch.memory), scratch.allocation};
+}
+
 bool Stream::serves(const Recording &recording, const Call &call, const int64_t *sizes) const {
-  if (recording.executable != call.executable ||
-      (recording.scratch && recording.scratch != (call.scratchpad ? call.scratchpad : scratch.memory)))
+  if (recording.executable != call.executable || (recording.scratch != Recorded() && recording.scratch != scratchFor(call)))
     return false;
   for (size_t i = 0; i < call.buffers.size(); ++i)
-    if (recording.buffers[i] != identityOf(call, i))
+    if (recording.buffers[i] != recordedOf(call, i))
       return false;
   return std::equal(recording.sizes.begin(), recording.sizes.end(), sizes);
 }
@@ -251,7 +259,7 @@ Stream::Recording Stream::describe(const Call &call, const int64_t *sizes) const
   Recording recording;
   recording.executable = call.executable;
   for (size_t i = 0; i < call.buffers.size(); ++i)
-    recording.buffers.push_back(identityOf(call, i));
+    recording.buffers.push_back(recordedOf(call, i));
   recording.sizes.assign(sizes, sizes + sizeCountOf(call.executable->program()));
   return recording;
 }
@@ -293,7 +301,8 @@ Result<void> Stream::runProgram(const Call &call) {
     return runDirectly(run, call);
   }
   Recording recording = describe(call, sizes);
-  recording.scratch = !*shared ? nullptr : call.scratchpad ? call.scratchpad : *shared;
+  if (*shared)
+    recording.scratch = scratchFor(call);
   if (hasScalars(call)) {
     Result<std::shared_ptr<void>> kept = copyScalars(call, buffers);
     if (!kept)

@@ -127,8 +127,8 @@ template <typename Object, typename Handle> ze_result_t destroy(Handle handle) {
   return ZE_RESULT_SUCCESS;
 }
 
-/// Whether a pointer leads into an allocation.
-bool isAllocated(const void *pointer);
+/// The number of the allocation that a pointer leads into, which no other has; 0: none.
+uint64_t allocationAt(const void *pointer);
 /// While one exists device memory can be touched. With ZE_OPENCL_GUARD a queue makes one for the commands it runs.
 struct DeviceAccess {
   DeviceAccess();

@@ -28,6 +28,7 @@ struct Allocation : Counted {
   Device *device = nullptr;
   ze_memory_type_t type{};
   size_t size = 0;
+  uint64_t id = 0;
   char *base = nullptr;
   std::span<char> pages{}; ///< where they are guarded; the guard lies behind them
 };
@@ -36,6 +37,7 @@ struct Allocation : Counted {
 std::mutex &mutex = *new std::mutex;
 std::map<char *, Allocation> &allocations = *new std::map<char *, Allocation>;
 int queuesAtWork = 0;
+uint64_t lastId = 0;
 
 /// The caller holds the mutex.
 const Allocation *find(const void *pointer) {
@@ -93,7 +95,7 @@ ze_result_t allocate(ze_context_handle_t context, ze_device_handle_t device, ze_
     return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
   alignment = std::max<size_t>(alignment, 64);
   std::lock_guard lock(mutex);
-  Allocation made{{}, as<Context>(context), as<Device>(device), type, size};
+  Allocation made{{}, as<Context>(context), as<Device>(device), type, size, ++lastId};
   const bool isGuarded = settings.isGuarding && type == ZE_MEMORY_TYPE_DEVICE && alignment <= pageBytes;
   if (ze_result_t failed = isGuarded ? allocateGuarded(made, alignment) : allocateByOpenCl(made, static_cast<cl_uint>(alignment)))
     return failed;
@@ -129,7 +131,7 @@ ze_result_t freeMemory(ze_context_handle_t context, void *pointer) {
 ze_result_t getProperties(ze_context_handle_t, const void *pointer, ze_memory_allocation_properties_t *out, ze_device_handle_t *device) {
   std::lock_guard lock(mutex);
   const Allocation *found = find(pointer);
-  *out = {.stype = out->stype, .pNext = out->pNext, .type = found ? found->type : ZE_MEMORY_TYPE_UNKNOWN};
+  *out = {.stype = out->stype, .pNext = out->pNext, .type = found ? found->type : ZE_MEMORY_TYPE_UNKNOWN, .id = found ? found->id : 0};
   if (device)
     give(found ? found->device : nullptr, device);
   return ZE_RESULT_SUCCESS;
@@ -137,9 +139,10 @@ ze_result_t getProperties(ze_context_handle_t, const void *pointer, ze_memory_al
 
 } // namespace
 
-bool isAllocated(const void *pointer) {
+uint64_t allocationAt(const void *pointer) {
   std::lock_guard lock(mutex);
-  return find(pointer);
+  const Allocation *found = find(pointer);
+  return found ? found->id : 0;
 }
 
 DeviceAccess::DeviceAccess() { addQueueAtWork(1); }

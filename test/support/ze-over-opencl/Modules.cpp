@@ -108,7 +108,8 @@ struct Kernel : Counted {
   std::shared_ptr<_cl_kernel> id;  ///< lives on while commands use it
   std::vector<std::string> values; ///< of the arguments; empty: not set
   GroupSize group = {1, 1, 1};
-  cl_ulong localBytes = 0; ///< of work-group memory
+  cl_ulong localBytes = 0;               ///< of work-group memory
+  std::map<uint32_t, uint64_t> memory{}; ///< the allocations that arguments lead into
 };
 
 /// What a native binary of this driver begins with: the SPIR-V follows.
@@ -225,8 +226,10 @@ ze_result_t setArgument(ze_kernel_handle_t handle, uint32_t index, size_t size, 
   if (size != argument.size)
     return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
   const std::string bytes(static_cast<const char *>(value), size);
-  if (argument.isPointer && pointerIn(bytes) && !isAllocated(pointerIn(bytes)))
+  const uint64_t memory = argument.isPointer ? allocationAt(pointerIn(bytes)) : 0;
+  if (argument.isPointer && pointerIn(bytes) && !memory)
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  kernel.memory[index] = memory;
   kernel.values[index] = bytes;
   return ZE_RESULT_SUCCESS;
 }
@@ -243,7 +246,7 @@ ze_result_t launch(const Kernel &kernel, const GroupSize &global, cl_command_que
     const std::string &value = kernel.values[i];
     const bool isPointer = kernel.info.arguments[i].isPointer;
     const void *pointer = isPointer ? pointerIn(value) : nullptr;
-    if (pointer && !isAllocated(pointer)) {
+    if (pointer && allocationAt(pointer) != kernel.memory.at(i)) { // another one may have its address
       say("argument ", i, " of ", kernel.info.name, " was freed before it ran");
       return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 
 using namespace quern;
@@ -38,7 +39,7 @@ protected:
     const ze_context_desc_t contextDesc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
     ASSERT_OK(zeContextCreate(driver, &contextDesc, &context));
     ASSERT_OK(zeCommandListCreateImmediate(context, device, &queueDesc, &list));
-    const ze_event_pool_desc_t poolDesc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    const ze_event_pool_desc_t poolDesc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 2};
     ASSERT_OK(zeEventPoolCreate(context, &poolDesc, 1, &device, &pool));
     const ze_event_desc_t eventDesc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
     ASSERT_OK(zeEventCreate(pool, &eventDesc, &before));
@@ -199,6 +200,58 @@ TEST_F(Interop, MemoryGoesWhenTheDeviceIsDoneWithIt) {
     ASSERT_EQ(result[i], static_cast<float>(i + 2));
 }
 
+/// Its driver loses the device if a recording has memory that is gone, whatever is at the address now.
+TEST_F(Interop, OtherMemoryAtTheSameAddressIsRecordedAgain) {
+  const engine own = ze_interop::make_engine(driver, device, context);
+  DeviceRun run(own, softmaxLine("4"), addTwoByRows);
+  stream order(own);
+  const memory dst = ze_interop::make_memory(run.desc.dst_desc(), own, result);
+  const ze_device_mem_alloc_desc_t onDevice{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
+  for (int i = 0; i < 8; ++i) {
+    void *pointer = nullptr;
+    ASSERT_OK(zeMemAllocDevice(context, &onDevice, 4 * rowBytes, 64, device, &pointer));
+    memory src = ze_interop::make_memory(run.desc.src_desc(), own, pointer);
+    auto *values = src.map_data<float>();
+    std::fill_n(values, 4 * rowLength, static_cast<float>(i));
+    src.unmap_data(values);
+    run.kernel.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
+    order.wait();
+    EXPECT_EQ(result[4 * rowLength - 1], static_cast<float>(i + 2));
+    ASSERT_OK(zeMemFree(context, pointer));
+  }
+}
+
+/// The barrier of a wait that failed comes while a later wait is for more.
+TEST_F(Interop, AWaitIsForAllThatWasBeforeIt) {
+  const engine own = ze_interop::make_engine(driver, device, context);
+  DeviceRun run(own, softmaxLine("4"), addOne);
+  const memory src = ze_interop::make_memory(run.desc.src_desc(), own, source),
+               dst = ze_interop::make_memory(run.desc.src_desc(), own, result);
+  stream order(own);
+  ze_event_handle_t behind{};
+  const ze_event_desc_t second{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 1, ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
+  ASSERT_OK(zeEventCreate(pool, &second, &behind));
+  ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, run.dst}}, {before});
+  failDriverCall(2, ZE_RESULT_NOT_READY); // behind the appending of the barrier
+  EXPECT_THAT(messageOf([&] { order.wait(); }), HasSubstr("zeEventHostSynchronize() gave ZE_RESULT_NOT_READY"));
+  ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}}, {behind});
+  std::atomic<bool> isSignalled{false};
+  std::thread signals([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    zeEventHostSignal(before);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    isSignalled = true;
+    zeEventHostSignal(behind);
+  });
+  for (int i = 0; i < 2; ++i) {
+    order.wait();
+    EXPECT_TRUE(isSignalled);
+  }
+  signals.join();
+  EXPECT_EQ(result[5], 6);
+  EXPECT_EQ(zeEventDestroy(behind), ZE_RESULT_SUCCESS);
+}
+
 /// 0 if a device that is lost while a kernel waits says so at every wait and keeps nobody from giving up what is there.
 int loseTheDevice(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, ze_event_handle_t before) {
   const engine own = ze_interop::make_engine(driver, device, context);
@@ -237,6 +290,70 @@ TEST_F(Interop, NothingIsKeptOfALentContext) {
 }
 
 #endif // QUERN_TEST_HAS_COMPILER
+
+TEST_F(Interop, NullIsRefusedByName) {
+  const engine own = ze_interop::make_engine(driver, device, context);
+  const DeviceRun run(own, softmaxLine("4"), addOne);
+  const stream order(own);
+  const const_quern_memory_desc_t desc = run.desc.src_desc().get();
+  const quern_engine_t e = own.get();
+  const quern_stream_t s = order.get();
+  const quern_exec_arg_t arguments[] = {{QUERN_ARG_SRC, run.src.get()}, {QUERN_ARG_DST, run.dst.get()}};
+  const ze_event_handle_t noEvents[] = {before, nullptr};
+  uint8_t blob[1] = {};
+  size_t size = 0;
+  struct Made {
+    quern_engine_t engine;
+    quern_stream_t stream;
+    quern_memory_t memory;
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    ze_driver_handle_t driver;
+    ze_command_list_handle_t list;
+    ze_event_handle_t event;
+  } made{};
+  const std::pair<const char *, std::function<quern_status_t()>> calls[] = {
+      {"engine", [&] { return quern_ze_interop_engine_create(nullptr, driver, device, context); }},
+      {"driver", [&] { return quern_ze_interop_engine_create(&made.engine, nullptr, device, context); }},
+      {"device", [&] { return quern_ze_interop_engine_create(&made.engine, driver, nullptr, context); }},
+      {"context", [&] { return quern_ze_interop_engine_create(&made.engine, driver, device, nullptr); }},
+      {"driver", [&] { return quern_ze_interop_engine_get_cache_blob_id(nullptr, device, &size, nullptr); }},
+      {"device", [&] { return quern_ze_interop_engine_get_cache_blob_id(driver, nullptr, &size, nullptr); }},
+      {"size", [&] { return quern_ze_interop_engine_get_cache_blob_id(driver, device, nullptr, nullptr); }},
+      {"engine", [&] { return quern_ze_interop_engine_get_cache_blob(nullptr, &size, nullptr); }},
+      {"size", [&] { return quern_ze_interop_engine_get_cache_blob(e, nullptr, nullptr); }},
+      {"engine", [&] { return quern_ze_interop_engine_create_from_cache_blob(nullptr, driver, device, context, 1, blob); }},
+      {"driver", [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, nullptr, device, context, 1, blob); }},
+      {"device", [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, driver, nullptr, context, 1, blob); }},
+      {"context", [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, driver, device, nullptr, 1, blob); }},
+      {"cache_blob", [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, driver, device, context, 1, nullptr); }},
+      {"engine", [&] { return quern_ze_interop_engine_get_context(nullptr, &made.context); }},
+      {"context", [&] { return quern_ze_interop_engine_get_context(e, nullptr); }},
+      {"engine", [&] { return quern_ze_interop_engine_get_device(nullptr, &made.device); }},
+      {"device", [&] { return quern_ze_interop_engine_get_device(e, nullptr); }},
+      {"engine", [&] { return quern_ze_interop_engine_get_driver(nullptr, &made.driver); }},
+      {"driver", [&] { return quern_ze_interop_engine_get_driver(e, nullptr); }},
+      {"stream", [&] { return quern_ze_interop_stream_create(nullptr, e, list, 0); }},
+      {"engine", [&] { return quern_ze_interop_stream_create(&made.stream, nullptr, list, 0); }},
+      {"list", [&] { return quern_ze_interop_stream_create(&made.stream, e, nullptr, 0); }},
+      {"stream", [&] { return quern_ze_interop_stream_get_list(nullptr, &made.list); }},
+      {"list", [&] { return quern_ze_interop_stream_get_list(s, nullptr); }},
+      {"memory", [&] { return quern_ze_interop_memory_create(nullptr, desc, e, 0, nullptr); }},
+      {"memory_desc", [&] { return quern_ze_interop_memory_create(&made.memory, nullptr, e, 0, nullptr); }},
+      {"engine", [&] { return quern_ze_interop_memory_create(&made.memory, desc, nullptr, 0, nullptr); }},
+      {"handles", [&] { return quern_ze_interop_memory_create(&made.memory, desc, e, 1, nullptr); }},
+      {"primitive", [&] { return quern_ze_interop_primitive_execute(nullptr, s, 0, nullptr, 0, nullptr, nullptr); }},
+      {"stream", [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), nullptr, 0, nullptr, 0, nullptr, nullptr); }},
+      {"args", [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, nullptr, 0, nullptr, nullptr); }},
+      {"deps", [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, arguments, 1, nullptr, nullptr); }},
+      {"deps[1]", [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, arguments, 2, noEvents, &made.event); }},
+  };
+  for (const auto &[name, call] : calls) {
+    EXPECT_EQ(call(), quern_invalid_arguments) << name;
+    EXPECT_THAT(quern_get_last_error_message(), HasSubstr(std::string(name) + " is null"));
+  }
+  EXPECT_TRUE(!made.engine && !made.stream && !made.memory && !made.event);
+}
 
 TEST_F(Interop, WhatDoesNotFitIsRefused) {
   quern_engine_t made = nullptr;

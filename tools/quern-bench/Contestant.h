@@ -24,6 +24,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace quern::bench {
 
@@ -50,6 +52,8 @@ std::unique_ptr<Contestant> createQuernDevice();
 std::unique_ptr<Contestant> createOneDnn(const std::string &libraryPath);
 /// Plain OpenCL C (OpenClSource.h) on the runtime at `libraryPath`, timed by its device or by the host.
 std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath, bool byDevice);
+/// What each of a problem's plain kernels writes to its output, by the name of the kernel: for tests.
+std::vector<std::pair<std::string, std::string>> openClResults(const std::string &libraryPath, const Problem &problem);
 /// Copies as many bytes as the problem reads and writes.
 std::unique_ptr<Contestant> createCopy(int threads);
 

@@ -46,9 +46,7 @@ public:
   }
 
   std::string prepare(const Problem &problem) override {
-    release();
-    for (const ArgumentInfo &argument : problem.verified.arguments)
-      memories.push_back(makeMemory(argument));
+    makeMemories(problem);
     std::vector<OpenClSource> sources = openClSourcesFor(problem);
     const OpenClSource *best = &sources.front();
     double shortest = 0;
@@ -88,6 +86,24 @@ public:
     return sum;
   }
 
+  std::vector<std::pair<std::string, std::string>> results(const Problem &problem) {
+    std::vector<std::pair<std::string, std::string>> all;
+    const auto &arguments = problem.verified.arguments;
+    size_t output = 0;
+    while (!arguments[output].isOutput)
+      ++output;
+    for (const OpenClSource &source : openClSourcesFor(problem)) {
+      makeMemories(problem);
+      make(source);
+      run(1);
+      std::string bytes(static_cast<size_t>(arguments[output].desc.bytes()), 0);
+      check(copy(queue, CL_TRUE, bytes.data(), memories[output], bytes.size(), 0, nullptr, nullptr), "clEnqueueMemcpyINTEL");
+      all.emplace_back(source.what, std::move(bytes));
+    }
+    release();
+    return all;
+  }
+
 private:
   template <typename F> F *name(const char *symbol) {
     auto *found = reinterpret_cast<F *>(dlsym(library, symbol));
@@ -99,6 +115,12 @@ private:
   static void check(cl_int status, const char *call) {
     if (status != CL_SUCCESS)
       throw std::runtime_error(std::string(call) + " gave " + std::to_string(status));
+  }
+
+  void makeMemories(const Problem &problem) {
+    release();
+    for (const ArgumentInfo &argument : problem.verified.arguments)
+      memories.push_back(makeMemory(argument));
   }
 
   void *makeMemory(const ArgumentInfo &argument) {
@@ -171,6 +193,10 @@ private:
 
 std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath, bool byDevice) {
   return std::make_unique<OpenCl>(libraryPath, byDevice);
+}
+
+std::vector<std::pair<std::string, std::string>> openClResults(const std::string &libraryPath, const Problem &problem) {
+  return OpenCl(libraryPath, /*byDevice=*/false).results(problem);
 }
 
 } // namespace quern::bench

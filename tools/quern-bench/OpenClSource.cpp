@@ -9,6 +9,7 @@
 #include "OpenClSource.h"
 
 #include "OpenClValues.h"
+#include "Primitives/Reorder/Compensation.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -17,14 +18,22 @@ namespace quern::bench {
 
 namespace {
 
+/// Of a group that shares a row.
+constexpr size_t sharingItems = 256;
+
 /// Part of a dim, which lies `stride` elements apart in memory and `unit` apart along the dim.
 struct Level {
   int dim;
   int64_t extent, unit, stride;
 };
 
-/// All but `axis`, fastest first.
-std::vector<Level> levelsOf(const TensorDesc &tensor, int axis) {
+/// Dims, a bit for each.
+using DimMask = uint32_t;
+DimMask allOf(const TensorDesc &tensor) { return (1u << tensor.ndims) - 1; }
+DimMask allBut(const TensorDesc &tensor, int axis) { return allOf(tensor) & ~(1u << axis); }
+
+/// Of some dims, fastest first.
+std::vector<Level> levelsOf(const TensorDesc &tensor, DimMask dims) {
   std::vector<Level> levels;
   int64_t inBlock[maxDims], stride = 1;
   std::fill_n(inBlock, maxDims, 1);
@@ -36,7 +45,7 @@ std::vector<Level> levelsOf(const TensorDesc &tensor, int axis) {
   }
   for (int d = 0; d < tensor.ndims; ++d)
     levels.push_back({d, tensor.paddedDims[d] / inBlock[d], inBlock[d], tensor.strides[d]});
-  std::erase_if(levels, [&](const Level &level) { return level.dim == axis || level.extent == 1; });
+  std::erase_if(levels, [&](const Level &level) { return !(dims >> level.dim & 1) || level.extent == 1; });
   std::sort(levels.begin(), levels.end(), [](const Level &a, const Level &b) { return a.stride < b.stride; });
   return levels;
 }
@@ -48,26 +57,23 @@ int64_t countOf(const std::vector<Level> &levels) {
   return count;
 }
 
-/// Declares i0, i1, … but that of `axis` from an expression.
-std::string indices(const TensorDesc &tensor, const std::vector<Level> &levels, int axis, const std::string &from) {
-  std::string text = "  uint at = " + from + ", digit;\n  uint ";
-  for (int d = 0; d < tensor.ndims; ++d)
-    if (d != axis)
-      text += "i" + std::to_string(d) + " = 0, ";
-  text.replace(text.size() - 2, 2, ";\n");
-  if (tensor.ndims == 1 && axis == 0)
-    text = "  uint at = " + from + ", digit;\n";
+/// Declares those of i0, i1, … that are of some dims from an expression, which counts through their levels.
+std::string indices(DimMask dims, const std::vector<Level> &levels, const std::string &from) {
+  std::string text = "  uint at = " + from + ", digit;\n";
+  for (int d = 0; d < maxDims; ++d)
+    if (dims >> d & 1)
+      text += "  uint i" + std::to_string(d) + " = 0;\n";
   for (const Level &level : levels)
     text += "  digit = at % " + std::to_string(level.extent) + "u; at /= " + std::to_string(level.extent) + "u; i" +
             std::to_string(level.dim) + " += digit * " + std::to_string(level.unit) + "u;\n";
   return text;
 }
 
-/// Whether the indices but that of `axis` are of an element, not of padding; empty: always.
-std::string inside(const TensorDesc &tensor, int axis) {
+/// Whether the indices of some dims are of an element, not of padding; empty: always.
+std::string inside(const TensorDesc &tensor, DimMask dims) {
   std::string text;
   for (int d = 0; d < tensor.ndims; ++d)
-    if (d != axis && tensor.paddedDims[d] != tensor.dims[d])
+    if (dims >> d & 1 && tensor.paddedDims[d] != tensor.dims[d])
       text += (text.empty() ? "" : " && ") + ("i" + std::to_string(d) + " < " + std::to_string(tensor.dims[d]) + "u");
   return text;
 }
@@ -77,7 +83,7 @@ std::string headOf(const OpenClValues &values) { return OpenClValues::helpers() 
 /// Two elements to a work-item, which writes a byte.
 OpenClSource packedReorder(const OpenClValues &values) {
   const TensorDesc &dst = values.tensor(arg::dst);
-  const std::vector<Level> levels = levelsOf(dst, -1);
+  const std::vector<Level> levels = levelsOf(dst, allOf(dst));
   if (dst.elements() % 2 || dst.bytes() * 2 != dst.elements())
     throw std::runtime_error("no plain kernel for bytes of which a half is padding");
   const bool isSigned = dst.dataType == DataType::S4;
@@ -86,7 +92,7 @@ OpenClSource packedReorder(const OpenClValues &values) {
   const std::string clamped = isSigned ? "clamp(convert_int_rte(v), -8, 7)" : "clamp(convert_int_rte(v), 0, 15)";
   OpenClSource source{"a byte to a work-item", headOf(values), static_cast<size_t>(dst.bytes())};
   source.text += "  uint byte = 0;\n  for (uint half_ = 0; half_ < 2; ++half_) {\n" +
-                 indices(dst, levels, -1, "get_global_id(0) * 2 + half_") +
+                 indices(allOf(dst), levels, "get_global_id(0) * 2 + half_") +
                  "  float v = " + values.finished(arg::dst, values.loaded(arg::src)) + ";\n  byte |= (" + clamped +
                  " & 15) << half_ * 4;\n  }\n  " + values.nameOf(arg::dst) + "[get_global_id(0)] = byte;\n}\n";
   return source;
@@ -94,19 +100,52 @@ OpenClSource packedReorder(const OpenClValues &values) {
 
 OpenClSource reorderInOrderOf(const OpenClValues &values, const TensorDesc &order, const std::string &what) {
   const TensorDesc &dst = values.tensor(arg::dst);
-  const std::vector<Level> levels = levelsOf(order, -1);
+  const std::vector<Level> levels = levelsOf(order, allOf(order));
   OpenClSource source{what, headOf(values), static_cast<size_t>(countOf(levels))};
-  const std::string exists = inside(order, -1);
+  const std::string exists = inside(order, allOf(order));
   const std::string value = values.finished(arg::dst, values.loaded(arg::src));
-  source.text += indices(order, levels, -1, "get_global_id(0)") + "  ";
+  source.text += indices(allOf(order), levels, "get_global_id(0)") + "  ";
   if (order.hasPadding() && &order != &dst)
     source.text += "if (" + exists + ") ";
   source.text += values.stored(arg::dst, order.hasPadding() && &order == &dst ? "((" + exists + ") ? " + value + " : 0)" : value) + "\n}\n";
   return source;
 }
 
+/// The sums behind the elements need one value for each index of some dims, as output channels: those who have an index make its elements.
+OpenClSource compensatedReorder(const OpenClValues &values, const reorder::Compensation &compensation, size_t group) {
+  const TensorDesc &dst = values.tensor(arg::dst);
+  const auto kept = static_cast<DimMask>(compensation.mask), summed = allOf(dst) & ~kept;
+  const std::vector<Level> channels = levelsOf(dst, kept), within = levelsOf(dst, summed);
+  const std::string exists = inside(dst, allOf(dst)), name = values.nameOf(arg::dst);
+  const std::string value = values.finished(arg::dst, values.loaded(arg::src));
+  std::string ordinal = "0";
+  for (int d = 0; d < dst.ndims; ++d)
+    if (kept >> d & 1)
+      ordinal = "(" + ordinal + ") * " + std::to_string(dst.paddedDims[d]) + " + i" + std::to_string(d);
+  OpenClSource source{group ? "a channel to a group" : "a channel to a work-item", headOf(values)};
+  source.items = static_cast<size_t>(countOf(channels)) * std::max<size_t>(group, 1);
+  source.group = group;
+  source.text += indices(kept, channels, group ? "get_group_id(0)" : "get_global_id(0)") +
+                 "  int sum = 0;\n  for (uint rest = " + (group ? "get_local_id(0)" : "0") + "; rest < " + std::to_string(countOf(within)) +
+                 "; rest += " + (group ? "get_local_size(0)" : "1") + ") {\n" + indices(summed, within, "rest") + "  " +
+                 values.stored(arg::dst, exists.empty() ? value : "((" + exists + ") ? " + value + " : 0)") + "\n  sum += " + name + "[" +
+                 openClOffset(dst) + "];\n  }\n" + (group ? "  sum = work_group_reduce_add(sum);\n" : "") + "  ((global int *)(" + name +
+                 " + " + std::to_string(compensation.byteOffset) + "))[" + ordinal + "] = sum * " + std::to_string(compensation.factor) +
+                 ";\n}\n";
+  return source;
+}
+
+std::vector<OpenClSource> compensatedReorders(const OpenClValues &values) {
+  const std::vector<reorder::Compensation> all = reorder::compensationsOf(values.tensor(arg::dst));
+  if (all.size() != 1 || all.front().type != DataType::S32)
+    throw std::runtime_error("no plain kernel for two compensations, or those of an RNN");
+  return {compensatedReorder(values, all.front(), 0), compensatedReorder(values, all.front(), sharingItems)};
+}
+
 std::vector<OpenClSource> reorderSources(const OpenClValues &values) {
   const TensorDesc &src = values.tensor(arg::src), &dst = values.tensor(arg::dst);
+  if (dst.extras.flags)
+    return compensatedReorders(values);
   if (bitsOf(dst.dataType) == 4)
     return {packedReorder(values)};
   std::vector<OpenClSource> sources = {reorderInOrderOf(values, dst, "in the order of dst")};
@@ -123,7 +162,7 @@ public:
         tensor(values.tensor(output)) {}
 
   std::string text() const {
-    const std::string isRow = inside(tensor, softmax.axis);
+    const std::string isRow = inside(tensor, allBut(tensor, softmax.axis));
     const int64_t length = tensor.dims[softmax.axis], padded = tensor.paddedDims[softmax.axis];
     std::string body = isForward(softmax.prop) ? forward(length) : backward(length);
     if (padded != length)
@@ -176,20 +215,20 @@ public:
 
 OpenClSource softmaxSource(const OpenClValues &values, const SoftmaxDesc &softmax, size_t group) {
   const SoftmaxRow row(values, softmax, group > 0);
-  const std::vector<Level> levels = levelsOf(row.tensor, softmax.axis);
+  const DimMask outer = allBut(row.tensor, softmax.axis);
+  const std::vector<Level> levels = levelsOf(row.tensor, outer);
   OpenClSource source{group ? "a row to a group" : "a row to a work-item", headOf(values)};
   source.items = static_cast<size_t>(countOf(levels)) * std::max<size_t>(group, 1);
   source.group = group;
-  source.text += indices(row.tensor, levels, softmax.axis, group ? "get_group_id(0)" : "get_global_id(0)") + row.text() + "}\n";
+  source.text += indices(outer, levels, group ? "get_group_id(0)" : "get_global_id(0)") + row.text() + "}\n";
   return source;
 }
 
 std::vector<OpenClSource> softmaxSources(const OpenClValues &values, const SoftmaxDesc &softmax) {
-  constexpr size_t group = 256;
   constexpr int64_t shortRow = 32;
   std::vector<OpenClSource> sources = {softmaxSource(values, softmax, 0)};
   if (const TensorDesc &tensor = isForward(softmax.prop) ? softmax.dst : softmax.diffSrc; tensor.dims[softmax.axis] >= shortRow)
-    sources.push_back(softmaxSource(values, softmax, group));
+    sources.push_back(softmaxSource(values, softmax, sharingItems));
   return sources;
 }
 

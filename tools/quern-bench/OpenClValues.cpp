@@ -103,8 +103,9 @@ std::string openClOffset(const TensorDesc &tensor) {
 
 OpenClValues::OpenClValues(const Problem &problem) : problem(problem.verified) {
   for (const ArgumentInfo &argument : this->problem.arguments) {
-    if (argument.desc.hasRuntimeDims() || argument.desc.extras.flags)
-      throw std::runtime_error("no plain kernel for open sizes or compensation");
+    const TensorExtras &extras = argument.desc.extras;
+    if (argument.desc.hasRuntimeDims() || (extras.flags & ExtraScaleAdjust && extras.scaleAdjust != 1))
+      throw std::runtime_error("no plain kernel for open sizes or adjusted scales");
     isDouble |= argument.desc.dataType == DataType::F64;
   }
 }

@@ -8,13 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Compile.h"
+#include "Options.h"
 #include "Suite.h"
 
 #include "Desc/Target.h"
-
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -165,33 +162,35 @@ int main(int argc, char **argv) {
   SuiteOptions options;
   std::vector<std::string> isas;
   std::string linker = "both", engine = "cpu";
-  CLI::App app("Draws random problems, runs them and judges the results. Exit 1 if one is wrong or a kind of problem was not reached.");
-  app.add_option("--seed", options.seed, "Of everything that is drawn")->capture_default_str();
+  CommandLine program(
+      "Draws random problems, runs them and judges the results. Exit 1 if one is wrong or a kind of problem was not reached.");
+  program.option("--seed", options.seed, "Of everything that is drawn").showDefault();
   std::vector<std::string> sets;
   for (const CaseSet &set : caseSets)
     sets.emplace_back(set.name);
-  app.add_option("--cases", sets, "Sets of cases")->delimiter(',')->check(CLI::IsMember(sets))->capture_default_str();
-  app.add_option("--count", options.count, "Legal problems of each set; 0: a first round, which reaches every pair of properties")
-      ->capture_default_str();
-  app.add_flag("--all", options.all, concat("Every cell instead. First round or all: ", roundsOf()));
-  app.add_option("--first", options.first, "Number of the first problem, to run a part of them")->capture_default_str();
-  app.add_option("--seconds", options.seconds, "Stop after this long; 0: no limit")->capture_default_str();
-  app.add_option("--isa", isas, "Instruction sets, or all; default: this machine's, or QUERN_MAX_CPU_ISA")->delimiter(',');
-  app.add_option("--engine", engine, "cpu, or gpu: the first device of Level Zero. What it lacks is skipped and counted")
-      ->check(CLI::IsMember({"cpu", "gpu"}))
-      ->capture_default_str();
+  program.option("--cases", sets, "Sets of cases").commas().choices(sets).showDefault();
+  program.option("--count", options.count, "Legal problems of each set; 0: a first round, which reaches every pair of properties")
+      .showDefault();
+  program.flag("--all", options.all, concat("Every cell instead. First round or all: ", roundsOf()));
+  program.option("--first", options.first, "Number of the first problem, to run a part of them").showDefault();
+  program.option("--seconds", options.seconds, "Stop after this long; 0: no limit").showDefault();
+  program.option("--isa", isas, "Instruction sets, or all; default: this machine's, or QUERN_MAX_CPU_ISA").commas();
+  program.option("--engine", engine, "cpu, or gpu: the first device of Level Zero. What it lacks is skipped and counted")
+      .choices({"cpu", "gpu"})
+      .showDefault();
   int64_t jobs = 1;
-  app.add_option("--jobs", jobs, "Processes at a time: of instruction sets, sets of cases, and parts of reorder-tags")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--linker", linker, "orc, loader (compiled, then loaded from disk) or both")
-      ->check(CLI::IsMember({"orc", "loader", "both"}))
-      ->capture_default_str();
-  app.add_flag("--list", options.listOnly, "Verify the problems and print the commands that run them, but run none");
-  app.add_flag("--compile-only", options.compileOnly,
+  program.option("--jobs", jobs, "Processes at a time: of instruction sets, sets of cases, and parts of reorder-tags")
+      .positive()
+      .showDefault();
+  program.option("--linker", linker, "orc, loader (compiled, then loaded from disk) or both")
+      .choices({"orc", "loader", "both"})
+      .showDefault();
+  program.flag("--list", options.listOnly, "Verify the problems and print the commands that run them, but run none");
+  program.flag("--compile-only", options.compileOnly,
                "Compile the problems for devices of random limits instead, and have spirv-val read the modules; 40 of each set by default");
-  app.add_option("--peer", options.peer, "A genuine oneDNN 3.x to compare with: its library, or its environment from tools/peers.sh");
-  CLI11_PARSE(app, argc, argv);
+  program.option("--peer", options.peer, "A genuine oneDNN 3.x to compare with: its library, or its environment from tools/peers.sh");
+  if (std::optional<int> status = program.parse(argc, argv))
+    return *status;
   try {
     options.engine = engine == "gpu" ? quern_gpu : quern_cpu;
     options.useLoader = linker != "orc";

@@ -127,22 +127,20 @@ int bench(BenchOptions options) {
 
 } // namespace
 
-void addBenchCommand(CLI::App &app, int &exitCode) {
+void addBenchCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App *command = app.add_subcommand("bench", "Time problems");
-  command->add_option("LINE", options->lines, "Problems in text form, each one argument");
-  command->add_option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
-  command->add_option("--threads", options->threads, "Numbers of threads, as in 1,2; default: QUERN_NUM_THREADS or all")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(1, 4096));
-  command->add_option("--sizes", options->sizes, "For each `?` of a line its value, as in 8,1000; one value serves all")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--seconds", options->seconds, "Time for each measurement")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the values")->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options, &exitCode] { exitCode = bench(*options); });
+  Command command = program.subcommand("bench", "Time problems");
+  command.option("LINE", options->lines, "Problems in text form, each one argument");
+  command.option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
+  command.option("--threads", options->threads, "Numbers of threads, as in 1,2; default: QUERN_NUM_THREADS or all")
+      .commas()
+      .oneArgument()
+      .range(1, 4096);
+  command.option("--sizes", options->sizes, "For each `?` of a line its value, as in 8,1000; one value serves all").commas().oneArgument();
+  command.option("--seconds", options->seconds, "Time for each measurement").range(0.0, 3600.0).showDefault();
+  command.option("--seed", options->seed, "Of the values").showDefault();
+  command.flag("--json", options->json, "Print JSON");
+  command.callback([options, &exitCode] { exitCode = bench(*options); });
 }
 
 } // namespace quern

@@ -250,27 +250,27 @@ int prewarm(const CacheOptions &options) {
 
 } // namespace
 
-void addCacheCommand(CLI::App &app, int &exitCode) {
+void addCacheCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<CacheOptions>();
-  CLI::App *command = app.add_subcommand("cache", "Look after the disk cache");
-  command->require_subcommand(1);
+  Command command = program.subcommand("cache", "Look after the disk cache");
+  command.requireSubcommand();
   auto add = [&](const char *name, const char *help, int (*action)(const CacheOptions &)) {
-    CLI::App *sub = command->add_subcommand(name, help);
-    sub->add_option("--dir", options->directory, "The cache's directory; default: QUERN_CACHE_DIR, else $XDG_CACHE_HOME/quern");
-    sub->callback([options, action, &exitCode] { exitCode = action(*options); });
+    Command sub = command.subcommand(name, help);
+    sub.option("--dir", options->directory, "The cache's directory; default: QUERN_CACHE_DIR, else $XDG_CACHE_HOME/quern");
+    sub.callback([options, action, &exitCode] { exitCode = action(*options); });
     return sub;
   };
-  add("list", "List the kernels", list)->add_flag("--json", options->json, "Print JSON");
-  CLI::App *showCommand = add("show", "Show one kernel", show);
-  showCommand->add_option("NAME", options->name, "Its file name, or the beginning of it")->required();
-  showCommand->add_flag("--json", options->json, "Print JSON");
-  CLI::App *verifyCommand = add("verify", "Check every file; exit 1 if one is damaged", verifyFiles);
-  verifyCommand->add_flag("--remove", options->remove, "Remove what is damaged");
-  verifyCommand->add_flag("--json", options->json, "Print JSON");
+  add("list", "List the kernels", list).flag("--json", options->json, "Print JSON");
+  Command showCommand = add("show", "Show one kernel", show);
+  showCommand.option("NAME", options->name, "Its file name, or the beginning of it").required();
+  showCommand.flag("--json", options->json, "Print JSON");
+  Command verifyCommand = add("verify", "Check every file; exit 1 if one is damaged", verifyFiles);
+  verifyCommand.flag("--remove", options->remove, "Remove what is damaged");
+  verifyCommand.flag("--json", options->json, "Print JSON");
   add("clear", "Remove every kernel", clearFiles);
   add("prewarm", "Compile the problems of a file that are not there yet", prewarm)
-      ->add_option("-f,--file", options->file, "Problems, one a line; # begins a comment")
-      ->required();
+      .option("-f,--file", options->file, "Problems, one a line; # begins a comment")
+      .required();
 }
 
 } // namespace quern

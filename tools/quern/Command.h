@@ -10,11 +10,8 @@
 #ifndef QUERN_TOOLS_COMMAND_H
 #define QUERN_TOOLS_COMMAND_H
 
+#include "Options.h"
 #include "Support/Error.h"
-
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 #include <string>
 #include <string_view>
@@ -42,13 +39,13 @@ Result<void> writeOutput(const std::string &path, std::string_view bytes);
 Result<std::string> readFile(const std::string &path);
 
 // Each registers a subcommand whose callback leaves its exit code in `exitCode`.
-void addBenchCommand(CLI::App &app, int &exitCode);
-void addCacheCommand(CLI::App &app, int &exitCode);
-void addCompileCommand(CLI::App &app, int &exitCode);
-void addDevicesCommand(CLI::App &app, int &exitCode);
-void addDumpCommand(CLI::App &app, int &exitCode);
-void addExplainCommand(CLI::App &app, int &exitCode);
-void addRunCommand(CLI::App &app, int &exitCode);
+void addBenchCommand(Command &program, int &exitCode);
+void addCacheCommand(Command &program, int &exitCode);
+void addCompileCommand(Command &program, int &exitCode);
+void addDevicesCommand(Command &program, int &exitCode);
+void addDumpCommand(Command &program, int &exitCode);
+void addExplainCommand(Command &program, int &exitCode);
+void addRunCommand(Command &program, int &exitCode);
 
 } // namespace quern
 

@@ -42,22 +42,21 @@ int compile(const CompileOptions &options) {
 
 } // namespace
 
-void addCompileCommand(CLI::App &app, int &exitCode) {
+void addCompileCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<CompileOptions>();
-  CLI::App *command = app.add_subcommand("compile", "Compile ahead of time to any form");
+  Command command = program.subcommand("compile", "Compile ahead of time to any form");
   std::vector<std::string> names;
   for (const auto &[name, form] : forms)
     names.push_back(name);
-  command->add_option("LINE", options->line, "A problem in text form")->required();
+  command.option("LINE", options->line, "A problem in text form").required();
   command
-      ->add_option("--target", options->target,
-                   "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
-      ->capture_default_str();
-  command->add_option("--emit", options->form, "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv or artifact")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
-  command->add_option("-o", options->output, "Output file; - is standard output")->capture_default_str();
-  command->callback([options, &exitCode] { exitCode = compile(*options); });
+      .option("--target", options->target, "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
+      .showDefault();
+  command.option("--emit", options->form, "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv or artifact")
+      .choices(names)
+      .showDefault();
+  command.option("-o", options->output, "Output file; - is standard output").showDefault();
+  command.callback([options, &exitCode] { exitCode = compile(*options); });
 }
 
 } // namespace quern

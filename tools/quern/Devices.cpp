@@ -113,11 +113,11 @@ int listDevices(bool json) {
 
 } // namespace
 
-void addDevicesCommand(CLI::App &app, int &exitCode) {
+void addDevicesCommand(Command &program, int &exitCode) {
   auto json = std::make_shared<bool>(false);
-  CLI::App *command = app.add_subcommand("devices", "List what kernels can run on and be compiled for");
-  command->add_flag("--json", *json, "Print JSON");
-  command->callback([json, &exitCode] { exitCode = listDevices(*json); });
+  Command command = program.subcommand("devices", "List what kernels can run on and be compiled for");
+  command.flag("--json", *json, "Print JSON");
+  command.callback([json, &exitCode] { exitCode = listDevices(*json); });
 }
 
 } // namespace quern

@@ -90,19 +90,18 @@ int dump(const DumpOptions &options) {
 
 } // namespace
 
-void addDumpCommand(CLI::App &app, int &exitCode) {
+void addDumpCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<DumpOptions>();
-  CLI::App *command = app.add_subcommand("dump", "Show a problem after each stage of compilation");
-  command->add_option("LINE", options->line, "A problem in text form")->required();
-  command->add_option("--stage", options->stage, "emit (linalg), schedule (vector and scf), lower (LLVM dialect), codegen, or all")
-      ->check(CLI::IsMember({"emit", "schedule", "lower", "codegen", "all"}))
-      ->capture_default_str();
+  Command command = program.subcommand("dump", "Show a problem after each stage of compilation");
+  command.option("LINE", options->line, "A problem in text form").required();
+  command.option("--stage", options->stage, "emit (linalg), schedule (vector and scf), lower (LLVM dialect), codegen, or all")
+      .choices({"emit", "schedule", "lower", "codegen", "all"})
+      .showDefault();
   command
-      ->add_option("--target", options->target,
-                   "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
-      ->capture_default_str();
-  command->add_option("-o", options->directory, "Write files into a directory, made if need be");
-  command->callback([options, &exitCode] { exitCode = dump(*options); });
+      .option("--target", options->target, "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
+      .showDefault();
+  command.option("-o", options->directory, "Write files into a directory, made if need be");
+  command.callback([options, &exitCode] { exitCode = dump(*options); });
 }
 
 } // namespace quern

@@ -94,16 +94,15 @@ int explainProblem(const ExplainOptions &options) {
 
 } // namespace
 
-void addExplainCommand(CLI::App &app, int &exitCode) {
+void addExplainCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App *command = app.add_subcommand("explain", "Say why a problem is scheduled as it is, or why it is refused");
-  command->add_option("LINE", options->line, "A problem in text form")->required();
+  Command command = program.subcommand("explain", "Say why a problem is scheduled as it is, or why it is refused");
+  command.option("LINE", options->line, "A problem in text form").required();
   command
-      ->add_option("--target", options->target,
-                   "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options, &exitCode] { exitCode = explainProblem(*options); });
+      .option("--target", options->target, "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
+      .showDefault();
+  command.flag("--json", options->json, "Print JSON");
+  command.callback([options, &exitCode] { exitCode = explainProblem(*options); });
 }
 
 } // namespace quern

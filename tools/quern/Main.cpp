@@ -35,24 +35,21 @@ A problem is one line, for example
 docs/text-form.md has the grammar.)";
 
 int runCommand(int argc, char **argv) {
-  CLI::App app("Compiles, runs and explains deep-learning kernels.", "quern");
+  quern::CommandLine program("Compiles, runs and explains deep-learning kernels.", "quern");
   const quern_version_t *version = quern_version();
-  app.set_version_flag("--version", quern::concat("quern ", version->major, '.', version->minor, '.', version->patch));
-  app.footer(footer);
-  app.require_subcommand(1);
+  program.version(quern::concat("quern ", version->major, '.', version->minor, '.', version->patch));
+  program.footer(footer);
+  program.requireSubcommand();
   int exitCode = quern::exitOk;
-  quern::addRunCommand(app, exitCode);
-  quern::addDumpCommand(app, exitCode);
-  quern::addCompileCommand(app, exitCode);
-  quern::addExplainCommand(app, exitCode);
-  quern::addBenchCommand(app, exitCode);
-  quern::addCacheCommand(app, exitCode);
-  quern::addDevicesCommand(app, exitCode);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? quern::exitOk : quern::exitUsage;
-  }
+  quern::addRunCommand(program, exitCode);
+  quern::addDumpCommand(program, exitCode);
+  quern::addCompileCommand(program, exitCode);
+  quern::addExplainCommand(program, exitCode);
+  quern::addBenchCommand(program, exitCode);
+  quern::addCacheCommand(program, exitCode);
+  quern::addDevicesCommand(program, exitCode);
+  if (std::optional<int> status = program.parse(argc, argv))
+    return *status == 0 ? quern::exitOk : quern::exitUsage;
   return exitCode;
 }
 

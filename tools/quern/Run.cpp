@@ -256,34 +256,31 @@ int runAll(const RunOptions &options) {
 
 } // namespace
 
-void addRunCommand(CLI::App &app, int &exitCode) {
+void addRunCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App *command = app.add_subcommand("run", "Run problems, optionally checking the result");
-  command->add_option("LINE", options->lines, "Problems in text form, each one argument");
-  command->add_option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
-  command->add_flag("--check", options->check, "Compare with the reference; exit 1 if wrong");
-  command->add_option("--engine", options->engine, "cpu or gpu")->check(CLI::IsMember({"cpu", "gpu"}))->capture_default_str();
-  command->add_option("--index", options->index, "Which engine of its kind, as `quern devices` counts them")->capture_default_str();
-  command->add_option("--arg", options->inputs, "ARGUMENT=FILE: take an input from a .npy file (bf16 and f8 as raw words)")
-      ->allow_extra_args(false);
-  command->add_option("--out", options->outputs, "ARGUMENT=FILE: write an output to a .npy file")->allow_extra_args(false);
-  command->add_option("--src", options->src, "Short for --arg src=FILE");
-  command->add_option("--dst", options->dst, "Short for --out dst=FILE");
-  command->add_option("--sizes", options->sizes, "For each `?` of the line its value in this run, as in 8,1000; one value serves all")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--data", options->data, "Where no file is given: dense, designed or special values")
-      ->check(CLI::IsMember({"dense", "designed", "special"}))
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the values")->capture_default_str();
-  command->add_flag("--in-place", options->inPlace, "The output overwrites the input (diff_src: diff_dst)");
-  command->add_option("--misalign", options->misalignment, "Elements by which buffers miss a multiple of 64 bytes")
-      ->check(CLI::Range(0, 64))
-      ->capture_default_str();
-  command->add_option("--repeat", options->repeat, "Timed executions")->check(CLI::Range(1, 1000000))->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options, &exitCode] {
+  Command command = program.subcommand("run", "Run problems, optionally checking the result");
+  command.option("LINE", options->lines, "Problems in text form, each one argument");
+  command.option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
+  command.flag("--check", options->check, "Compare with the reference; exit 1 if wrong");
+  command.option("--engine", options->engine, "cpu or gpu").choices({"cpu", "gpu"}).showDefault();
+  command.option("--index", options->index, "Which engine of its kind, as `quern devices` counts them").showDefault();
+  command.option("--arg", options->inputs, "ARGUMENT=FILE: take an input from a .npy file (bf16 and f8 as raw words)").oneArgument();
+  command.option("--out", options->outputs, "ARGUMENT=FILE: write an output to a .npy file").oneArgument();
+  command.option("--src", options->src, "Short for --arg src=FILE");
+  command.option("--dst", options->dst, "Short for --out dst=FILE");
+  command.option("--sizes", options->sizes, "For each `?` of the line its value in this run, as in 8,1000; one value serves all")
+      .commas()
+      .oneArgument()
+      .notNegative();
+  command.option("--data", options->data, "Where no file is given: dense, designed or special values")
+      .choices({"dense", "designed", "special"})
+      .showDefault();
+  command.option("--seed", options->seed, "Of the values").showDefault();
+  command.flag("--in-place", options->inPlace, "The output overwrites the input (diff_src: diff_dst)");
+  command.option("--misalign", options->misalignment, "Elements by which buffers miss a multiple of 64 bytes").range(0, 64).showDefault();
+  command.option("--repeat", options->repeat, "Timed executions").range(1, 1000000).showDefault();
+  command.flag("--json", options->json, "Print JSON");
+  command.callback([options, &exitCode] {
     if (!options->src.empty())
       options->inputs.push_back("src=" + options->src);
     if (!options->dst.empty())

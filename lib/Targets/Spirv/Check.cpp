@@ -71,16 +71,25 @@ constexpr Intrinsic::ID intrinsicsTaken[] = {Intrinsic::fma,    Intrinsic::sqrt,
                                              Intrinsic::maxnum, Intrinsic::minnum, Intrinsic::smin,      Intrinsic::smax,
                                              Intrinsic::umin,   Intrinsic::umax,   Intrinsic::abs,       Intrinsic::pow};
 
-/// OpenCL's functions by the beginnings of their mangled names: an unknown one would become an import that no device has.
-constexpr StringLiteral functionsTaken[] = {"_Z12get_group_idj",        "_Z12get_local_idj",
-                                            "_Z14get_local_sizej",      "_Z13get_global_idj",
-                                            "_Z14get_num_groupsj",      "_Z22get_sub_group_local_id",
-                                            "_Z16get_sub_group_id",     "_Z18get_num_sub_groupsv",
-                                            "_Z18get_sub_group_sizev",  "_Z7barrierj",
-                                            "_Z17sub_group_shuffle",    "_Z21sub_group_shuffle_xor",
-                                            "_Z20sub_group_shuffle_up", "_Z22sub_group_shuffle_down",
-                                            "_Z20sub_group_reduce_add", "_Z20sub_group_reduce_max",
-                                            "_Z20sub_group_reduce_min", "_Z19sub_group_broadcast"};
+/// OpenCL's functions, mangled as MLIR does it: any other would become an import that no device has.
+constexpr StringLiteral functionsTaken[] = {
+    "_Z12get_group_idj",          "_Z12get_local_idj",    "_Z14get_local_sizej",    "_Z13get_global_idj",     "_Z14get_num_groupsj",
+    "_Z22get_sub_group_local_id", "_Z16get_sub_group_id", "_Z18get_num_sub_groups", "_Z18get_sub_group_size", "_Z7barrierj"};
+/// The same of a scalar and a number of 32 bits: between the beginning and the j at the end is the scalar's type.
+constexpr StringLiteral laneFunctionsTaken[] = {"_Z17sub_group_shuffle", "_Z21sub_group_shuffle_xor", "_Z20sub_group_shuffle_up",
+                                                "_Z22sub_group_shuffle_down", "_Z19sub_group_broadcast"};
+
+bool isTaken(const Function &declaration) {
+  if (declaration.isIntrinsic())
+    return is_contained(intrinsicsTaken, declaration.getIntrinsicID());
+  StringRef name = declaration.getName();
+  if (is_contained(functionsTaken, name))
+    return true;
+  return any_of(laneFunctionsTaken, [&](StringRef beginning) {
+    StringRef rest = name;
+    return rest.consume_front(beginning) && rest.consume_back("j") && is_contained({"c", "s", "i", "l", "Dh", "f", "d"}, rest);
+  });
+}
 
 class Checker {
 public:
@@ -135,11 +144,9 @@ private:
   }
 
   Result<void> check(const Function &function) {
-    if (function.isDeclaration()) {
-      auto isNamed = [&](StringRef name) { return function.getName().starts_with(name); };
-      bool isTaken = function.isIntrinsic() ? is_contained(intrinsicsTaken, function.getIntrinsicID()) : any_of(functionsTaken, isNamed);
-      return isTaken ? Result<void>() : unimplemented("codegen: the kernel calls '", function.getName().str(), "', which no device has");
-    }
+    if (function.isDeclaration())
+      return isTaken(function) ? Result<void>()
+                               : unimplemented("codegen: the kernel calls '", function.getName().str(), "', which no device has");
     if (function.getCallingConv() != CallingConv::SPIR_KERNEL)
       return unimplemented("codegen: @", function.getName().str(), " is no kernel");
     for (const Argument &argument : function.args())

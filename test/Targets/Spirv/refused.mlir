@@ -1,6 +1,8 @@
 // What the SPIR-V back end would end the process for, or make an import of, is an error that names it.
 // RUN: split-file %s %t
 // RUN: not quern-opt %t/function.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=FUNCTION
+// RUN: not quern-opt %t/mangled.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=MANGLED
+// RUN: quern-opt %t/indices.mlir --codegen --target=spirv64 | FileCheck %s --check-prefix=INDICES
 // RUN: not quern-opt %t/double.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=DOUBLE
 // RUN: quern-opt %t/double.mlir --codegen --target=spirv64:f64 | FileCheck %s --check-prefix=TAKEN
 // RUN: not quern-opt %t/vector.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=VECTOR
@@ -19,6 +21,47 @@ func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.space
   %x = memref.load %a[%i] : memref<8xf32>
   %y = llvm.call @sinf(%x) : (f32) -> f32
   memref.store %y, %a[%i] : memref<8xf32>
+  return
+}
+
+//--- mangled.mlir
+// MANGLED: error: codegen: the kernel calls '_Z19sub_group_broadcastPfj', which no device has
+llvm.func spir_funccc @_Z19sub_group_broadcastPfj(f32, i32) -> f32
+func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 8 : index} {
+  %i = gpu.thread_id x
+  %x = memref.load %a[%i] : memref<8xf32>
+  %n = arith.constant 1 : i32
+  %y = llvm.call spir_funccc @_Z19sub_group_broadcastPfj(%x, %n) : (f32, i32) -> f32
+  memref.store %y, %a[%i] : memref<8xf32>
+  return
+}
+
+//--- indices.mlir
+// Whatever the gpu dialect says of where a work-item is becomes a variable of the device, not a function.
+// INDICES-NOT: LinkageAttributes "_Z
+// INDICES-DAG: BuiltIn GlobalInvocationId
+// INDICES-DAG: BuiltIn NumSubgroups
+// INDICES-DAG: BuiltIn SubgroupSize
+// INDICES-NOT: OpFunctionCall
+func.func @a_kernel(%a: memref<16xi64> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 16 : index} {
+  %i = gpu.thread_id x
+  %all = gpu.global_id x
+  %group = gpu.block_id x
+  %items = gpu.block_dim x
+  %groups = gpu.grid_dim x
+  %lane = gpu.lane_id
+  %part = gpu.subgroup_id : index
+  %parts = gpu.num_subgroups : index
+  %lanes = gpu.subgroup_size : index
+  %0 = arith.addi %all, %group : index
+  %1 = arith.addi %0, %items : index
+  %2 = arith.addi %1, %groups : index
+  %3 = arith.addi %2, %lane : index
+  %4 = arith.addi %3, %part : index
+  %5 = arith.addi %4, %parts : index
+  %6 = arith.addi %5, %lanes : index
+  %7 = arith.index_cast %6 : index to i64
+  memref.store %7, %a[%i] : memref<16xi64>
   return
 }
 

@@ -63,7 +63,7 @@ std::optional<unsigned> singleColumn(LinalgOp op) {
 
 class Reader {
 public:
-  Reader(Chain &chain, bool isLastResort, std::string &whyNot) : chain(chain), isLastResort(isLastResort), whyNot(whyNot) {}
+  Reader(Chain &chain, Reach reach, std::string &whyNot) : chain(chain), reach(reach), whyNot(whyNot) {}
   LogicalResult read();
 
 private:
@@ -91,7 +91,7 @@ private:
   LogicalResult checkStored(const Accumulator &accumulator);
 
   Chain &chain;
-  bool isLastResort;
+  Reach reach;
   std::string &whyNot;
   SmallVector<LinalgOp, 8> ops;
   SmallVector<Elementwise, 8> elementwise;
@@ -147,9 +147,9 @@ LogicalResult Reader::chooseColumns() {
     if (!op.getNumDpsInits() || failed(readAddress(*op.getDpsInitOperand(0), out, whyNot)))
       return failure();
     for (auto [extent, stride] : llvm::zip_equal(extentsOf(op), out.strides))
-      if (stride == 1 && !rows::isOpen(extent))
+      if (stride == 1 && (reach.open || !rows::isOpen(extent)))
         chain.columns = extent;
-    if (isLastResort && singleColumn(op))
+    if (reach.singleColumn && singleColumn(op))
       chain.columns = 1;
     if (!chain.columns)
       return fail("the result of an elementwise op is nowhere contiguous");
@@ -183,7 +183,7 @@ LogicalResult Reader::readProducts() {
       continue;
     Product product;
     SmallVector<TileAccess> sumsOf;
-    if (failed(readProduct(op, chain, product, isLastResort, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
+    if (failed(readProduct(op, chain, product, reach, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
       return failure();
     chain.products.push_back(std::move(product));
   }
@@ -230,7 +230,7 @@ LogicalResult Reader::readElementwise() {
     for (auto [loop, extent] : llvm::enumerate(extentsOf(op)))
       if (out.strides[loop] == 1 && extent == chain.columns)
         own.column = static_cast<int>(loop);
-    if (auto single = singleColumn(op); single && isLastResort && chain.columns == 1)
+    if (auto single = singleColumn(op); single && reach.singleColumn && chain.columns == 1)
       own.column = static_cast<int>(*single);
     if (own.column < 0)
       return fail("an elementwise op does not write " + Twine(chain.columns) + " columns side by side");
@@ -272,7 +272,7 @@ LogicalResult Reader::addPoints(Elementwise &own) {
       TileAccess at{access.base, access.offset, 0, 0};
       if (access.base) {
         at.row = own.row < 0 ? 0 : access.strides[own.row];
-        at.column = isLastResort && chain.columns == 1 ? 1 : access.strides[own.column];
+        at.column = reach.singleColumn && chain.columns == 1 ? 1 : access.strides[own.column];
         int64_t rest = i;
         for (unsigned loop : llvm::reverse(gates)) {
           if (rows::isOpen(access.strides[loop]))
@@ -396,8 +396,9 @@ LogicalResult quern::contractions::readAddress(OpOperand &operand, LoopAccess &o
   SmallVector<int64_t> strides;
   if (failed(type.getStridesAndOffset(strides, out.offset)))
     return fail("has no strides");
-  if (auto argument = dyn_cast<BlockArgument>(operand.get()); argument && llvm::any_of(strides, ShapedType::isDynamic))
-    strides = llvm::to_vector(rows::ArgumentSizes(op->getParentOfType<func::FuncOp>()).layoutOf(argument).strides);
+  bool isWhole = isa<BlockArgument>(operand.get()) || operand.get().getDefiningOp<memref::AllocOp>();
+  if (isWhole && llvm::any_of(strides, ShapedType::isDynamic))
+    strides = llvm::to_vector(rows::ArgumentSizes(op->getParentOfType<func::FuncOp>()).layoutOf(operand.get()).strides);
   if (ShapedType::isDynamic(out.offset) || llvm::any_of(strides, ShapedType::isDynamic))
     return fail("has strides that are given at execution");
   Type element = type.getElementType();
@@ -418,7 +419,7 @@ LogicalResult quern::contractions::readAddress(OpOperand &operand, LoopAccess &o
   return success();
 }
 
-LogicalResult quern::contractions::readChain(func::FuncOp problem, Chain &chain, bool isLastResort, std::string &whyNot) {
+LogicalResult quern::contractions::readChain(func::FuncOp problem, Chain &chain, Reach reach, std::string &whyNot) {
   chain.problem = problem;
-  return Reader(chain, isLastResort, whyNot).read();
+  return Reader(chain, reach, whyNot).read();
 }

@@ -19,6 +19,14 @@
 
 namespace quern::contractions {
 
+/// What a schedule takes beyond columns that lie side by side in every factor and open sizes of none but the rows.
+struct Reach {
+  bool apart = false;        ///< a factor strided along its columns
+  bool singleColumn = false; ///< a dim of one index is taken for the columns
+  bool open = false;         ///< open columns and loops over K, and open strides
+  bool scalars = false;      ///< factors computed with scalars of the problem
+};
+
 /// A memref operand of an op: an offset and a stride for each loop, in elements of the buffer behind all views. A loop of one index has
 /// stride 0. The stride of an argument may be open (RowSize.h).
 struct LoopAccess {
@@ -59,15 +67,16 @@ struct Product {
   struct Factor {
     mlir::Value base;
     int64_t offset = 0;
-    llvm::SmallVector<mlir::Operation *, 1> conversions; ///< in the body, from the element to what is multiplied; in their order
+    /// In the body, from the element to what is multiplied; in their order. Besides what comes from the element they read scalars.
+    llvm::SmallVector<mlir::Operation *, 1> conversions;
     mlir::Type element() const { return mlir::cast<mlir::MemRefType>(base.getType()).getElementType(); }
   };
   struct Reduced {
-    int64_t extent, lhs, rhs; ///< and the strides
+    int64_t extent, lhs, rhs; ///< and the strides; each may be open
     bool operator==(const Reduced &) const = default;
   };
   struct Column {
-    int64_t extent, stride; ///< of rhs
+    int64_t extent, stride; ///< of rhs, which may be open
     bool operator==(const Column &) const = default;
   };
   struct Sum {
@@ -104,8 +113,8 @@ struct Product {
 
 struct Chain {
   mlir::func::FuncOp problem;
-  int64_t rows = 0, columns = 0;                 ///< rows that execution tells are as many as no number is
-  std::optional<int64_t> openRows;               ///< then the index of their number in the list of sizes
+  int64_t rows = 0, columns = 0;                 ///< those that execution tells are as many as no number is
+  std::optional<int64_t> openRows, openColumns;  ///< then the index of their number in the list of sizes
   llvm::SmallVector<mlir::Operation *> prologue; ///< scalar code in front of the ops
   llvm::SmallVector<Accumulator, 6> accumulators;
   llvm::SmallVector<Product, 4> products;
@@ -122,12 +131,11 @@ llvm::SmallVector<int64_t> extentsOf(mlir::linalg::LinalgOp op);
 
 /// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each value of the gates, in the
 /// order of `product.sums`. Rows and columns of the chain are set by the first product, columns only if they are 0.
-mlir::LogicalResult readProduct(mlir::linalg::LinalgOp op, Chain &chain, Product &product, bool isLastResort,
+mlir::LogicalResult readProduct(mlir::linalg::LinalgOp op, Chain &chain, Product &product, Reach reach,
                                 llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
 
-/// Reads a problem. Fails with a reason where it is no such chain, or, but for the last resort, has a factor strided along its columns.
-/// Only the last resort takes a dim of one index for the columns.
-mlir::LogicalResult readChain(mlir::func::FuncOp problem, Chain &chain, bool isLastResort, std::string &whyNot);
+/// Reads a problem. Fails with a reason where it is no such chain, or asks for more than `reach`.
+mlir::LogicalResult readChain(mlir::func::FuncOp problem, Chain &chain, Reach reach, std::string &whyNot);
 
 } // namespace quern::contractions
 

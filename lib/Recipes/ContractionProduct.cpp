@@ -39,8 +39,9 @@ int64_t Product::steps() const {
 }
 
 static bool haveLikeConversions(const Product::Factor &a, const Product::Factor &b) {
-  auto like = [](Operation *x, Operation *y) {
-    return x->getName() == y->getName() && x->getResult(0).getType() == y->getResult(0).getType();
+  auto like = [](Operation *x, Operation *y) { // no scalars: only one schedule has them, which does not ask
+    return x->getName() == y->getName() && x->getResult(0).getType() == y->getResult(0).getType() && x->getNumOperands() == 1 &&
+           y->getNumOperands() == 1;
   };
   return a.element() == b.element() && a.conversions.size() == b.conversions.size() && llvm::equal(a.conversions, b.conversions, like);
 }
@@ -64,9 +65,8 @@ namespace {
 
 class Reader {
 public:
-  Reader(LinalgOp op, Chain &chain, Product &product, bool isLastResort, std::string &whyNot)
-      : op(op), chain(chain), columns(chain.columns), product(product), isLastResort(isLastResort), whyNot(whyNot), extents(extentsOf(op)) {
-  }
+  Reader(LinalgOp op, Chain &chain, Product &product, Reach reach, std::string &whyNot)
+      : op(op), chain(chain), columns(chain.columns), product(product), reach(reach), whyNot(whyNot), extents(extentsOf(op)) {}
   LogicalResult read(SmallVectorImpl<TileAccess> &sumsOf);
 
 private:
@@ -77,6 +77,7 @@ private:
   LogicalResult chooseLanes();
   LogicalResult chooseOneColumn();
   LogicalResult sortLoops();
+  std::optional<int64_t> openSizeOf(unsigned loop);
   LogicalResult countRows();
   void readPacking(unsigned loop);
   LogicalResult readBody();
@@ -89,7 +90,7 @@ private:
   Chain &chain;
   int64_t &columns;
   Product &product;
-  bool isLastResort;
+  Reach reach;
   std::string &whyNot;
   SmallVector<int64_t> extents;
   SmallVector<OpOperand *, 2> inputs; ///< lhs first
@@ -115,7 +116,7 @@ LogicalResult Reader::chooseLanes() {
   for (unsigned loop = 0; loop < extents.size(); ++loop)
     if (sum.strides[loop] == 1 && kinds[loop] == utils::IteratorType::parallel)
       found = loop;
-  if (!found && columns == 1 && isLastResort)
+  if (!found && columns == 1 && reach.singleColumn)
     return chooseOneColumn();
   if (!found)
     return fail("the result of a product is nowhere contiguous");
@@ -161,8 +162,17 @@ LogicalResult Reader::sortLoops() {
   auto kinds = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < extents.size(); ++loop) {
     bool isRow = kinds[loop] == utils::IteratorType::parallel && !rhs.strides[loop];
-    if (!isRow && (rows::isOpen(extents[loop]) || rows::isOpen(lhs.strides[loop]) || rows::isOpen(rhs.strides[loop])))
+    if (!isRow && !reach.open && (rows::isOpen(extents[loop]) || rows::isOpen(lhs.strides[loop]) || rows::isOpen(rhs.strides[loop])))
       return fail("a product has open sizes other than its rows'");
+    if (!isRow && rows::isOpen(extents[loop])) {
+      std::optional<int64_t> size = openSizeOf(loop);
+      if (!size || (kinds[loop] == utils::IteratorType::parallel && loop != lanes))
+        return fail("a product has open sizes other than its rows', its columns' and those along K");
+      if (loop == lanes)
+        chain.openColumns = rows::indexOfOpen(*size);
+      else
+        extents[loop] = *size;
+    }
     if (kinds[loop] == utils::IteratorType::reduction) {
       readPacking(loop);
       continue;
@@ -182,6 +192,19 @@ LogicalResult Reader::sortLoops() {
   return countRows();
 }
 
+/// The size that the factors have along a loop of open extent; none if that is an intermediate's.
+std::optional<int64_t> Reader::openSizeOf(unsigned loop) {
+  auto layout = rows::ArgumentSizes(chain.problem);
+  for (OpOperand *input : inputs)
+    for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(input).getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (dim && dim.getPosition() == loop && isa<BlockArgument>(input->get()))
+        if (int64_t size = layout.layoutOf(input->get()).shape[d]; rows::isOpen(size))
+          return size;
+    }
+  return std::nullopt;
+}
+
 LogicalResult Reader::countRows() {
   int64_t own = row ? extents[*row] : 1;
   chain.rows = chain.rows ? chain.rows : own;
@@ -189,20 +212,19 @@ LogicalResult Reader::countRows() {
     return fail("products have different numbers of rows");
   if (!rows::isOpen(own) || chain.openRows)
     return success();
-  auto layout = rows::ArgumentSizes(chain.problem);
-  for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(inputs[0]).getResults())) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (dim && dim.getPosition() == *row && isa<BlockArgument>(inputs[0]->get()))
-      if (int64_t size = layout.layoutOf(inputs[0]->get()).shape[d]; rows::isOpen(size))
-        chain.openRows = rows::indexOfOpen(size);
-  }
-  return chain.openRows ? success() : fail("nothing tells how many rows a product has");
+  std::optional<int64_t> size = openSizeOf(*row);
+  if (!size)
+    return fail("nothing tells how many rows a product has");
+  chain.openRows = rows::indexOfOpen(*size);
+  return success();
 }
 
 /// The block argument that a factor is converted from; null if it is something else.
 Value Reader::readFactor(Value factor, SmallVectorImpl<Operation *> &conversions) {
+  auto isScalar = [&](Value v) { return v.getParentBlock() != op.getBlock(); };
   while (Operation *from = factor.getDefiningOp()) {
-    if (from->getBlock() != op.getBlock() || from->getNumOperands() != 1 || from->getNumResults() != 1 || from->getNumRegions() ||
+    bool isOne = from->getNumOperands() == 1 || (reach.scalars && from->getNumOperands() == 2 && isScalar(from->getOperand(1)));
+    if (from->getBlock() != op.getBlock() || !isOne || from->getNumResults() != 1 || from->getNumRegions() ||
         !OpTrait::hasElementwiseMappableTraits(from))
       return {};
     conversions.insert(conversions.begin(), from);
@@ -245,7 +267,8 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
   int64_t covered = 1;
   AffineExpr last = op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults().back();
   for (unsigned loop : ofRhs) {
-    bool isColumn = !columns || covered < columns || (columns == 1 && isLastResort && last.isFunctionOfDim(loop)); // of a padded panel
+    bool isColumn =
+        !columns || covered < columns || (columns == 1 && reach.singleColumn && last.isFunctionOfDim(loop)); // of a padded panel
     if (sum.strides[loop] == covered && isColumn) {
       product.columns.push_back({extents[loop], rhs.strides[loop]});
       covered *= extents[loop];
@@ -295,7 +318,7 @@ bool Reader::hasWhole() {
 LogicalResult Reader::checkStride() {
   if (!product.apart && product.taken == 1 && !hasWhole())
     product.apart = std::exchange(product.packed, 1);
-  if ((product.apart && !isLastResort) || !(product.apart || hasWhole()))
+  if ((product.apart && !reach.apart) || !(product.apart || hasWhole()))
     return fail("a factor is strided along its columns");
   return success();
 }
@@ -317,7 +340,7 @@ LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
 
 } // namespace
 
-LogicalResult quern::contractions::readProduct(LinalgOp op, Chain &chain, Product &product, bool isLastResort,
+LogicalResult quern::contractions::readProduct(LinalgOp op, Chain &chain, Product &product, Reach reach,
                                                SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot) {
-  return Reader(op, chain, product, isLastResort, whyNot).read(sumsOf);
+  return Reader(op, chain, product, reach, whyNot).read(sumsOf);
 }

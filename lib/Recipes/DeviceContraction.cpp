@@ -12,11 +12,11 @@ using namespace quern;
 FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceContraction(func::FuncOp problem, const DeviceStrategy &strategy,
                                                                       std::string *whyNot) {
   std::string reason, first;
-  for (bool mayLieApart : {false, true}) {
+  for (auto [mayLieApart, maySingle] : {std::pair(false, false), std::pair(true, false), std::pair(true, true)}) {
     contractions::Chain chain;
     contractions::DevicePlan plan(chain, strategy);
-    if (succeeded(contractions::readChain(problem, chain, mayLieApart, reason)) &&
-        succeeded(contractions::planDeviceContraction(plan, reason)))
+    contractions::Reach reach{.apart = mayLieApart, .singleColumn = maySingle, .open = true, .scalars = true};
+    if (succeeded(contractions::readChain(problem, chain, reach, reason)) && succeeded(contractions::planDeviceContraction(plan, reason)))
       return SmallVector<func::FuncOp>{contractions::DeviceEmitter(plan).emit()};
     if (first.empty())
       first = reason;

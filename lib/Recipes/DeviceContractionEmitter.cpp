@@ -28,9 +28,11 @@ func::FuncOp DeviceEmitter::emit() {
   KernelTraits traits;
   traits.name = (problem.getName() + "_kernel").str();
   traits.plan = plan.text();
-  traits.space = plan.tiles * plan.rowGroups;
+  traits.space = (chain.openColumns ? 1 : plan.tiles) * plan.rowGroups;
   if (chain.openRows)
-    traits.factors = {*chain.openRows, plan.rowsOfGroup()};
+    traits.factors.append({*chain.openRows, plan.rowsOfGroup()});
+  if (chain.openColumns)
+    traits.factors.append({*chain.openColumns, plan.width()});
   traits.groupSize = plan.group();
   traits.subGroupSize = plan.subGroup;
   kernel = makeKernel(problem, problem, traits);
@@ -61,18 +63,22 @@ void DeviceEmitter::emitPlace() {
       part = plan.blocks == 1 ? subGroup : create<arith::DivUIOp>(subGroup, index(plan.blocks)).getResult();
   }
   Value group = create<gpu::BlockIdOp>(gpu::Dimension::x), rowGroup = index(0);
+  rowCount = index(chain.openRows ? rows::openSize(*chain.openRows) : chain.rows);
+  columnCount = index(chain.openColumns ? rows::openSize(*chain.openColumns) : chain.columns);
   bool hasRowGroups = chain.openRows || plan.rowGroups > 1;
-  if (plan.tiles > 1) {
-    tile = hasRowGroups ? create<arith::RemUIOp>(group, index(plan.tiles)).getResult() : group;
-    group = hasRowGroups ? create<arith::DivUIOp>(group, index(plan.tiles)).getResult() : index(0);
+  if (chain.openColumns || plan.tiles > 1) {
+    Value tiles = chain.openColumns ? ceilDiv(columnCount, plan.width()) : index(plan.tiles);
+    tile = hasRowGroups ? create<arith::RemUIOp>(group, tiles).getResult() : group;
+    group = hasRowGroups ? create<arith::DivUIOp>(group, tiles).getResult() : index(0);
   }
   if (hasRowGroups)
     rowGroup = group;
-  rowCount = index(chain.openRows ? rows::openSize(*chain.openRows) : chain.rows);
   firstRow = linear(0, {{rowGroup, plan.rowsOfGroup()}, {block, plan.rows}});
   for (int64_t v = 0; v < plan.vectors; ++v)
     columns.push_back(linear(v * plan.subGroup, {{tile, plan.width()}, {lane, 1}}));
 }
+
+Value DeviceEmitter::ceilDiv(Value x, int64_t y) { return create<arith::DivUIOp>(linear(y - 1, {{x, 1}}), index(y)); }
 
 /// Products whose panels have elements of one type use them one after the other.
 void DeviceEmitter::makePanels() {
@@ -101,7 +107,7 @@ Value DeviceEmitter::exists(const Point &point) {
   if (plan.hasRowTail())
     inRows = create<arith::CmpIOp>(arith::CmpIPredicate::ult, point.row, rowCount);
   if (plan.hasColumnTail())
-    inColumns = create<arith::CmpIOp>(arith::CmpIPredicate::ult, point.column, index(chain.columns));
+    inColumns = create<arith::CmpIOp>(arith::CmpIPredicate::ult, point.column, columnCount);
   return !inRows ? inColumns : !inColumns ? inRows : create<arith::AndIOp>(inRows, inColumns).getResult();
 }
 

@@ -33,9 +33,9 @@ private:
     const DeviceProduct &plan;
     Values outer;         ///< indices of all loops over K but the innermost
     Values lhsOfLane;     ///< by load of some steps: where the lane reads
-    Values lhsOfRow;      ///< by row of the block: where a step reads that is taken by itself
     Values rhsOfColumn;   ///< by vector: where the lane's column begins
     Value panel, inPanel; ///< memory, and where this part's begins for the lane; null: rhs is read where it lies
+    Value length;         ///< of each part, in steps
     Value first;          ///< the step at which the panel begins, or 0; others count from there
   };
 
@@ -65,11 +65,12 @@ private:
   void emitPanels(Current &own, Value begin, Value end, Values &sums);
   bool hasWholePanels(const Current &own) const;
   void copySteps(const Current &own, Value count);
-  void copyColumns(const Current &own);
+  void copyColumns(const Current &own, Value count);
   void emitSteps(const Current &own, Value begin, Value end, Values &sums);
   /// `count` steps from k on, whose lhs the lanes have read together; 0: a step by itself.
   void emitStep(const Current &own, Value k, int64_t count, Values &sums);
   void carry(Value begin, Value end, int64_t step, Values &sums, llvm::function_ref<void(Value)> body);
+  Values lhsOfRows(const Product &product);
   Values loadLhs(const Product &product, Value at);
   Value loadRhs(const Product &product, Value at);
   Value readRhs(const Current &own, size_t sum, int64_t vector, Value k, int64_t further);
@@ -79,7 +80,9 @@ private:
   Value converted(const Product::Factor &factor, Value v);
   Value ofLane(Value v, int64_t lane);
   Value rowOf(Value row, bool mayBeBeyond);
+  Value readable(const Product &product, Value column);
   Value least(Value x, Value y);
+  Value ceilDiv(Value x, int64_t y);
   /// The same number, which no compiler knows.
   Value hidden(Value number) { return linear(0, {{number, 1}, {zero, 1}}); }
 
@@ -88,7 +91,8 @@ private:
   mlir::func::FuncOp problem;
   Value lane, block, part;            ///< of the work-item in its sub-group, and of that in the group
   Value zero;                         ///< that no compiler knows
-  Value tile, rowCount, firstRow;     ///< and of the sub-group
+  Value rowCount, columnCount;        ///< of the problem
+  Value tile, firstRow;               ///< of the sub-group
   Values columns;                     ///< by vector: the lane's
   llvm::DenseMap<Type, Value> panels; ///< memory by the type of elements
   int64_t memories = 0;

@@ -10,7 +10,6 @@
 #include "Recipes/DeviceContractionPlan.h"
 
 #include "Recipes/Bodies.h"
-#include "Recipes/RowSize.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,7 +31,8 @@ public:
 
 private:
   int64_t mostSums() const;
-  int64_t rowCount() const { return chain.openRows ? rows::typicalExtent : chain.rows; }
+  int64_t rowCount() const { return rows::typical(chain.rows); }
+  int64_t stepCount(const Product &product) const { return rows::typical(innerSteps(product)); }
   int64_t subGroups() const { return plan.tiles * ceilDiv(rowCount(), plan.rows); }
   void chooseSubGroup();
   void chooseBlock();
@@ -70,7 +70,7 @@ void Planner::chooseBlock() {
     plan.vectors = vectors;
     int64_t highest = std::clamp<int64_t>(most / plan.perRow(), 1, mostRows);
     plan.rows = chain.openRows ? highest : ceilDiv(chain.rows, ceilDiv(chain.rows, highest));
-    plan.tiles = ceilDiv(chain.columns, plan.width());
+    plan.tiles = ceilDiv(rows::typical(chain.columns), plan.width());
     return subGroups();
   };
   int64_t vectors = 1;
@@ -92,7 +92,7 @@ void Planner::shareGroup() {
   constexpr int64_t leastSteps = 32; // of a part
   int64_t steps = 0;
   for (const Product &product : chain.products)
-    steps = std::max(steps, innerSteps(product));
+    steps = std::max(steps, stepCount(product));
   while (2 * plan.parts * plan.blocks <= most && subGroups() * plan.parts < enoughSubGroups && steps / (2 * plan.parts) >= leastSteps)
     plan.parts *= 2;
   constexpr int64_t inlineOps = 6;
@@ -106,7 +106,7 @@ void Planner::chooseSteps() {
   constexpr int64_t fewest = 4;
   for (const Product &product : chain.products) {
     DeviceProduct &own = plan.products.emplace_back();
-    int64_t count = innerSteps(product), reads = plan.vectors * static_cast<int64_t>(product.sums.size());
+    int64_t count = stepCount(product), reads = plan.vectors * static_cast<int64_t>(product.sums.size());
     int64_t opsOfRead = plan.rows * product.taken * (isa<FloatType>(product.sumType()) ? 1 : 2);
     auto fits = [&](int64_t steps) {
       return steps <= std::min(plan.subGroup, count) && steps * reads <= mostReads && steps * reads * opsOfRead <= mostOps;
@@ -115,7 +115,7 @@ void Planner::chooseSteps() {
     while (!isAcross && fits(2 * own.steps))
       own.steps *= 2;
     for (int64_t fewer = own.steps; fewer >= fewest; fewer /= 2)
-      if (count % fewer == 0) {
+      if (isWhole(product, fewer)) {
         own.steps = fewer;
         break;
       }
@@ -126,14 +126,15 @@ void Planner::chooseSteps() {
 void Planner::choosePanels() {
   constexpr int64_t shareOfMemory = 4, most = 64;
   for (auto [product, own] : llvm::zip_equal(chain.products, plan.products)) {
-    int64_t unit = product.apart ? std::max(own.steps, plan.subGroup) : own.steps, count = innerSteps(product);
-    own.length = plan.parts == 1 ? count : ceilDiv(ceilDiv(count, plan.parts), unit) * unit;
+    int64_t count = stepCount(product);
+    own.unit = product.apart ? std::max(own.steps, plan.subGroup) : own.steps;
+    own.length = plan.parts == 1 ? count : ceilDiv(ceilDiv(count, plan.parts), own.unit) * own.unit;
     if (plan.blocks == 1 && !product.apart)
       continue;
     int64_t bytes = product.packed == 1 ? bytesOf(chain.sumType()) : product.packed * bytesOf(product.rhs.element());
     own.pitch = static_cast<int64_t>(product.sums.size()) * plan.width() + (product.apart ? 1 : 0); // odd: lanes write to different banks
-    int64_t units = std::min(most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.pitch * bytes)) / unit;
-    own.panel = std::clamp<int64_t>(units, 1, ceilDiv(own.length, unit)) * unit;
+    int64_t units = std::min(most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.pitch * bytes)) / own.unit;
+    own.panel = std::clamp<int64_t>(units, 1, ceilDiv(own.length, own.unit)) * own.unit;
   }
 }
 
@@ -156,14 +157,17 @@ std::string DevicePlan::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
   auto several = [](size_t count) { return count > 1 ? "s" : ""; };
-  os << "contraction: " << (chain.openRows ? "?" : std::to_string(chain.rows)) << 'x' << chain.columns << ", " << chain.products.size()
-     << " product" << several(chain.products.size()) << " into " << chain.accumulators.size() << " accumulator"
-     << several(chain.accumulators.size()) << "; sub-groups of " << subGroup << " with " << rows << " x " << width() << " points, "
-     << blocks << " below each other x " << parts << " along K in groups of " << group() << ", " << tiles << " tiles x ";
-  if (chain.openRows)
-    os << "ceil(size " << *chain.openRows << " / " << rowsOfGroup() << ')';
-  else
-    os << rowGroups;
+  os << "contraction: " << (chain.openRows ? "?" : std::to_string(chain.rows)) << 'x'
+     << (chain.openColumns ? "?" : std::to_string(chain.columns)) << ", " << chain.products.size() << " product"
+     << several(chain.products.size()) << " into " << chain.accumulators.size() << " accumulator" << several(chain.accumulators.size())
+     << "; sub-groups of " << subGroup << " with " << rows << " x " << width() << " points, " << blocks << " below each other x " << parts
+     << " along K in groups of " << group() << ", ";
+  auto count = [&](std::optional<int64_t> open, int64_t divisor, int64_t number) {
+    open ? os << "ceil(size " << *open << " / " << divisor << ')' : os << number;
+  };
+  count(chain.openColumns, width(), tiles);
+  os << " tiles x ";
+  count(chain.openRows, rowsOfGroup(), rowGroups);
   os << "; steps of " << products[0].steps;
   if (products[0].panel)
     os << ", rhs through memory by " << products[0].panel << " steps";

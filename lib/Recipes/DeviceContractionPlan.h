@@ -13,13 +13,15 @@
 
 #include "Recipes/ContractionChain.h"
 #include "Recipes/DeviceStrategy.h"
+#include "Recipes/RowSize.h"
 
 namespace quern::contractions {
 
 /// How a product goes along K.
 struct DeviceProduct {
   int64_t steps = 1;  ///< of the innermost loop, for which the lanes read lhs at once; the other lanes read other rows
-  int64_t length = 1; ///< of each part, in steps; the last one may be shorter
+  int64_t unit = 1;   ///< of steps, which parts and panels are whole numbers of, but for the last ones
+  int64_t length = 1; ///< of each part, in steps; the last one may be shorter. Of an open number of steps what is usual
   int64_t panel = 0;  ///< steps of rhs that are copied to memory of the group at a time; 0: rhs is read where it lies
   int64_t pitch = 0;  ///< elements of the panel from a step to the next
 };
@@ -34,7 +36,7 @@ struct DevicePlan {
   int64_t vectors = 1;       ///< columns of a work-item for each accumulator, subGroup apart
   int64_t blocks = 1;        ///< of a group, below each other
   int64_t parts = 1;         ///< of K
-  int64_t tiles = 1;         ///< of columns
+  int64_t tiles = 1;         ///< of columns; not of an open number of them
   int64_t rowGroups = 1;     ///< groups below each other; not of an open number of rows
   bool isOverMemory = false; ///< sums go through memory of the group to the elementwise ops, which are then compiled once
   llvm::SmallVector<DeviceProduct, 4> products;
@@ -44,14 +46,19 @@ struct DevicePlan {
   int64_t rowsOfGroup() const { return rows * blocks; }
   int64_t perRow() const { return static_cast<int64_t>(chain.accumulators.size()) * vectors; } ///< sums
   bool hasRowTail() const { return chain.openRows || chain.rows % rowsOfGroup(); }
-  bool hasColumnTail() const { return chain.columns % width(); }
+  bool hasColumnTail() const { return chain.openColumns || chain.columns % width(); }
+  /// Lanes may have columns that rhs does not.
+  bool readsBeyond(const Product &product) const { return chain.openColumns || tiles * width() > product.readable; }
   /// Elements of the memory that sums go through.
   int64_t sumElements() const { return blocks * parts * rows * perRow() * subGroup; }
   std::string text() const; ///< one line
 };
 
-/// Steps along the innermost loop over K.
+/// Steps along the innermost loop over K, which may be open.
 inline int64_t innerSteps(const Product &product) { return product.reduced.empty() ? 1 : product.reduced.back().extent; }
+inline bool isWhole(const Product &product, int64_t steps) {
+  return !rows::isOpen(innerSteps(product)) && innerSteps(product) % steps == 0;
+}
 
 /// Decides everything. Fails with a reason where sums do not fit the registers of a work-item.
 mlir::LogicalResult planDeviceContraction(DevicePlan &plan, std::string &whyNot);

@@ -42,6 +42,10 @@ static int64_t stepOf(const Product &product, bool isLhs) {
 void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
   const Product &product = chain.products[number];
   Current own{product, plan.products[number], {}, {}, {}, {}, {}, {}, index(0)};
+  bool isOpen = rows::isOpen(innerSteps(product));
+  own.length = index(isOpen ? innerSteps(product) : own.plan.length);
+  if (isOpen && plan.parts > 1)
+    own.length = linear(0, {{ceilDiv(own.length, plan.parts * own.plan.unit), own.plan.unit}});
   findFactors(own);
   ArrayRef<Product::Reduced> outer = product.reduced;
   outer = outer.empty() ? outer : outer.drop_back();
@@ -77,9 +81,6 @@ void DeviceEmitter::findFactors(Current &own) {
     Value at = rowOf(linear(row, {{firstRow, 1}, {laneRow, 1}}), row + rowsOfLoad > plan.rows);
     own.lhsOfLane.push_back(linear(product.lhs.offset, {{at, product.lhsRow}, {laneStep, stepOf(product, true)}}));
   }
-  if (innerSteps(product) % steps)
-    for (int64_t row = 0; row < plan.rows; ++row)
-      own.lhsOfRow.push_back(linear(product.lhs.offset, {{rowOf(linear(row, {{firstRow, 1}}), false), product.lhsRow}}));
   for (int64_t v = 0; v < plan.vectors; ++v)
     own.rhsOfColumn.push_back(columnOfLane(product, v));
   if (!own.plan.panel)
@@ -88,10 +89,23 @@ void DeviceEmitter::findFactors(Current &own) {
   own.inPanel = linear(0, {{part, own.plan.panel * own.plan.pitch}, {product.apart ? index(0) : lane, 1}});
 }
 
+/// Where a step reads that is taken by itself: computed there, since registers are few in the loop in front of it.
+DeviceEmitter::Values DeviceEmitter::lhsOfRows(const Product &product) {
+  Values rows;
+  for (int64_t row = 0; row < plan.rows; ++row)
+    rows.push_back(linear(product.lhs.offset, {{rowOf(linear(row, {{firstRow, 1}}), false), product.lhsRow}}));
+  return rows;
+}
+
+/// A column of rhs, or the last one.
+Value DeviceEmitter::readable(const Product &product, Value column) {
+  return least(column, chain.openColumns ? linear(-1, {{columnCount, 1}}) : index(product.readable - 1));
+}
+
 /// As a number for the sub-group and the lane's own, wherever its columns are neighbours: that is how consumers see it.
 Value DeviceEmitter::columnOfLane(const Product &product, int64_t vector) {
-  if (plan.tiles * plan.width() > product.readable)
-    return columnAddress(product, least(columns[vector], index(product.readable - 1)));
+  if (plan.readsBeyond(product))
+    return columnAddress(product, readable(product, columns[vector]));
   if (product.columns.empty() || (product.columns.size() > 1 && product.columns[0].extent % plan.subGroup))
     return columnAddress(product, columns[vector]);
   Value first = columnAddress(product, linear(vector * plan.subGroup, {{tile, plan.width()}}));
@@ -115,9 +129,9 @@ void DeviceEmitter::emitPart(Current &own, Values &sums) {
   Value begin = index(0), end = index(innerSteps(own.product));
   if (plan.parts > 1) {
     bool areEven = own.plan.length * plan.parts == innerSteps(own.product);
-    begin = linear(0, {{part, own.plan.length}});
+    begin = !rows::isOpen(innerSteps(own.product)) ? linear(0, {{part, own.plan.length}}) : shared<arith::MulIOp>(part, own.length);
     begin = areEven ? begin : least(begin, end);
-    Value next = linear(own.plan.length, {{begin, 1}});
+    Value next = linear(0, {{begin, 1}, {own.length, 1}});
     end = areEven ? next : least(next, end);
   }
   if (own.plan.panel)
@@ -127,13 +141,13 @@ void DeviceEmitter::emitPart(Current &own, Values &sums) {
 
 void DeviceEmitter::emitPanels(Current &own, Value begin, Value end, Values &sums) {
   int64_t steps = own.plan.panel;
-  carry(index(0), index(own.plan.length), steps, sums, [&](Value at) {
+  carry(index(0), own.length, steps, sums, [&](Value at) {
     own.first = linear(0, {{begin, 1}, {at, 1}});
     Value count = index(steps);
     if (!hasWholePanels(own))
       count = difference(least(linear(steps, {{own.first, 1}}), end), least(own.first, end));
     if (own.product.apart)
-      copyColumns(own);
+      copyColumns(own, count);
     else
       copySteps(own, count);
     create<gpu::BarrierOp>();
@@ -164,28 +178,36 @@ void DeviceEmitter::copySteps(const Current &own, Value count) {
   forRange(block, hidden(count), copyStep, plan.blocks);
 }
 
-/// Lanes lie along K; steps beyond the last one repeat it.
-void DeviceEmitter::copyColumns(const Current &own) {
+/// Lanes lie along K; steps beyond the last one repeat it. Which they are differs from step to step, so that all of a panel would take many
+/// registers.
+void DeviceEmitter::copyColumns(const Current &own, Value count) {
   const Product &product = own.product;
+  bool areWhole = hasWholePanels(own);
+  int64_t together = own.plan.panel;
+  while (!areWhole && together > 4 * plan.subGroup && together % (2 * plan.subGroup) == 0)
+    together /= 2;
   auto copyColumn = [&](Value column) {
     Value at = linear(0, {{tile, plan.width()}, {column, 1}});
-    if (plan.tiles * plan.width() > product.readable)
-      at = least(at, index(product.readable - 1));
+    if (plan.readsBeyond(product))
+      at = readable(product, at);
     llvm::SmallVector<Term> terms{{columnAddress(product, at), 1}};
     for (auto [outer, loop] : llvm::zip(own.outer, product.reduced))
       terms.push_back({outer, loop.rhs});
     Value start = linear(0, terms);
-    for (int64_t step = 0; step < own.plan.panel; step += plan.subGroup) {
-      Value inPanel = linear(step, {{lane, 1}});
-      Value k = linear(0, {{own.first, 1}, {inPanel, 1}});
-      if (!hasWholePanels(own))
-        k = least(k, index(innerSteps(product) - 1));
-      for (size_t sum = 0; sum < product.sums.size(); ++sum) {
-        Value word = loadRhs(product, linear(product.sums[sum].offset, {{start, 1}, {k, stepOf(product, false)}}));
-        Value place = linear(static_cast<int64_t>(sum) * plan.width(), {{own.inPanel, 1}, {inPanel, own.plan.pitch}, {column, 1}});
-        create<memref::StoreOp>(word, own.panel, ValueRange{place});
+    auto copy = [&](Value first) {
+      for (int64_t step = 0; step < together; step += plan.subGroup) {
+        Value inPanel = linear(step, {{lane, 1}, {first, 1}});
+        Value k = linear(0, {{own.first, 1}, {inPanel, 1}});
+        if (!areWhole)
+          k = least(k, linear(-1, {{index(innerSteps(product)), 1}}));
+        for (size_t sum = 0; sum < product.sums.size(); ++sum) {
+          Value word = loadRhs(product, linear(product.sums[sum].offset, {{start, 1}, {k, stepOf(product, false)}}));
+          Value place = linear(static_cast<int64_t>(sum) * plan.width(), {{own.inPanel, 1}, {inPanel, own.plan.pitch}, {column, 1}});
+          create<memref::StoreOp>(word, own.panel, ValueRange{place});
+        }
       }
-    }
+    };
+    areWhole ? copy(index(0)) : forRange(index(0), hidden(count), copy, together);
   };
   forRange(block, hidden(index(plan.width())), copyColumn, plan.blocks);
 }
@@ -194,7 +216,7 @@ void DeviceEmitter::copyColumns(const Current &own) {
 void DeviceEmitter::emitSteps(const Current &own, Value begin, Value end, Values &sums) {
   int64_t steps = own.plan.steps;
   Value whole = end;
-  if (innerSteps(own.product) % steps)
+  if (!isWhole(own.product, steps))
     whole = difference(end, create<arith::RemUIOp>(difference(end, begin), index(steps)));
   carry(begin, whole, steps, sums, [&](Value k) { emitStep(own, k, steps, sums); });
   if (whole != end)
@@ -218,7 +240,7 @@ void DeviceEmitter::emitStep(const Current &own, Value k, int64_t count, Values 
   bool isFma = isa<FloatType>(product.sumType()) && product.mayContract;
   int64_t ofLhs = stepOf(product, true), rowsOfLoad = count ? plan.subGroup / count : 1;
   SmallVector<Values, 8> lhs;
-  for (Value start : count ? own.lhsOfLane : own.lhsOfRow) {
+  for (Value start : count ? own.lhsOfLane : lhsOfRows(product)) {
     llvm::SmallVector<Term> terms{{start, 1}, {own.first, ofLhs}, {k, ofLhs}};
     for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
       terms.push_back({at, loop.lhs});
@@ -261,13 +283,18 @@ Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Val
   llvm::SmallVector<Term> terms{{own.rhsOfColumn[vector], 1}, {k, stepOf(product, false)}};
   for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
     terms.push_back({at, loop.rhs});
-  return loadRhs(product, linear(product.sums[sum].offset + further * stepOf(product, false), terms));
+  if (!rows::isOpen(stepOf(product, false)))
+    return loadRhs(product, linear(product.sums[sum].offset + further * stepOf(product, false), terms));
+  terms[1].value = linear(further, {{k, 1}});
+  return loadRhs(product, linear(product.sums[sum].offset, terms));
 }
 
 Value DeviceEmitter::converted(const Product::Factor &factor, Value v) {
   for (Operation *op : factor.conversions) {
     IRMapping map;
     map.map(op->getOperand(0), v);
+    for (Value scalar : op->getOperands().drop_front())
+      map.map(scalar, captured(scalar));
     v = b.clone(*op, map)->getResult(0);
   }
   return v;

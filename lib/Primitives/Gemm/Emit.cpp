@@ -78,7 +78,11 @@ Value GemmEmitter::product(OpBuilder &at, Location loc, Value left, Value right)
 Operand GemmEmitter::emitSums() {
   Type type = isFloat ? Type(b.getF32Type()) : Type(b.getI32Type());
   int64_t m = gemm.dst.dims[0], n = gemm.dst.dims[1], k = gemm.src.dims[1];
-  Operand sums{function.alloc({m, n}, type, function.find(arg::dst), {0, 1}), mapOf({0, 1}, 3)};
+  // In the order of dst, so that what is contiguous there is contiguous here.
+  bool isTransposed = gemm.dst.strides[0] == 1 && gemm.dst.strides[1] != 1 && m != 1 && n != 1;
+  unsigned outer = isTransposed ? 1 : 0, inner = 1 - outer;
+  SmallVector<int64_t, 2> shape{gemm.dst.dims[outer], gemm.dst.dims[inner]};
+  Operand sums{function.alloc(shape, type, function.find(arg::dst), {outer, inner}), mapOf({outer, inner}, 3)};
   Value zero = arith::ConstantOp::create(b, function.loc, b.getZeroAttr(type));
   linalg::FillOp::create(b, function.loc, zero, sums.memref);
   constexpr auto parallel = utils::IteratorType::parallel, reduction = utils::IteratorType::reduction;
@@ -90,7 +94,7 @@ Operand GemmEmitter::emitSums() {
                        return arith::AddFOp::create(at, loc, sum, term, licence);
                      return arith::AddIOp::create(at, loc, sum, term);
                    });
-  return {sums.memref, mapOf({0, 1}, 2)};
+  return {sums.memref, mapOf({outer, inner}, 2)};
 }
 
 /// An alpha of 0 leaves the product out, whatever it is.

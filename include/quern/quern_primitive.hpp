@@ -129,7 +129,8 @@ protected:
       handles.push_back(desc.get());
     return handles;
   }
-  void accept(quern_status_t status, quern_primitive_desc_t created, bool allow_empty) {
+  /// `created` is what the call that gave `status` sets, in whatever order a compiler evaluates arguments.
+  void accept(quern_status_t status, const quern_primitive_desc_t &created, bool allow_empty) {
     if (!allow_empty)
       error::wrap_c_api(status, "could not create a primitive descriptor");
     if (created)

@@ -2,7 +2,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# run.sh install|moved|pkgconfig|readme|cmake|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install` installs
+# run.sh install|moved|pkgconfig|readme|cmake|gcc|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install` installs
 # BUILD into BUILD/test-install; the others use that as a stranger would, from folders of their own.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -47,6 +47,18 @@ case "$1" in
     "$work/cmake/use-quern"
     "$work/cmake/use-compiler"
     ;;
+  gcc)
+    # The C++ interface by another compiler, which evaluates arguments from the last to the first.
+    if ! command -v g++ > /dev/null; then
+      echo "there is no g++" >&2
+      exit 77
+    fi
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+    # shellcheck disable=SC2046
+    g++ -std=c++17 -Wall -Wextra -Werror "$here/cmake/main.cpp" $(pkg-config --cflags --libs quern) \
+      "-Wl,-rpath,$(pkg-config --variable=libdir quern)" -o "$work/by-gcc"
+    "$work/by-gcc"
+    ;;
   moved)
     # The tree may be moved as a whole.
     rm -rf "$work/moved"
@@ -79,7 +91,7 @@ case "$1" in
     done
     ;;
   *)
-    echo "usage: run.sh install|moved|pkgconfig|readme|cmake|dnnl|dnnl-cmake BUILD" >&2
+    echo "usage: run.sh install|moved|pkgconfig|readme|cmake|gcc|dnnl|dnnl-cmake BUILD" >&2
     exit 2
     ;;
 esac

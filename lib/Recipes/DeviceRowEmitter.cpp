@@ -20,25 +20,27 @@ using namespace quern::rows;
 /// Takes the index of the row, of dims of a number of points, apart: in 32 bits where they suffice, since devices divide longer numbers
 /// piece by piece.
 void DeviceRowEmitter::emitStaticIndices(Value row) {
-  bool isShort = plan.order.size() > 1 && llvm::alignTo(plan.count, plan.rows) < INT32_MAX;
+  bool isShort = (plan.order.size() > 1 || isNarrow) && llvm::alignTo(plan.count, plan.rows) < INT32_MAX;
   Type type = isShort ? Type(b.getI32Type()) : Type(b.getIndexType());
-  if (isShort)
+  if (isShort && row.getType() != type)
     row = create<arith::IndexCastUIOp>(type, row);
   for (size_t i = plan.order.size(); i-- > 0;) {
     unsigned d = plan.order[i];
     Value extent = constant(b.getIntegerAttr(type, chain.dims[d].extent));
     Value at = i == 0 ? row : create<arith::RemUIOp>(row, extent).getResult();
-    parallel[d] = isShort ? create<arith::IndexCastUIOp>(b.getIndexType(), at).getResult() : at;
+    parallel[d] = isShort && !isNarrow ? create<arith::IndexCastUIOp>(b.getIndexType(), at).getResult() : at;
     if (i)
       row = create<arith::DivUIOp>(row, extent);
   }
   if (plan.rowsFollowLanes())
-    parallel[plan.order.back()] = add(parallel[plan.order.back()], laneOfItem());
+    parallel[plan.order.back()] = add(parallel[plan.order.back()], narrowed(laneOfItem()));
 }
 
 Value DeviceRowEmitter::laneOfItem() { return create<gpu::LaneIdOp>(IntegerAttr()); }
 
 Value DeviceRowEmitter::subGroupOfItem() { return create<gpu::SubgroupIdOp>(IntegerAttr()); }
+
+Value DeviceRowEmitter::narrowed(Value v) { return isNarrow ? create<arith::IndexCastUIOp>(b.getI32Type(), v).getResult() : v; }
 
 /// Which row a work-item is on, and where along it.
 void DeviceRowEmitter::emitPlace() {
@@ -53,7 +55,7 @@ void DeviceRowEmitter::emitPlace() {
   else if (plan.rows > 1)
     inGroup = isOfSubGroup ? subGroupOfItem() : local;
   parallel.assign(chain.dims.size(), Value());
-  auto rowOf = [&](Value group) { return plan.rows > 1 ? add(scaled(group, plan.rows), inGroup) : group; };
+  auto rowOf = [&](Value group) { return plan.rows > 1 ? add(scaled(narrowed(group), plan.rows), narrowed(inGroup)) : narrowed(group); };
   Value rest = block;
   if (plan.openDim < 0) {
     bool hasOpen = !plan.factors.empty();
@@ -62,7 +64,7 @@ void DeviceRowEmitter::emitPlace() {
       rest = create<arith::DivUIOp>(block, index(plan.space));
     Value row = rowOf(group);
     if (plan.count % plan.rows)
-      exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, row, index(plan.count));
+      exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, row, number(plan.count, row));
     emitStaticIndices(row);
   } else {
     emitStaticIndices(index(0));
@@ -94,7 +96,7 @@ Value DeviceRowEmitter::isRow() {
       }
     if (!sum)
       continue;
-    Value within = create<arith::CmpIOp>(arith::CmpIPredicate::ult, sum, index(extent));
+    Value within = create<arith::CmpIOp>(arith::CmpIPredicate::ult, sum, number(extent, sum));
     is = is ? create<arith::AndIOp>(is, within).getResult() : within;
   }
   return is;
@@ -130,12 +132,12 @@ void DeviceRowEmitter::emitStep(Value at, int64_t count, bool isCut, Values &acc
     stepValues.clear();
     places.clear();
     positions.clear();
-    position = at;
+    position = !at || plan.items == 1 ? at : add(at, item);
     cutSlot = -1;
   }
   if (isCut && cutSlot < 0) {
     cutSlot = count - 1;
-    inRow = create<arith::CmpIOp>(arith::CmpIPredicate::ult, positionOf(~cutSlot), index(chain.rowExtent));
+    inRow = create<arith::CmpIOp>(arith::CmpIPredicate::ult, positionOf(cutSlot), index(chain.rowExtent));
   }
   for (int64_t slot = 0; slot < count; ++slot) {
     size_t next = 0;
@@ -201,13 +203,16 @@ void DeviceRowEmitter::emitSweep() {
   if (plan.isHeld) {
     emitStep(Value(), plan.slots, length % plan.items, accumulators);
   } else if (isOpen(length)) {
-    emitLoop(item, index(length), plan.items, 1, accumulators);
+    Value whole = scaled(create<arith::DivUIOp>(index(length), index(plan.items)), plan.items);
+    emitLoop(index(0), whole, plan.items, 1, accumulators);
+    if (plan.items > 1)
+      emitStep(whole, 1, /*isCut=*/true, accumulators);
   } else {
     int64_t whole = length / plan.step() * plan.step(), rest = length - whole;
     if (whole)
-      emitLoop(item, index(whole), plan.step(), plan.slots, accumulators);
+      emitLoop(index(0), index(whole), plan.step(), plan.slots, accumulators);
     if (rest)
-      emitStep(add(item, index(whole)), llvm::divideCeil(rest, plan.items), rest % plan.items, accumulators);
+      emitStep(index(whole), llvm::divideCeil(rest, plan.items), rest % plan.items, accumulators);
   }
   finishReductions(accumulators);
 }
@@ -306,6 +311,10 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   b.setInsertionPointToStart(&kernel.function.getBody().front());
   first = create<func::ReturnOp>();
   b.setInsertionPoint(first);
+  isNarrow = plan.share == RowShare::Item && plan.factors.empty() && llvm::all_of(kernel.function.getArgumentTypes(), [](Type argument) {
+               auto type = dyn_cast<MemRefType>(argument);
+               return !type || (type.hasStaticShape() && type.getNumElements() < INT32_MAX);
+             });
   emitPlace();
   // Constants and what all rows need stand in front of the test.
   first = local.getDefiningOp();

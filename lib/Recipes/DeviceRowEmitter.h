@@ -36,6 +36,7 @@ private:
   void emitPlace();
   void emitStaticIndices(Value row);
   Value isRow();
+  Value narrowed(Value v);
   Value laneOfItem();
   Value subGroupOfItem();
 
@@ -68,6 +69,7 @@ private:
   // Memory.
   Value constant(mlir::TypedAttr attr);
   Value index(int64_t value);
+  Value number(int64_t value, Value other);
   Value add(Value a, Value c);
   Value scaled(Value v, int64_t by);
   Value walk(Value at, const Walk &way);
@@ -100,7 +102,8 @@ private:
   Value position;                       ///< of the step's first slot; null: the work-item's first of the row
   Value inRow;                          ///< of the step's last slot, where not all work-items have one
   int64_t cutSlot = -1;                 ///< that slot
-  int64_t memories = 0;                 ///< variables of the group
+  bool isNarrow = false; ///< rows are counted in 32 bits: gathers of such offsets are half as many where vectors are made of work-items
+  int64_t memories = 0;  ///< variables of the group
 
   std::map<int64_t, Value> indices;
   llvm::DenseMap<mlir::Attribute, Value> constants;

@@ -29,11 +29,13 @@ namespace {
 
 class Planner {
 public:
-  explicit Planner(DeviceRowPlan &plan) : plan(plan), chain(plan.chain), strategy(plan.strategy) {}
+  explicit Planner(DeviceRowPlan &plan)
+      : plan(plan), chain(plan.chain), strategy(plan.strategy), isVectorized(!plan.strategy.vectorBytes) {}
   LogicalResult run(std::string &whyNot);
 
 private:
   bool isProduct() const;
+  bool hasFunctions() const;
   void numberSweeps();
   int64_t bytesSideBySide(int dim);
   int64_t bytesOfPosition();
@@ -44,6 +46,7 @@ private:
   DeviceRowPlan &plan;
   RowChain &chain;
   const DeviceStrategy &strategy;
+  const bool isVectorized; ///< a thread runs a group, and an instruction a sub-group
   int vectorDim = -1;
 };
 
@@ -56,6 +59,14 @@ bool Planner::isProduct() const {
     return access.isMemoryRead() && !access.row.isStill() && isAgain;
   };
   return llvm::any_of(chain.stages, [&](const Stage &stage) { return stage.reduces && llvm::count_if(stage.ins, isShared) > 1; });
+}
+
+/// Whether an element of a row takes exp or the like.
+bool Planner::hasFunctions() const {
+  return llvm::any_of(chain.stages, [](Stage &stage) {
+    return (stage.reduces || stage.isElementwise()) &&
+           llvm::any_of(stage.op.getBlock()->getOperations(), [](Operation &op) { return op.getName().getDialectNamespace() == "math"; });
+  });
 }
 
 /// The number of sweeps is the depth of dependent reductions; results that are elements are written in the last one.
@@ -71,14 +82,19 @@ void Planner::numberSweeps() {
   }
 }
 
-/// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row.
+/// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row. Where a row is swept from a cache, what
+/// it reads counts once, and what it writes twice: a line of which a part is written is read as well.
 int64_t Planner::bytesSideBySide(int dim) {
   int64_t bytes = 0;
+  llvm::SmallDenseSet<Value> known;
   chain.forEachAccess([&](Stage &stage, Access &access) {
     if (stage.perRow || !access.isArgument() || access.producer >= 0)
       return;
+    bool isWrite = llvm::any_of(stage.outs, [&](const Access &out) { return &out == &access; });
     bool isAdjacent = dim < 0 ? access.row.step() == 1 : access.strides[dim] == 1;
-    bytes += isAdjacent ? bytesOf(access.elementType()) : 0;
+    if (!isAdjacent || (isVectorized && !isWrite && !known.insert(access.base).second))
+      return;
+    bytes += bytesOf(access.elementType()) * (isVectorized && isWrite ? 2 : 1);
   });
   return bytes;
 }
@@ -101,14 +117,16 @@ int64_t Planner::bytesOfPosition() {
 }
 
 /// A sub-group if it can hold a row, else the smallest group that can hold it in few registers, else the greatest one, which holds it or
-/// sweeps over it.
+/// sweeps over it. Where one thread runs a group, always a sub-group: a group would store at each barrier what it holds, for nothing.
 void Planner::shareAlongRow() {
   constexpr int64_t ofSubGroup = 16, ofGroup = 8, ofStep = 4;
   int64_t length = typical(chain.rowExtent), bytes = bytesOfPosition();
   int64_t most = std::max<int64_t>(1, strategy.heldBytes / bytes);
   auto slotsOf = [&](int64_t items) { return static_cast<int64_t>(llvm::divideCeil(length, items)); };
   bool isKnown = !isOpen(chain.rowExtent);
-  if (isKnown && slotsOf(plan.subGroup) <= std::min(most, ofSubGroup)) {
+  if (isVectorized)
+    most = ofSubGroup;
+  if (isVectorized || (isKnown && slotsOf(plan.subGroup) <= std::min(most, ofSubGroup))) {
     plan.share = RowShare::SubGroup;
     plan.items = plan.subGroup;
     plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));
@@ -121,7 +139,7 @@ void Planner::shareAlongRow() {
     plan.group = plan.items;
   }
   plan.slots = slotsOf(plan.items);
-  if (plan.slots > most && plan.slots <= 2 * most && llvm::is_contained(strategy.subGroupSizes, 8)) {
+  if (!isVectorized && plan.slots > most && plan.slots <= 2 * most && llvm::is_contained(strategy.subGroupSizes, 8)) {
     plan.subGroup = 8;
     most *= 2;
   }
@@ -158,6 +176,10 @@ void Planner::countRows() {
   }
   if (auto *inner = llvm::find(plan.order, static_cast<unsigned>(vectorDim)); inner != plan.order.end())
     std::rotate(inner, inner + 1, plan.order.end());
+  constexpr int64_t manyGroups = 64;
+  if (isVectorized && open < 0 && plan.isAlongRow()) // each a thread's, for all threads of a processor
+    while (plan.rows > 1 && plan.count < manyGroups * plan.rows)
+      plan.rows /= 2, plan.group /= 2;
   if (open >= 0 && plan.count == 1)
     plan.openDim = open;
   else if (plan.count < plan.rows) { // no rows to share a group
@@ -189,7 +211,11 @@ LogicalResult Planner::run(std::string &whyNot) {
       best = bytes;
       vectorDim = d;
     }
-  bool wouldIdle = chain.rowExtent < plan.subGroup; // lanes of a sub-group; the lines that it reads are the same either way
+  // Without functions, short vectors of which some lanes idle take less than gathering rows for all lanes.
+  bool isSmall = isVectorized && chain.rowExtent < plan.subGroup && 2 * chain.rowExtent >= 8 && !hasFunctions();
+  if (vectorDim < 0 && isSmall && llvm::is_contained(strategy.subGroupSizes, 8))
+    plan.subGroup = 8;
+  bool wouldIdle = chain.rowExtent < plan.subGroup && !isSmall; // lanes of a sub-group; the lines that it reads are the same either way
   if (vectorDim < 0 && !wouldIdle)
     shareAlongRow();
   else

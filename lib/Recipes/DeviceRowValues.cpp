@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -71,20 +72,25 @@ Value DeviceRowEmitter::index(int64_t value) {
   return indices[value] = made;
 }
 
+/// A number in the type of indices like `other`: of 32 bits, or any.
+Value DeviceRowEmitter::number(int64_t value, Value other) {
+  return isa<IndexType>(other.getType()) ? index(value) : constant(b.getIntegerAttr(other.getType(), value));
+}
+
 Value DeviceRowEmitter::add(Value a, Value c) { return create<arith::AddIOp>(a, c, arith::IntegerOverflowFlags::nsw); }
 
 Value DeviceRowEmitter::scaled(Value v, int64_t by) {
-  return by == 1 ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
+  return by == 1 ? v : create<arith::MulIOp>(v, number(by, v), arith::IntegerOverflowFlags::nsw).getResult();
 }
 
 /// Where index `at` of a loop lies, from the loop's start.
 Value DeviceRowEmitter::walk(Value at, const Walk &way) {
   Value sum;
   for (const Digit &digit : way.digits()) {
-    Value from = digit.shift ? add(at, index(digit.shift)) : at;
-    Value term = digit.unit == 1 ? from : create<arith::DivUIOp>(from, index(digit.unit)).getResult();
+    Value from = digit.shift ? add(at, number(digit.shift, at)) : at;
+    Value term = digit.unit == 1 ? from : create<arith::DivUIOp>(from, number(digit.unit, at)).getResult();
     if (digit.modulus)
-      term = create<arith::RemUIOp>(term, index(digit.modulus));
+      term = create<arith::RemUIOp>(term, number(digit.modulus, at));
     term = scaled(term, digit.stride);
     sum = sum ? add(sum, term) : term;
   }
@@ -96,27 +102,30 @@ Value DeviceRowEmitter::rowBase(const Access &access) {
   Value &base = rowBases[{access.offset, access.strides, access.curves}];
   if (!base)
     base = before(sweepLoop, [&] {
-      Value sum = access.offset ? index(access.offset) : Value();
+      Value sum;
       auto include = [&](Value term) { sum = sum ? add(sum, term) : term; };
       for (auto [at, stride] : llvm::zip_equal(parallel, access.strides))
         if (stride)
           include(scaled(at, stride));
       for (auto &[dim, way] : access.curves)
         include(walk(parallel[dim], way));
-      return sum ? sum : index(0);
+      if (!sum)
+        return index(access.offset);
+      if (access.offset)
+        include(number(access.offset, sum));
+      return isa<IndexType>(sum.getType()) ? sum : create<arith::IndexCastOp>(b.getIndexType(), sum).getResult();
     });
   return base;
 }
 
-/// Of a slot, along the row; the cut one is held within it. ~slot: as it would be without.
+/// Of a slot, along the row.
 Value DeviceRowEmitter::positionOf(int64_t slot) {
-  if (auto known = positions.find(slot); known != positions.end())
-    return known->second;
-  int64_t apart = (slot < 0 ? ~slot : slot) * plan.items;
-  Value start = position ? position : item, at = apart ? add(start, index(apart)) : start;
-  if (slot >= 0 && slot == cutSlot)
-    at = create<arith::MinUIOp>(at, index(chain.rowExtent - 1));
-  return positions[slot] = at;
+  Value &known = positions[slot];
+  if (!known) {
+    Value start = position ? position : item;
+    known = slot ? add(start, index(slot * plan.items)) : start;
+  }
+  return known;
 }
 
 Value DeviceRowEmitter::place(const Access &access, int64_t slot) {
@@ -126,7 +135,7 @@ Value DeviceRowEmitter::place(const Access &access, int64_t slot) {
     return known;
   if (isStill)
     return known = rowBase(access);
-  if (slot && slot != cutSlot && access.row.isLinear() && !isOpen(access.row.step()))
+  if (slot && access.row.isLinear() && !isOpen(access.row.step()))
     return known = add(place(access, 0), index(slot * plan.items * access.row.step()));
   return known = add(rowBase(access), walk(positionOf(slot), access.row));
 }
@@ -142,7 +151,18 @@ Value DeviceRowEmitter::read(const Access &access, int64_t slot) {
     SmallVector<Value, 1> at;
     if (cast<MemRefType>(memref.getType()).getRank())
       at.push_back(isOfRow ? rowBase(access) : place(access, slot));
-    return create<memref::LoadOp>(memref, at).getResult();
+    if (isOfRow || slot != cutSlot)
+      return create<memref::LoadOp>(memref, at).getResult();
+    // Rather than at a place within the row: so work-items side by side are still seen to read elements side by side.
+    Type type = cast<MemRefType>(memref.getType()).getElementType();
+    Value none = constant(b.getZeroAttr(type));
+    auto within = create<scf::IfOp>(TypeRange{type}, inRow, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(within.thenBlock());
+    create<scf::YieldOp>(ValueRange{create<memref::LoadOp>(memref, at)});
+    b.setInsertionPointToStart(within.elseBlock());
+    create<scf::YieldOp>(ValueRange{none});
+    return within.getResult(0);
   });
   return cache[key] = v;
 }

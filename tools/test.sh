@@ -161,6 +161,7 @@ step tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu conforma
 step tests "SPIR-V of any problem for any device" conformance release softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
   "$(pick --count=10 --count=80 --count=1000)" --compile-only
 step one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
+step one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
 step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 
 if [ $mode != quick ]; then

@@ -10,6 +10,7 @@
 #include "Recipes/DeviceContractionEmitter.h"
 
 #include "Recipes/Bodies.h"
+#include "Recipes/DeviceAccess.h"
 #include "Recipes/GroupMemory.h"
 #include "Recipes/RowSize.h"
 
@@ -92,15 +93,6 @@ void DeviceEmitter::makePanels() {
     panels[type] = groupMemory(b, kernel, count, type, memories++);
 }
 
-void DeviceEmitter::choose(Value condition, function_ref<void()> then) {
-  if (!condition)
-    return then();
-  auto choice = create<scf::IfOp>(condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  then();
-}
-
 /// Null: always.
 Value DeviceEmitter::exists(const Point &point) {
   Value inRows, inColumns;
@@ -116,7 +108,7 @@ void DeviceEmitter::finish(ArrayRef<Value> sums) {
     for (int64_t r = 0; r < plan.rows; ++r)
       for (int64_t v = 0; v < plan.vectors; ++v) {
         Point point{linear(r, {{firstRow, 1}}), columns[v]};
-        choose(exists(point), [&] { emitPoint(point, [&](unsigned accumulator) { return sums[sumIndex(r, accumulator, v)]; }); });
+        choose(b, loc, exists(point), [&] { emitPoint(point, [&](unsigned accumulator) { return sums[sumIndex(r, accumulator, v)]; }); });
       }
     return;
   }
@@ -146,14 +138,14 @@ void DeviceEmitter::emitPointsOfMemory(Value memory, Value base) {
       Value sum, first = linear(0, {{base, 1}, {at, accumulators * plan.subGroup}});
       for (int64_t g = 0; g < plan.parts; ++g) {
         int64_t before = g * plan.blocks * plan.rows * plan.perRow() * plan.subGroup;
-        Value own = loadAt(memory, linear(before + accumulator * plan.subGroup, {{first, 1}}));
+        Value own = loadElement(b, loc, memory, linear(before + accumulator * plan.subGroup, {{first, 1}}));
         sum = !sum                              ? own
               : isa<FloatType>(chain.sumType()) ? create<arith::AddFOp>(sum, own).getResult()
                                                 : create<arith::AddIOp>(sum, own).getResult();
       }
       return sum;
     };
-    choose(exists(point), [&] { emitPoint(point, sumOf); });
+    choose(b, loc, exists(point), [&] { emitPoint(point, sumOf); });
   };
   forRange(part, hidden(index(plan.rows * plan.vectors)), body, plan.parts);
 }
@@ -216,17 +208,10 @@ Value DeviceEmitter::addressOf(const TileAccess &access, const Point &point) {
   return linear(access.offset, {{point.row, access.row}, {point.column, access.column}});
 }
 
-Value DeviceEmitter::loadAt(Value memref, Value at) {
-  bool isScalar = !cast<MemRefType>(memref.getType()).getRank();
-  return create<memref::LoadOp>(memref, isScalar ? ValueRange() : ValueRange(at));
-}
-
 Value DeviceEmitter::load(const TileAccess &access, const Point &point) {
-  return loadAt(kernel.arguments.lookup(access.base), addressOf(access, point));
+  return loadElement(b, loc, kernel.arguments.lookup(access.base), addressOf(access, point));
 }
 
 void DeviceEmitter::store(Value v, const TileAccess &access, const Point &point) {
-  Value memref = kernel.arguments.lookup(access.base);
-  bool isScalar = !cast<MemRefType>(memref.getType()).getRank();
-  create<memref::StoreOp>(v, memref, isScalar ? ValueRange() : ValueRange(addressOf(access, point)));
+  storeElement(b, loc, v, kernel.arguments.lookup(access.base), addressOf(access, point));
 }

@@ -44,14 +44,12 @@ private:
   void makePanels();
   void finish(llvm::ArrayRef<Value> sums);
   void emitPointsOfMemory(Value memory, Value base);
-  void choose(Value condition, llvm::function_ref<void()> then);
   Value exists(const Point &point);
   void emitPoint(const Point &point, llvm::function_ref<Value(unsigned)> sum);
   Value startOf(const Accumulator &accumulator, const Point &point);
   Values evaluate(const PointOp &op, const Point &point, const KnownValues &known);
   Value captured(Value scalar);
   Value load(const TileAccess &access, const Point &point);
-  Value loadAt(Value memref, Value at);
   void store(Value v, const TileAccess &access, const Point &point);
   Value addressOf(const TileAccess &access, const Point &point);
   unsigned sumIndex(int64_t row, unsigned accumulator, int64_t vector) const {

@@ -11,6 +11,7 @@
 #include "Recipes/DeviceContractionEmitter.h"
 
 #include "Recipes/ContractionDots.h"
+#include "Recipes/DeviceAccess.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -278,7 +279,7 @@ Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Val
     llvm::SmallVector<Term> terms{{own.inPanel, 1}, {k, own.plan.pitch}};
     if (product.apart)
       terms.push_back({lane, 1});
-    return loadAt(own.panel, linear(place, terms));
+    return loadElement(b, loc, own.panel, linear(place, terms));
   }
   llvm::SmallVector<Term> terms{{own.rhsOfColumn[vector], 1}, {k, stepOf(product, false)}};
   for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
@@ -315,7 +316,7 @@ DeviceEmitter::Values DeviceEmitter::loadLhs(const Product &product, Value at) {
     return {asWord(b, loc, memref, at, product.packed, b.getI32Type())};
   Values elements;
   for (int64_t i = 0; i < product.taken; ++i)
-    elements.push_back(converted(product.lhs, loadAt(memref, linear(i, {{at, 1}}))));
+    elements.push_back(converted(product.lhs, loadElement(b, loc, memref, linear(i, {{at, 1}}))));
   return elements;
 }
 
@@ -323,7 +324,7 @@ Value DeviceEmitter::loadRhs(const Product &product, Value at) {
   Value memref = kernel.arguments.lookup(product.rhs.base);
   if (product.packed > 1)
     return asWord(b, loc, memref, at, product.packed, panelElement(product));
-  return converted(product.rhs, loadAt(memref, at));
+  return converted(product.rhs, loadElement(b, loc, memref, at));
 }
 
 DeviceEmitter::Values DeviceEmitter::elementsOf(const Product &product, const Product::Factor &factor, Value word) {

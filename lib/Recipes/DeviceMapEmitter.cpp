@@ -3,14 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The index of the group is taken apart into boxes, the index of the work-item into a point of the box. Of a work-item's points those
-// digits that a group's size is a multiple of are the same, and computed once. All of this is counted in 32 bits where they suffice, since
-// devices divide and multiply longer numbers piece by piece.
+// Boxes and points are counted in 32 bits where they suffice, since devices divide and multiply longer numbers piece by piece.
 //
 //===----------------------------------------------------------------------===//
 #include "Recipes/DeviceMapEmitter.h"
 
 #include "Recipes/Bodies.h"
+#include "Recipes/DeviceAccess.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -21,107 +20,6 @@
 using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
-
-/// Neighbouring groups take neighbouring boxes of the destination.
-void DeviceMapEmitter::emitBox(Value box) {
-  SmallVector<unsigned> axes = llvm::to_vector(llvm::seq<unsigned>(0, problem.axes.size()));
-  auto lead = [&](unsigned a) {
-    int64_t stride = problem.destination().strides[a];
-    for (auto &[axis, walk] : problem.destination().curves)
-      if (axis == a)
-        stride = walk.digits().back().stride;
-    return stride;
-  };
-  llvm::sort(axes, [&](unsigned x, unsigned y) { return std::make_pair(lead(x), x) < std::make_pair(lead(y), y); });
-  firsts.assign(axes.size(), Value());
-  for (const Operand &operand : problem.operands)
-    bases.push_back(index(operand.offset));
-  for (const Limit &limit : problem.limits)
-    left.push_back(number(limit.read));
-  int64_t rest = plan.space;
-  for (unsigned a : axes) {
-    int64_t boxes = plan.boxes(a);
-    rest /= boxes;
-    if (boxes == 1)
-      continue;
-    Value at = rest == 1 ? box : modulo(box, boxes);
-    box = divided(box, boxes);
-    firsts[a] = scaled(at, plan.counts[a]);
-    for (auto [operand, base] : llvm::zip_equal(problem.operands, bases)) {
-      if (operand.strides[a])
-        base = add(base, scaled(wide(at), plan.counts[a] * operand.strides[a]));
-      for (auto &[axis, way] : operand.curves)
-        if (axis == a)
-          base = add(base, walk(at, way));
-    }
-    for (auto [limit, own] : llvm::zip_equal(problem.limits, left))
-      if (limit.weights[a])
-        own = create<arith::SubIOp>(own, scaled(firsts[a], limit.weights[a]), arith::IntegerOverflowFlags::nsw);
-  }
-}
-
-/// Of the point's place, with `first` for the work-item's: floordiv unit, mod count unless that is the last digit.
-Value DeviceMapEmitter::digitOfPlace(const Point &point, Value first, int64_t unit, int64_t count, bool isLast) {
-  if (point.loopAt) {
-    Value digit = divided(add(first, point.loopAt), unit);
-    return isLast ? digit : modulo(digit, count);
-  }
-  int64_t at = point.at;
-  bool isAligned = at % unit == 0;
-  Value &own = digitsOfItem[{first.getAsOpaquePointer(), isAligned ? 0 : at, unit}];
-  if (!own) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(box);
-    own = divided(isAligned ? first : add(first, number(at)), unit);
-  }
-  int64_t further = !isAligned ? 0 : isLast ? at / unit : at / unit % count;
-  int64_t end = static_cast<int64_t>(llvm::divideCeil(plan.group, unit)) + further;
-  Value digit = add(own, number(further));
-  return !isLast && (!isAligned || end > count) ? modulo(digit, count) : digit;
-}
-
-/// Of a point's index in its order: floordiv unit, mod count.
-DeviceMapEmitter::Piece DeviceMapEmitter::digitOf(const Point &point, int64_t unit, int64_t count) {
-  const BoxOrder &order = point.order;
-  int64_t points = order.axes.lanes();
-  bool isLast = unit * count == points;
-  if (unit == 1 && isLast)
-    return {point.loopAt ? point.loopAt : number(point.at), item};
-  if (!order.isByLane())
-    return {digitOfPlace(point, local, unit, count, isLast), Value()};
-  if (unit >= order.run)
-    return {digitOfPlace(point, firstLane, unit / order.run * order.filled, count, isLast), Value()};
-  Value first = digitOfPlace(point, firstLane, 1, order.filled, /*isLast=*/false);
-  if (unit == 1 && count == order.run)
-    return {first, lane};
-  Value digit = divided(add(first, narrow(lane)), unit);
-  return {unit * count == order.run ? digit : modulo(digit, count), Value()};
-}
-
-/// Whether there is such a point; null: always.
-Value DeviceMapEmitter::inOrder(const Point &point) {
-  const BoxOrder &order = point.order;
-  Value exists, at = point.loopAt ? point.loopAt : number(point.at);
-  if (point.loopAt ? order.places() % plan.group : point.at + plan.group > order.places())
-    exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(local, at), number(order.places()));
-  if (!order.isByLane() || order.filled == order.run)
-    return exists;
-  Piece inRun = digitOf(point, 1, order.run);
-  return both(exists,
-              create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(inRun.number, narrow(inRun.neighbour)), number(order.run)).getResult());
-}
-
-Value DeviceMapEmitter::digitAlong(const Point &point, unsigned axis) {
-  int64_t unit = 1;
-  for (const Part &part : point.order.axes.parts) {
-    if (part.axis == axis) {
-      Piece digit = digitOf(point, unit, part.count);
-      return digit.neighbour ? add(digit.number, narrow(digit.neighbour)) : digit.number;
-    }
-    unit *= part.count;
-  }
-  return Value();
-}
 
 /// f for each point of a work-item, in a loop if there are many.
 void DeviceMapEmitter::forPoints(const BoxOrder &order, bool isRolled, function_ref<void(const Point &)> f) {
@@ -136,93 +34,128 @@ void DeviceMapEmitter::forPoints(const BoxOrder &order, bool isRolled, function_
     f({order, at, Value()});
 }
 
-Value DeviceMapEmitter::insideAxes(const Point &point) {
-  Value inside;
-  for (auto [a, axis] : llvm::enumerate(problem.axes)) {
-    // A limit that the axis counts for, up to its end, says so already.
-    bool isLimited = llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent >= limit.write; });
-    if (axis.extent % plan.counts[a] == 0 || isLimited || plan.counts[a] == 1)
-      continue;
-    Value digit = digitAlong(point, a), at = firsts[a] ? add(firsts[a], digit) : digit;
-    inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::ult, at, number(axis.extent)));
-  }
-  return inside;
-}
-
-Value DeviceMapEmitter::insideLimits(const Point &point, bool write) {
-  Value inside;
-  for (auto [limit, own] : llvm::zip_equal(problem.limits, left)) {
-    int64_t highest = 0;
-    for (auto [a, weight] : llvm::enumerate(limit.weights))
-      highest += weight * (plan.boxes(a) * plan.counts[a] - 1);
-    if (highest < (write ? limit.write : limit.read))
-      continue;
-    Value sum = number(0);
-    for (auto [a, weight] : llvm::enumerate(limit.weights))
-      if (Value digit = weight ? digitAlong(point, a) : Value())
-        sum = add(sum, scaled(digit, weight));
-    Value room = write ? add(own, number(limit.write - limit.read)) : own;
-    inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::slt, sum, room));
-  }
-  return inside;
-}
-
-/// Axes that follow each other in memory as they do in the order are one digit.
-Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<int64_t> strides, Value base) {
-  int64_t highest = 0;
-  for (auto [count, stride] : llvm::zip_equal(plan.counts, strides))
-    highest += (count - 1) * stride;
-  bool isShort = highest < INT32_MAX;
-  Value sum = isShort ? number(0) : index(0), apart = index(0);
-  int64_t unit = 1;
-  ArrayRef<Part> parts = point.order.axes.parts;
-  while (!parts.empty()) {
-    int64_t stride = strides[parts.front().axis], count = 1;
-    while (!parts.empty() && strides[parts.front().axis] == stride * count && (count == 1 || unit * count != point.order.run)) {
-      count *= parts.front().count;
-      parts = parts.drop_front();
-    }
-    if (stride) {
-      Piece digit = digitOf(point, unit, count);
-      sum = add(sum, scaled(isShort ? digit.number : wide(digit.number), stride));
-      if (digit.neighbour)
-        apart = add(apart, scaled(digit.neighbour, stride));
-    }
-    unit *= count;
-  }
-  return add(add(base ? base : index(0), wide(sum)), apart);
-}
-
 /// Narrow floats are moved as what they are made of, which every device has.
 static Type inMemory(Type element) {
   bool isNarrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
   return isNarrow ? Type(IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth())) : element;
 }
 
-Value DeviceMapEmitter::fromMemory(const Point &point) {
-  Value stored = create<memref::LoadOp>(memory, ValueRange{addressOf(point, plan.inMemory, Value())});
+DeviceMapEmitter::Values DeviceMapEmitter::loadFromMemory(const Point &point, int64_t count) {
+  Values elements;
+  Value at = addressInMemory(point);
   Type element = plan.source().element();
-  return stored.getType() == element ? stored : create<arith::BitcastOp>(element, stored).getResult();
+  for (int64_t i = 0; i < count; ++i) {
+    Value stored = loadElement(b, loc, memory, add(at, index(i * plan.inMemory[point.order.axes.parts.front().axis])));
+    elements.push_back(stored.getType() == element ? stored : create<arith::BitcastOp>(element, stored).getResult());
+  }
+  return elements;
+}
+
+/// From the point on along the vector. Where `isRead` says that the point is padding, whatever comes first.
+DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &point, int64_t count, Value isRead) {
+  const Operand &from = problem.operands[operand];
+  Value at = addressOf(operand, point);
+  if (isRead)
+    at = create<arith::SelectOp>(isRead, at, index(from.offset));
+  const int64_t stride = count > 1 ? from.strides[point.order.axes.parts.front().axis] : 0;
+  if (!stride)
+    return Values(count, loadElement(b, loc, flat[operand], at));
+  if (plan.inVectors[operand])
+    return loadVector(b, loc, flat[operand], at, count);
+  Values elements;
+  for (int64_t i = 0; i < count; ++i)
+    elements.push_back(loadElement(b, loc, flat[operand], add(at, index(i * stride))));
+  return elements;
+}
+
+Value DeviceMapEmitter::areAligned() {
+  Value bits;
+  auto test = [&](unsigned operand) {
+    if (problem.operands[operand].bytes() >= deviceWordBytes)
+      return;
+    Value at = create<memref::ExtractAlignedPointerAsIndexOp>(flat[operand]);
+    bits = bits ? create<arith::OrIOp>(bits, at).getResult() : at;
+  };
+  for (unsigned i = 0; i < problem.operands.size(); ++i)
+    if (plan.inVectors[i] || (plan.read.width > 1 && i == problem.source))
+      test(i);
+  if (!bits)
+    return Value();
+  bits = create<arith::AndIOp>(bits, index(deviceWordBytes - 1));
+  return create<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, index(0));
+}
+
+void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Point &)> vector, function_ref<void(const Point &)> one) {
+  choose(b, loc, inOrder(point), [&] {
+    const int64_t width = point.order.width;
+    Point last = point;
+    last.further = number(width - 1);
+    auto forEach = [&] {
+      auto loop = create<scf::ForOp>(number(0), number(width), number(1));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Point each = point;
+      each.further = loop.getInductionVar();
+      one(each);
+    };
+    Value isWhole = both(insideAxes(last), insideLimits(last, /*write=*/false));
+    choose(
+        b, loc, both(aligned, isWhole), [&] { vector(point); }, forEach);
+  });
+}
+
+void DeviceMapEmitter::readElements(const Point &point, bool asVector) {
+  Value from = addressOf(problem.source, point), to = addressInMemory(point);
+  const int64_t count = asVector ? point.order.width : 1;
+  Values elements =
+      count > 1 ? loadVector(b, loc, flat[problem.source], from, count) : Values{loadElement(b, loc, flat[problem.source], from)};
+  for (Value &element : elements)
+    if (Type stored = inMemory(element.getType()); stored != element.getType())
+      element = create<arith::BitcastOp>(stored, element);
+  if (count > 1 && plan.storesVectors)
+    return storeVector(b, loc, elements, memory, to);
+  for (auto [i, element] : llvm::enumerate(elements))
+    storeElement(b, loc, element, memory, add(to, index(static_cast<int64_t>(i))));
 }
 
 /// The box of the source, in the order of its memory.
 void DeviceMapEmitter::readBox() {
   memory = groupMemory(b, kernel, plan.memoryElements, inMemory(plan.source().element()), 0);
+  auto readPoint = [&](const Point &point) {
+    Value exists = both(both(point.further ? Value() : inOrder(point), insideAxes(point)), insideLimits(point, /*write=*/false));
+    choose(b, loc, exists, [&] { readElements(point, /*asVector=*/false); });
+  };
   forPoints(plan.read, /*isRolled=*/false, [&](const Point &point) {
-    Value exists = both(both(inOrder(point), insideAxes(point)), insideLimits(point, /*write=*/false));
-    choose(exists, [&] {
-      Value element = loadElement(problem.source, addressOf(problem.source, point));
-      Type stored = inMemory(element.getType());
-      if (stored != element.getType())
-        element = create<arith::BitcastOp>(stored, element);
-      create<memref::StoreOp>(element, memory, ValueRange{addressOf(point, plan.inMemory, Value())});
-    });
+    if (plan.read.width == 1)
+      return readPoint(point);
+    forVector(
+        point, [&](const Point &first) { readElements(first, /*asVector=*/true); }, readPoint);
   });
   create<gpu::BarrierOp>();
 }
 
+void DeviceMapEmitter::writeElements(const Point &point, bool asVector, Value isRead) {
+  const int64_t count = asVector ? point.order.width : 1;
+  SmallVector<Values> elements(count);
+  for (unsigned i = 0; i < problem.operands.size(); ++i) {
+    bool isNeeded = i + 1 < problem.operands.size() || problem.readsOld;
+    bool isInMemory = plan.isThroughMemory && i == problem.source;
+    Values own = !isNeeded ? Values(count) : isInMemory ? loadFromMemory(point, count) : load(i, point, count, isRead);
+    for (auto [list, element] : llvm::zip_equal(elements, own))
+      list.push_back(element);
+  }
+  Values results;
+  for (const Values &list : elements) {
+    results.push_back(emitBody(list));
+    if (isRead)
+      results.back() = create<arith::SelectOp>(isRead, results.back(), constant(problem.padding));
+  }
+  Value to = addressOf(problem.operands.size() - 1, point);
+  return asVector ? storeVector(b, loc, results, flat.back(), to) : storeElement(b, loc, results.front(), flat.back(), to);
+}
+
 void DeviceMapEmitter::writePoint(const Point &point) {
-  Value exists = both(inOrder(point), insideAxes(point));
+  Value exists = both(point.further ? Value() : inOrder(point), insideAxes(point));
   if (problem.writesPadding())
     exists = both(exists, insideLimits(point, /*write=*/true));
   Value isRead = insideLimits(point, /*write=*/false);
@@ -231,22 +164,7 @@ void DeviceMapEmitter::writePoint(const Point &point) {
     isRead = Value();
   }
   // Points of the padding compute something, too, and drop it: a branch would part the work-items of a sub-group.
-  choose(exists, [&] {
-    Values elements;
-    for (unsigned i = 0; i < problem.operands.size(); ++i) {
-      bool isNeeded = i + 1 < problem.operands.size() || problem.readsOld;
-      bool isInMemory = plan.isThroughMemory && i == problem.source;
-      auto load = [&] {
-        Value at = addressOf(i, point);
-        return loadElement(i, isRead ? create<arith::SelectOp>(isRead, at, index(problem.operands[i].offset)).getResult() : at);
-      };
-      elements.push_back(!isNeeded ? Value() : isInMemory ? fromMemory(point) : load());
-    }
-    Value result = emitBody(elements);
-    if (isRead)
-      result = create<arith::SelectOp>(isRead, result, constant(problem.padding));
-    storeElement(result, addressOf(problem.operands.size() - 1, point));
-  });
+  choose(b, loc, exists, [&] { writeElements(point, /*asVector=*/false, isRead); });
 }
 
 /// Size of the sub-groups that say where work-items are, or 0. Where one condition may stand around all of a kernel, they do: of what is
@@ -287,23 +205,21 @@ func::FuncOp DeviceMapEmitter::emit() {
   auto block = create<gpu::BlockIdOp>(gpu::Dimension::x);
   box = block;
   emitBox(narrow(block));
+  aligned = areAligned();
   if (plan.isThroughMemory)
     readBox();
   constexpr int64_t shortBody = 6; // operations
   // Not around a condition `lane < 1`: Intel's OpenCL runtime for CPUs then takes what is chosen by it for the same in all lanes.
   bool isOnePointRead = llvm::any_of(problem.limits, [](const Limit &limit) { return llvm::is_contained(limit.weights, limit.read); });
-  bool isRolled = opsOf(problem.op) > shortBody && !isOnePointRead;
-  forPoints(plan.written, isRolled, [&](const Point &point) { writePoint(point); });
+  bool isRolled = opsOf(problem.op) * plan.written.width > shortBody && !isOnePointRead;
+  forPoints(plan.written, isRolled, [&](const Point &point) {
+    if (plan.written.width == 1)
+      return writePoint(point);
+    forVector(
+        point, [&](const Point &first) { writeElements(first, /*asVector=*/true, /*isRead=*/Value()); },
+        [&](const Point &each) { writePoint(each); });
+  });
   return kernel.function;
-}
-
-void DeviceMapEmitter::choose(Value condition, function_ref<void()> then) {
-  if (!condition)
-    return then();
-  auto choice = create<scf::IfOp>(condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  then();
 }
 
 Value DeviceMapEmitter::captured(Value scalar) {
@@ -320,16 +236,6 @@ Value DeviceMapEmitter::emitBody(ArrayRef<Value> elements) {
   for (auto [argument, scalar] : problem.scalars)
     map.map(body->getArgument(argument), captured(scalar));
   return cloneBody(b, *body, map, [&](Value v) { return captured(v); })[0];
-}
-
-Value DeviceMapEmitter::loadElement(unsigned operand, Value at) {
-  bool isScalar = !cast<MemRefType>(flat[operand].getType()).getRank();
-  return create<memref::LoadOp>(flat[operand], isScalar ? ValueRange() : ValueRange(at));
-}
-
-void DeviceMapEmitter::storeElement(Value element, Value at) {
-  bool isScalar = !cast<MemRefType>(flat.back().getType()).getRank();
-  create<memref::StoreOp>(element, flat.back(), isScalar ? ValueRange() : ValueRange(at));
 }
 
 Value DeviceMapEmitter::index(int64_t value) { return constant(b.getIndexAttr(value)); }
@@ -395,17 +301,6 @@ Value DeviceMapEmitter::divided(Value v, int64_t by) {
 Value DeviceMapEmitter::modulo(Value v, int64_t by) {
   return llvm::isPowerOf2_64(by) ? create<arith::AndIOp>(v, like(v, by - 1)).getResult()
                                  : create<arith::RemUIOp>(v, like(v, by)).getResult();
-}
-
-/// Where index `at` of a curved axis lies, from the axis' start.
-Value DeviceMapEmitter::walk(Value at, const Walk &way) {
-  Value sum = index(-way.start());
-  at = add(at, like(at, way.shift()));
-  for (const Digit &digit : way.digits()) {
-    Value term = divided(at, digit.unit);
-    sum = add(sum, scaled(wide(digit.modulus ? modulo(term, digit.modulus) : term), digit.stride));
-  }
-  return sum;
 }
 
 Value DeviceMapEmitter::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }

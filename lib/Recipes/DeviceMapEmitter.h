@@ -25,11 +25,12 @@ private:
   using Value = mlir::Value;
   using Values = llvm::SmallVector<Value>;
 
-  /// A point of the box: `at` points, and `loopAt` if that is not null, behind the work-item's first in that order.
+  /// A point of the box, the first of a vector: `at` places, and `loopAt` if that is not null, behind the work-item's first in that order.
   struct Point {
     const BoxOrder &order;
     int64_t at = 0;
     Value loopAt;
+    Value further = Value(); ///< points of the vector that come before it; null: none
   };
   /// A digit of a point's position: a number, and what neighbouring work-items differ in by one: an index, so that consumers see
   /// neighbouring addresses; null: nothing.
@@ -46,19 +47,23 @@ private:
   /// Null: 0.
   Value digitAlong(const Point &point, unsigned axis);
   void readBox();
-  Value fromMemory(const Point &point);
+  void readElements(const Point &point, bool asVector);
+  void writeElements(const Point &point, bool asVector, Value isRead);
   void writePoint(const Point &point);
+  Values load(unsigned operand, const Point &point, int64_t count, Value isRead);
+  Values loadFromMemory(const Point &point, int64_t count);
+  /// `vector` where all points of the vector are read and are aligned, else `one` for each.
+  void forVector(const Point &point, llvm::function_ref<void(const Point &)> vector, llvm::function_ref<void(const Point &)> one);
+  Value areAligned();
   /// False where a digit is past the end of its axis; null: it never is.
   Value insideAxes(const Point &point);
   Value insideLimits(const Point &point, bool write);
   /// base + Σ strides·digits; a null base is 0.
   Value addressOf(const Point &point, llvm::ArrayRef<int64_t> strides, Value base);
+  Value addressInMemory(const Point &point);
   Value addressOf(unsigned operand, const Point &point) { return addressOf(point, problem.operands[operand].strides, bases[operand]); }
   Value emitBody(llvm::ArrayRef<Value> elements);
   Value captured(Value scalar);
-  Value loadElement(unsigned operand, Value at);
-  void storeElement(Value element, Value at);
-  void choose(Value condition, llvm::function_ref<void()> then);
 
   Value index(int64_t value);
   Value number(int64_t value);
@@ -85,6 +90,7 @@ private:
   mlir::Type numbers;               ///< of what is counted in boxes and points: 32 bits if these are enough, else an index
   Value local, item, memory;        ///< the work-item's place in its group, as a number and as an index
   Value lane, firstLane;            ///< in the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter
+  Value aligned;                    ///< whether vectors are; null: always
   Values flat;                      ///< by operand: the kernel's memref
   Values bases;                     ///< by operand: the address of the box
   Values firsts;                    ///< by axis: the box's first index, a number

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/DeviceMapPlan.h"
 
+#include "Recipes/DeviceAccess.h"
+
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -30,13 +32,19 @@ public:
   void run();
 
 private:
+  int64_t ofGroup() const { return std::min<int64_t>(256, strategy.maxGroup); }
   SmallVector<unsigned> axesInOrderOf(const Operand &operand) const;
   int64_t runOf(const Operand &operand, int64_t *bytes = nullptr) const;
   int64_t commonRun() const;
   unsigned growRun(const Operand &operand, int64_t elements);
   bool chooseTile();
   void chooseLines();
-  BoxOrder orderOf(const Operand &operand) const;
+  bool isAligned(const Operand &operand, unsigned axis) const;
+  bool isInVectors(const Operand &operand, unsigned axis, int64_t width) const;
+  int64_t widthAlong(const Operand &operand, int64_t width) const;
+  int64_t widthOfLines() const;
+  void chooseVectors();
+  BoxOrder orderOf(const Operand &operand, int64_t width) const;
   void shortenRun(BoxOrder &order, const Operand &operand) const;
   void chooseSubGroup();
   void layOutMemory();
@@ -111,10 +119,63 @@ bool Planner::chooseTile() {
   return true;
 }
 
+/// Whether vectors along an axis begin at whole words of the operand, if its memory does.
+bool Planner::isAligned(const Operand &operand, unsigned axis) const {
+  const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / operand.bytes());
+  bool isWhole = operand.offset % perWord == 0;
+  for (auto [a, stride] : llvm::enumerate(operand.strides))
+    isWhole &= a == axis || stride % perWord == 0;
+  for (auto &[a, way] : operand.curves) {
+    isWhole &= way.start() % perWord == 0;
+    for (const Digit &digit : way.digits())
+      isWhole &= digit.stride % perWord == 0;
+  }
+  return isWhole;
+}
+
+bool Planner::isInVectors(const Operand &operand, unsigned axis, int64_t width) const {
+  return operand.strides[axis] == 1 && isDeviceVector(operand.element(), width) && isAligned(operand, axis);
+}
+
+/// How many neighbours of the operand, `width` or fewer, are a vector of its order: few vectors are cut by the end of the axis, and a long
+/// body is not written often.
+int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
+  constexpr int64_t mostOps = 64, wholeOf = 256; // of so many vectors one may be cut
+  const SmallVector<unsigned> order = axesInOrderOf(operand);
+  if (order.empty())
+    return 1;
+  const int64_t extent = problem.axes[order.front()].extent, ops = opsOf(problem.op);
+  auto fits = [&] { return width * ops <= mostOps && (extent % width == 0 || extent >= width * wholeOf); };
+  while (width > 1 && !fits())
+    width /= 2;
+  return isInVectors(operand, order.front(), width) ? width : 1;
+}
+
+/// Of a problem that fills the device, as many as the widest operand may move at once.
+int64_t Planner::widthOfLines() const {
+  constexpr int64_t enoughGroups = 128;
+  const SmallVector<unsigned> order = axesInOrderOf(problem.destination());
+  if (order.empty() || plan.source().strides[order.front()] != 1)
+    return 1;
+  int64_t widest = 1, points = 1;
+  for (const Operand &operand : problem.operands)
+    widest = operand.strides[order.front()] == 1 ? std::max(widest, operand.bytes()) : widest;
+  for (const Axis &axis : problem.axes)
+    points *= axis.extent;
+  int64_t width = std::max<int64_t>(1, strategy.vectorBytes / widest);
+  while (width * widest > deviceWordBytes && points < enoughGroups * ofGroup() * width)
+    width /= 2;
+  width = widthAlong(problem.destination(), width);
+  bool areVectors = llvm::all_of(problem.operands, [&](const Operand &operand) {
+    return operand.strides[order.front()] != 1 || isInVectors(operand, order.front(), width);
+  });
+  return areVectors ? width : 1;
+}
+
 /// Some points for each work-item, in the order of the destination.
 void Planner::chooseLines() {
-  constexpr int64_t perItem = 4;
-  int64_t left = perItem * std::min<int64_t>(256, strategy.maxGroup);
+  const int64_t width = widthOfLines(), perItem = width > 1 ? 2 * width : 4;
+  int64_t left = perItem * ofGroup();
   plan.counts.assign(problem.axes.size(), 1);
   for (unsigned a : axesInOrderOf(problem.destination())) {
     plan.counts[a] = std::min(problem.axes[a].extent, left);
@@ -122,17 +183,42 @@ void Planner::chooseLines() {
     if (left < 2)
       break;
   }
+  plan.written.width = width;
 }
 
-BoxOrder Planner::orderOf(const Operand &operand) const {
+/// Lines have chosen theirs. Of a tile a word is enough: a sub-group then has a line.
+void Planner::chooseVectors() {
+  auto wordOf = [&](const Operand &operand) {
+    return strategy.vectorBytes ? widthAlong(operand, std::max<int64_t>(1, deviceWordBytes / operand.bytes())) : 1;
+  };
+  if (plan.isThroughMemory) {
+    plan.written.width = wordOf(problem.destination());
+    plan.read.width = wordOf(plan.source());
+  }
+  auto growTo = [&](const BoxOrder &order, const Operand &operand) {
+    if (order.width > 1) {
+      int64_t &count = plan.counts[axesInOrderOf(operand).front()];
+      count = static_cast<int64_t>(llvm::alignTo(count, order.width));
+    }
+  };
+  growTo(plan.written, problem.destination());
+  growTo(plan.read, plan.source());
+  plan.inVectors.assign(problem.operands.size(), false);
+  for (auto [operand, isVector] : llvm::zip_equal(problem.operands, plan.inVectors))
+    isVector = plan.written.width > 1 && isInVectors(operand, axesInOrderOf(problem.destination()).front(), plan.written.width);
+}
+
+BoxOrder Planner::orderOf(const Operand &operand, int64_t width) const {
   BoxOrder order;
+  order.width = width;
   bool isRun = true;
   for (unsigned a : axesInOrderOf(operand)) {
     if (plan.counts[a] == 1)
       continue;
-    order.axes.parts.push_back({a, plan.counts[a]});
-    isRun &= operand.strides[a] == order.run;
-    order.run *= isRun ? plan.counts[a] : 1;
+    const int64_t step = order.axes.parts.empty() ? width : 1, count = plan.counts[a] / step;
+    order.axes.parts.push_back({a, count});
+    isRun &= operand.strides[a] * step == order.run * width;
+    order.run *= isRun ? count : 1;
   }
   return order;
 }
@@ -141,7 +227,7 @@ BoxOrder Planner::orderOf(const Operand &operand) const {
 void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
   int64_t run = 1, next = 0;
   for (const Part &part : order.axes.parts) {
-    int64_t stride = operand.strides[part.axis];
+    int64_t stride = operand.strides[part.axis] * order.step(part.axis);
     if (run > 1 && stride != next)
       break;
     run *= part.count;
@@ -177,21 +263,27 @@ void Planner::chooseSubGroup() {
   }
 }
 
-/// In the order of the source, with some elements between its runs.
+/// In the order of the source, with some elements between its runs, and where neighbouring work-items write vectors, between those.
 void Planner::layOutMemory() {
   const Operand &source = plan.source();
   plan.inMemory.assign(problem.axes.size(), 0);
+  const int64_t perBank = std::max<int64_t>(1, bankBytes / source.bytes());
   int64_t next = 1, run = 1;
   bool isRun = true;
+  plan.storesVectors = plan.read.width > 1;
+  const unsigned inVector = plan.written.axes.parts.front().axis;
   for (const Part &part : plan.read.axes.parts) {
     isRun &= source.strides[part.axis] == run;
     if (!isRun && next == run) { // behind the run
-      int64_t perBank = std::max<int64_t>(1, bankBytes / source.bytes());
       next = llvm::alignTo(next, perBank) + (llvm::divideCeil(next, perBank) % 2 ? 0 : perBank);
     }
+    const int64_t points = part.count * plan.read.step(part.axis);
     plan.inMemory[part.axis] = next;
-    next *= part.count;
-    run *= isRun ? part.count : 1;
+    plan.storesVectors &= next == 1 || next % perBank == 0;
+    if (plan.written.width > 1 && part.axis == inVector && next > 1)
+      plan.skew = perBank;
+    next = next * points + (part.axis == inVector ? points / plan.written.width * plan.skew : 0);
+    run *= isRun ? points : 1;
   }
   plan.memoryElements = next;
 }
@@ -201,15 +293,16 @@ void Planner::run() {
   plan.isThroughMemory = chooseTile();
   if (!plan.isThroughMemory)
     chooseLines();
-  plan.written = orderOf(problem.destination());
+  chooseVectors();
+  plan.written = orderOf(problem.destination(), plan.written.width);
   for (auto [i, operand] : llvm::enumerate(problem.operands))
     if (!(plan.isThroughMemory && i == problem.source))
       shortenRun(plan.written, operand);
   if (plan.isThroughMemory) {
-    plan.read = orderOf(plan.source());
+    plan.read = orderOf(plan.source(), plan.read.width);
     layOutMemory();
   }
-  plan.group = std::min<int64_t>({256, strategy.maxGroup, static_cast<int64_t>(llvm::PowerOf2Ceil(plan.points()))});
+  plan.group = std::min<int64_t>(ofGroup(), llvm::PowerOf2Ceil(plan.written.axes.lanes()));
   for (unsigned a = 0; a < problem.axes.size(); ++a)
     plan.space *= plan.boxes(a);
   chooseSubGroup();
@@ -223,6 +316,10 @@ std::string DeviceMapPlan::text() const {
   os << "map: " << (isThroughMemory ? "tiles through group memory" : "lines") << ", boxes";
   for (auto [a, axis] : llvm::enumerate(problem.axes))
     os << (a ? " x " : " ") << counts[a] << '/' << axis.extent;
+  if (read.width > 1)
+    os << ", reads vectors of " << read.width;
+  if (written.width > 1)
+    os << (isThroughMemory ? ", writes" : ",") << " vectors of " << written.width;
   os << ", groups of " << group;
   if (subGroup)
     os << ", sub-groups of " << subGroup;

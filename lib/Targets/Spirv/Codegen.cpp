@@ -57,8 +57,43 @@ void joinTruncatedExtensions(llvm::Module &module) {
     }
 }
 
+/// What is loaded as one vector and only taken as another of as many bits is loaded as the other, and so for what is stored. Of vectors of
+/// one element, which SPIR-V does not have, the element is moved.
+void accessAsTaken(llvm::Module &module) {
+  using namespace llvm;
+  auto isSingle = [](Type *type) { return isa<FixedVectorType>(type) && cast<FixedVectorType>(type)->getNumElements() == 1; };
+  for (Function &function : module)
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      IRBuilder<> builder(&instruction);
+      auto *cast = dyn_cast<BitCastInst>(&instruction);
+      if (auto *load = cast ? dyn_cast<LoadInst>(cast->getOperand(0)) : nullptr;
+          load && load->hasOneUse() && load->getType()->isVectorTy()) {
+        builder.SetInsertPoint(load);
+        Type *type = cast->getType();
+        Value *taken =
+            builder.CreateAlignedLoad(isSingle(type) ? type->getScalarType() : type, load->getPointerOperand(), load->getAlign());
+        cast->replaceAllUsesWith(isSingle(type) ? builder.CreateInsertElement(PoisonValue::get(type), taken, uint64_t(0)) : taken);
+        cast->eraseFromParent();
+        load->eraseFromParent();
+        continue;
+      }
+      auto *store = dyn_cast<StoreInst>(&instruction);
+      auto *stored = store ? dyn_cast<BitCastInst>(store->getValueOperand()) : nullptr;
+      if (!stored)
+        continue;
+      Value *given = stored->getOperand(0);
+      if (isSingle(given->getType()))
+        given = builder.CreateExtractElement(given, uint64_t(0));
+      builder.CreateAlignedStore(given, store->getPointerOperand(), store->getAlign());
+      store->eraseFromParent();
+      if (stored->use_empty())
+        stored->eraseFromParent();
+    }
+}
+
 /// Vectors to scalars, except loads and stores; then what that leaves twice or unused.
 void simplify(llvm::Module &module) {
+  accessAsTaken(module);
   llvm::legacy::PassManager passes;
   llvm::ScalarizerPassOptions options;
   options.ScalarizeVariableInsertExtract = true;

@@ -82,7 +82,7 @@ class Translator:
             return self.open_for(rest, results)
         if kind == "scf.yield":
             return self.yield_(values)
-        if kind in ("memref.load", "memref.store"):
+        if kind in ("memref.load", "memref.store", "vector.load", "vector.store"):
             return self.access(kind, rest, results)
         if kind == "memref.get_global":
             self.memories[line.split(" = ")[0]] = ("group memory", self.element_bytes(re.search(r"memref<(\w+)", rest)[1]))
@@ -105,6 +105,8 @@ class Translator:
             return f"{values[1]} if {values[0]} else {values[2]}"
         if stem in ("index_cast", "index_castui", "extui", "trunci"):
             return values[0]
+        if kind == "memref.extract_aligned_pointer_as_index":
+            return "0"
         return {"gpu.thread_id": "thread", "gpu.block_id": "block", "gpu.lane_id": "lane", "gpu.subgroup_id": "sub_group"}.get(kind)
 
     def access(self, kind, rest, results):
@@ -113,7 +115,8 @@ class Translator:
         at = name(index) if index else "0"
         if at in self.unknown:
             sys.exit(f"traffic.py: an address depends on data: {rest}")
-        self.emit(f"access({len(self.code)}, {label!r}, {size}, {kind == 'memref.store'}, {at})")
+        count = int(re.search(r"vector<(\d+)x", rest)[1]) if kind.startswith("vector") else 1
+        self.emit(f"access({len(self.code)}, {label!r}, {size}, {kind.endswith('store')}, {at}, {count})")
         self.assign(results, None, [])
 
     def open_if(self, condition, results):
@@ -174,9 +177,9 @@ def main():
             for thread in range(first, min(first + kernel.sub_group, kernel.group)):
                 turns = Counter()
 
-                def access(site, label, size, isStore, at):
+                def access(site, label, size, isStore, at, count):
                     sizes[label] = size
-                    together[site, turns[site], label, isStore].append(at)
+                    together[site, turns[site], label, isStore] += range(at, at + count)
                     turns[site] += 1
 
                 run(block, thread, thread - first, first // kernel.sub_group, access)

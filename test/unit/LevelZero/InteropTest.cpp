@@ -295,7 +295,8 @@ TEST_F(Interop, NullIsRefusedByName) {
   const engine own = ze_interop::make_engine(driver, device, context);
   const DeviceRun run(own, softmaxLine("4"), addOne);
   const stream order(own);
-  const const_quern_memory_desc_t desc = run.desc.src_desc().get();
+  const memory::desc tensor = run.desc.src_desc();
+  const const_quern_memory_desc_t desc = tensor.get();
   const quern_engine_t e = own.get();
   const quern_stream_t s = order.get();
   const quern_exec_arg_t arguments[] = {{QUERN_ARG_SRC, run.src.get()}, {QUERN_ARG_DST, run.dst.get()}};

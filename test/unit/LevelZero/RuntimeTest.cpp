@@ -260,6 +260,9 @@ TEST(LevelZero, WhatADeviceHasNotIsRefused) {
   EXPECT_THAT(messageOf([&] { run.src.map_data<float>(); }), HasSubstr("is mapped already"));
   EXPECT_THAT(messageOf([&] { run.src.unmap_data(mapped + 1); }), HasSubstr("mapped_ptr"));
   run.src.unmap_data(mapped);
+  const memory::desc huge({int64_t(1) << 50, 1024}, memory::data_type::f32, memory::format_tag::ab);
+  EXPECT_THAT(messageOf([&] { memory(huge, device); }),
+              testing::ContainsRegex("cannot allocate 4611686018427387904 bytes; .* allows [0-9]+"));
 }
 
 TEST(LevelZero, WhatDoesNotBuildIsAnErrorWithTheLog) {

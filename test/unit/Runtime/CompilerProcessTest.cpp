@@ -156,6 +156,22 @@ TEST_F(CompilerProcessTest, ACrashIsAnErrorOfOneCall) {
   }
 }
 
+TEST_F(CompilerProcessTest, CodeForADeviceIsCompiledThereAsWell) {
+  test::ScopedEnvironment fake("QUERN_FAKE", "crash");
+  if (hasAddressSanitizer || hasThreadSanitizer)
+    GTEST_SKIP() << "a sanitizer ends a crash in its own way";
+  std::string message;
+  try {
+    compile(test::lineOf(3), quern_form_spirv, "spirv64:sg=16");
+  } catch (const error &failure) {
+    status = failure.status;
+    message = failure.what();
+  }
+  EXPECT_EQ(status, quern_internal_error) << message;
+  expectPart(message, "signal 11 (Segmentation fault) in 'softmax fwd_i src=f32:3x16");
+  expectPart(message, " for spirv64:sg=16");
+}
+
 TEST_F(CompilerProcessTest, WhatTheCompilerRefusesIsRefused) {
   expectPart(compileWith("refuse"), "the fake compiler was told to refuse");
   EXPECT_EQ(status, quern_unimplemented);

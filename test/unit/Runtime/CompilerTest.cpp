@@ -223,6 +223,12 @@ TEST_F(CompilerTest, AnotherProcessCompilesTheSame) {
     test::ScopedEnvironment choice("QUERN_COMPILER", "process");
     EXPECT_EQ(compile(softmaxLine(4), form, "avx2"), here) << form;
   }
+  for (quern_code_form_t form : {quern_form_schedule, quern_form_lower, quern_form_asm, quern_form_spirv, quern_form_artifact}) {
+    const std::string here = compile(softmaxLine(4), form, "spirv64:sg=16");
+    EXPECT_GT(here.size(), 1000u);
+    test::ScopedEnvironment choice("QUERN_COMPILER", "process");
+    EXPECT_EQ(compile(softmaxLine(4), form, "spirv64:sg=16"), here) << form;
+  }
   const std::vector<float> here = compute(device, softmaxLine(13));
   test::ScopedEnvironment choice("QUERN_COMPILER", "process");
   test::ScopedCaches::emptyMemory();

@@ -6,6 +6,8 @@
 
 #include "LevelZero/Stream.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -15,15 +17,22 @@ namespace {
 
 constexpr size_t alignment = 64;
 
-/// Those that exist. Guarded by the mutex; the count needs none.
+/// Those that exist. The mutex guards the list.
 struct Known {
   std::mutex mutex;
   std::vector<Device *> devices;
   std::atomic<int> count{0};
+  std::atomic<pid_t> process{0}; ///< that made the first
 };
 Known &known() {
   static auto *all = new Known; // never destroyed: a device may be given back while the process exits
   return *all;
+}
+
+/// Whether the devices are those of a process that this one is a child of by fork(), where no driver works.
+bool areOfParent() {
+  const pid_t process = known().process.load(std::memory_order_acquire);
+  return process && process != getpid();
 }
 
 template <typename Properties> Properties empty(ze_structure_type_t type) {
@@ -141,6 +150,8 @@ Result<std::vector<std::shared_ptr<Device>>> findDevices() {
 Result<void> requireLoader() {
   if (!functions())
     return runtimeError("libze_loader.so.1 cannot be opened, although there are handles of Level Zero");
+  if (areOfParent())
+    return runtimeError("Level Zero was in use when this process was forked: its devices are the parent's");
   return {};
 }
 
@@ -172,6 +183,8 @@ Result<std::span<const std::shared_ptr<Device>>> allDevices() {
     std::vector<std::shared_ptr<Device>> devices;
   };
   static auto *all = new All; // never destroyed: streams may still run on other threads while the process exits
+  if (areOfParent())
+    return std::span<const std::shared_ptr<Device>>();
   std::lock_guard lock(all->mutex);
   if (!all->wereFound) {
     Result<std::vector<std::shared_ptr<Device>>> found = findDevices();
@@ -184,7 +197,7 @@ Result<std::span<const std::shared_ptr<Device>>> allDevices() {
 }
 
 Result<PointedMemory> findAnywhere(const void *pointer) {
-  if (!pointer || known().count.load(std::memory_order_acquire) == 0)
+  if (!pointer || known().count.load(std::memory_order_acquire) == 0 || areOfParent())
     return PointedMemory{};
   std::lock_guard lock(known().mutex);
   for (const Device *device : known().devices)
@@ -198,6 +211,8 @@ Device::Device(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_
     : driver(driver), device(device), contextHandle(context), ownedContext(std::move(owned)), traits(std::move(traits)) {
   std::lock_guard lock(known().mutex);
   known().devices.push_back(this);
+  pid_t none = 0;
+  known().process.compare_exchange_strong(none, getpid());
   ++known().count;
 }
 

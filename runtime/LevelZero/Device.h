@@ -107,8 +107,8 @@ private:
   std::set<Stream *> streams;
 };
 
-/// The GPUs of all drivers, found at the first question and the same from then on; none without a loader or driver. If finding them fails
-/// the error is given, and the next question tries again. Thread-safe.
+/// The GPUs of all drivers, found at the first question and the same from then on; none without a loader or driver, or in a child of fork()
+/// whose parent has some. If finding them fails the error is given, and the next question tries again. Thread-safe.
 Result<std::span<const std::shared_ptr<Device>>> allDevices();
 
 /// What a pointer leads to on any device that is in use in this process: Unknown, without a call, if there is none.

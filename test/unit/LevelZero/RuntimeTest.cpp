@@ -3,11 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"
+#include "support/TestDriver.h"
 
 #include "quern/quern_threadpool.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -287,6 +291,27 @@ TEST(LevelZero, WhatDoesNotBuildIsAnErrorWithTheLog) {
     return artifact;
   };
   EXPECT_THAT(messageOf([&] { DeviceRun(device, softmaxLine("8"), tooWide); }), HasSubstr("zeKernelSetGroupSize"));
+}
+
+/// 0 if the CPU serves a child of fork(), which has no devices, without a call of the driver.
+int useTheCpu(const DeviceRun &parents) {
+  const int64_t before = driverCalls();
+  const engine cpu(engine::kind::cpu, 0);
+  std::vector<float> values(8 * rowLength);
+  memory own(parents.desc.src_desc(), cpu, values.data());
+  own.map_data<float>()[3] = 5;
+  return values[3] == 5 && engine::get_count(engine::kind::gpu) == 0 && driverCalls() == before ? 0 : 1;
+}
+
+TEST(LevelZero, AChildOfForkHasTheCpuAlone) {
+  const engine device = gpu();
+  const DeviceRun run(device, softmaxLine("8"), addOne);
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(useTheCpu(run));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(LevelZero, MoreGroupsThanTheDeviceTakesAreRefused) {

@@ -166,12 +166,9 @@ LogicalResult Reader::sortLoops() {
       return fail("a product has open sizes other than its rows'");
     if (!isRow && rows::isOpen(extents[loop])) {
       std::optional<int64_t> size = openSizeOf(loop);
-      if (!size || (kinds[loop] == utils::IteratorType::parallel && loop != lanes))
-        return fail("a product has open sizes other than its rows', its columns' and those along K");
-      if (loop == lanes)
-        chain.openColumns = rows::indexOfOpen(*size);
-      else
-        extents[loop] = *size;
+      if (!size)
+        return fail("nothing tells how long loop " + Twine(loop) + " of a product is");
+      extents[loop] = *size;
     }
     if (kinds[loop] == utils::IteratorType::reduction) {
       readPacking(loop);
@@ -269,6 +266,13 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
   for (unsigned loop : ofRhs) {
     bool isColumn =
         !columns || covered < columns || (columns == 1 && reach.singleColumn && last.isFunctionOfDim(loop)); // of a padded panel
+    bool isOpen = rows::isOpen(extents[loop]);
+    if (isOpen && !(isColumn && covered == 1 && sum.strides[loop] == 1))
+      return fail("a product has open sizes other than its rows', its columns' and those along K");
+    if (isOpen) {
+      chain.openColumns = rows::indexOfOpen(extents[loop]);
+      extents[loop] = rows::leastOpenSize;
+    }
     if (sum.strides[loop] == covered && isColumn) {
       product.columns.push_back({extents[loop], rhs.strides[loop]});
       covered *= extents[loop];

@@ -30,6 +30,7 @@ public:
   LogicalResult run();
 
 private:
+  bool isReduction() const;
   int64_t mostSums() const;
   int64_t rowCount() const { return rows::typical(chain.rows); }
   int64_t stepCount(const Product &product) const { return rows::typical(innerSteps(product)); }
@@ -56,6 +57,13 @@ void Planner::chooseSubGroup() {
   for (int64_t size : llvm::reverse(strategy.subGroupSizes))
     if (size >= least)
       plan.subGroup = size;
+}
+
+/// A matrix times a vector, where no lanes lie along its rows: lanes that lie along K pass nothing on, and need no memory.
+bool Planner::isReduction() const {
+  bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].apart);
+  bool isOneSum = chain.columns == 1 && chain.accumulators.size() == 1;
+  return chain.products.size() == 1 && chain.accumulators[0].startsAtZero() && (isOneRow || isOneSum);
 }
 
 /// Of a work-item.
@@ -139,6 +147,10 @@ void Planner::choosePanels() {
 }
 
 LogicalResult Planner::run() {
+  if (isReduction()) {
+    whyNot = "sums that share only one factor: each is the reduction of a row";
+    return failure();
+  }
   chooseSubGroup();
   if (plan.subGroup > strategy.maxGroup || static_cast<int64_t>(chain.accumulators.size()) > mostSums()) {
     whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit the registers of a work-item";

@@ -60,7 +60,7 @@ inline bool isWhole(const Product &product, int64_t steps) {
   return !rows::isOpen(innerSteps(product)) && innerSteps(product) % steps == 0;
 }
 
-/// Decides everything. Fails with a reason where sums do not fit the registers of a work-item.
+/// Decides everything. Fails with a reason where sums do not fit the registers of a work-item, or are reductions of rows.
 mlir::LogicalResult planDeviceContraction(DevicePlan &plan, std::string &whyNot);
 
 } // namespace quern::contractions

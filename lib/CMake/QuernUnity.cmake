@@ -1,0 +1,50 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Compiles the sources of a directory as one, in every target of DIRECTORY and below: half the work or less, which is for builds that are
+# made from nothing, not for editing. Names of unnamed namespaces must differ within a directory, but for those of these files, which are
+# compiled alone.
+set(QUERN_UNITY_ALONE
+  "lib/Primitives/PostOpsReference"
+  "runtime/API/Query"
+  "runtime/Dnnl/Verbose.*"
+  "test/unit/Desc/TensorOpsTest"
+  "test/unit/Primitives/.*Test"
+  "test/unit/Recipes/Random(Contraction|Map).*"
+  "test/unit/Runtime/RuntimeDimsTest"
+  "test/unit/Tools/ReferenceTest"
+  "test/unit/Transforms/(Eltwise|ExpandNarrowFloats)Test"
+  "tools/quern-bench/(Comparison|.*Problem)"
+)
+list(JOIN QUERN_UNITY_ALONE "|" QUERN_UNITY_ALONE)
+
+function(quern_unity directory)
+  get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "EXECUTABLE|LIBRARY" AND NOT type STREQUAL INTERFACE_LIBRARY)
+      get_target_property(sources ${target} SOURCES)
+      get_target_property(here ${target} SOURCE_DIR)
+      get_target_property(headers ${target} PRECOMPILE_HEADERS)
+      if(headers)
+        continue() # most of it is saved already
+      endif()
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+      foreach(source IN LISTS sources)
+        if(source MATCHES "\\.cpp$")
+          cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${here} NORMALIZE OUTPUT_VARIABLE path)
+          cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
+          cmake_path(GET name PARENT_PATH group)
+          string(REPLACE "/" "-" group ${group})
+          if(NOT name MATCHES "^(${QUERN_UNITY_ALONE})\\.cpp$")
+            set_source_files_properties(${path} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+          endif()
+        endif()
+      endforeach()
+    endif()
+  endforeach()
+  get_property(children DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
+  foreach(child IN LISTS children)
+    quern_unity(${child})
+  endforeach()
+endfunction()

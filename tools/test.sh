@@ -4,25 +4,34 @@
 #
 # Installs what is missing, builds, and runs the tests.
 #
-#   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 40 minutes on two cores with the build
+#   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 30 minutes on two cores with the build
 #   tools/test.sh --quick   the release build alone, under five minutes after the build
-#   tools/test.sh --full    everything at full length, against every peer, the debug build included
+#   tools/test.sh --full    everything at full length, against every peer, the debug build included: four to five hours on two cores
 #
-# One line for each step; its output is in build/test-logs, and the end of it is printed where a step fails. A failure does not stop the
-# steps after it. The last line is "N passed, N failed", over all tests of all steps; the exit status is 1 if any failed.
+#   --only=TEXT             only steps whose name contains TEXT, and what installs and builds the release; to go on, or to repeat one
+#   --list                  prints the names of the steps and runs none
+#
+# One line for each step: what passed and failed, seconds, and seconds of CPU. Its output is in build/test-logs, and the end of it is printed
+# where a step fails. A failure does not stop the steps after it. The last line is "N passed, N failed", over all tests of all steps; the
+# exit status is 1 if any failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 mode=default
-case "${1-}" in
-  "") ;;
-  --quick) mode=quick ;;
-  --full) mode=full ;;
-  *)
-    echo "usage: tools/test.sh [--quick|--full]" >&2
-    exit 2
-    ;;
-esac
+only=
+list=
+for option in "$@"; do
+  case "$option" in
+    --quick) mode=quick ;;
+    --full) mode=full ;;
+    --only=*) only=${option#--only=} ;;
+    --list) list=1 ;;
+    *)
+      echo "usage: tools/test.sh [--quick|--full] [--only=TEXT] [--list]" >&2
+      exit 2
+      ;;
+  esac
+done
 
 root=$PWD
 logs=$root/build/test-logs
@@ -30,8 +39,11 @@ lit=/usr/lib/llvm-22/bin/lit
 jobs=$(nproc)
 passed=0
 failed=0
-rm -rf "$logs"
-mkdir -p "$logs"
+lane=()
+if [ -z "$list" ]; then
+  [ -n "$only" ] || rm -rf "$logs"
+  mkdir -p "$logs"
+fi
 
 # Nothing of the caller's settings reaches a test.
 for variable in $(compgen -e QUERN_ || true); do
@@ -55,16 +67,14 @@ counts() {
     END { if (found) print good + 0, bad + 0 }' "$1"
 }
 
-# step KIND NAME COMMAND…: runs COMMAND with a log and a disk cache of its own. KIND `tests`: the log must close with counts, which are
-# added up; KIND `one`: the step is one test.
-step() {
-  local kind=$1 name=$2 log good bad status started seconds word
-  shift 2
-  log=$logs/${name//[^a-z0-9]/-}.log
-  started=$(date +%s%N)
-  QUERN_CACHE_DIR=$logs/${name//[^a-z0-9]/-}.cache "$@" > "$log" 2>&1 < /dev/null
+# execute KIND NAME COMMAND…: runs COMMAND with a log and a disk cache of its own, prints the line of the step and leaves its counts in a
+# file. KIND `tests`: the log must close with counts; `one`: the step is one test.
+execute() {
+  local kind=$1 file=$2 name=$3 log good bad status word seconds cpu TIMEFORMAT='%1R %1U %1S'
+  shift 3
+  log=$file.log
+  { time QUERN_CACHE_DIR=$file.cache "$@" > "$log" 2>&1 < /dev/null; } 2> "$file.time"
   status=$?
-  seconds=$(awk -v t=$(($(date +%s%N) - started)) 'BEGIN { printf "%.1f", t / 1e9 }')
   good=0 bad=0
   if [ "$kind" = tests ]; then
     read -r good bad <<< "$(counts "$log")"
@@ -74,17 +84,75 @@ step() {
   else
     if [ $status = 0 ]; then good=1; else bad=1; fi
   fi
-  passed=$((passed + good)) failed=$((failed + bad))
   word=ok
   [ "$bad" = 0 ] || word=FAILED
-  printf '%-6s  %-42s %5d passed %4d failed  %7s s\n' "$word" "$name" "$good" "$bad" "$seconds"
+  read -r seconds cpu <<< "$(awk 'END { printf "%.1f %.1f", $1, $2 + $3 }' "$file.time")"
+  printf '%-6s  %-46s %5d passed %4d failed  %7s s  %7s s of CPU\n' "$word" "$name" "$good" "$bad" "$seconds" "$cpu"
   if [ "$bad" != 0 ]; then
     echo "----- the end of ${log#"$root"/}"
     tail -n 40 "$log"
     echo "-----"
   fi
-  rm -rf "$logs/${name//[^a-z0-9]/-}.cache"
-  return $((bad > 0))
+  rm -rf "$file.cache" "$file.time"
+  echo "$good $bad" > "$file.counts"
+}
+
+# isWanted NAME: whether this run has the step; a list has its name only.
+isWanted() {
+  if [ -n "$list" ]; then
+    echo "$1"
+    return 1
+  fi
+  case "$1" in *"$only"* | install* | "build release") return 0 ;; *) return 1 ;; esac
+}
+
+# fileOf NAME: what its files are called, but for their endings.
+fileOf() {
+  local name=${1,,}
+  echo "$logs/${name//[^a-z0-9]/-}"
+}
+
+# add FILE: the counts of a step to those of all.
+add() {
+  local good bad
+  read -r good bad < "$1.counts"
+  passed=$((passed + good)) failed=$((failed + bad))
+  rm -f "$1.counts"
+}
+
+# step KIND NAME COMMAND…: a step that keeps all cores busy.
+step() {
+  local file
+  isWanted "$2" || return 0
+  file=$(fileOf "$2")
+  execute "$1" "$file" "${@:2}"
+  add "$file"
+}
+
+# beside KIND NAME COMMAND…: a step of about one core, beside those that follow; as many as there are cores. `join` prints their lines.
+beside() {
+  local file
+  isWanted "$2" || return 0
+  [ ${#lane[@]} -lt "$jobs" ] || finishFirst
+  file=$(fileOf "$2")
+  execute "$1" "$file" "${@:2}" > "$file.line" &
+  lane+=("$! $file")
+}
+
+finishFirst() {
+  local file=${lane[0]#* }
+  wait "${lane[0]%% *}"
+  lane=("${lane[@]:1}")
+  cat "$file.line"
+  rm -f "$file.line"
+  add "$file"
+}
+
+# join: waits for all that run beside.
+join() {
+  while [ ${#lane[@]} -gt 0 ]; do
+    finishFirst
+  done
 }
 
 # build PRESET TARGET…
@@ -125,47 +193,54 @@ differential() { # PEER SETS OPTION…: the same problems against a genuine oneD
   tools/peers.sh "$1" && conformance release "$2" --peer="build/peers/$1" "${@:3}"
 }
 
-step one "install what is missing" tools/deps.sh
-# Level Zero is tested through a driver over this runtime; its tests are skipped without it.
-step one "install Intel's OpenCL runtime" tools/peers.sh intel-opencl
+# What reads SPIR-V comes with the rest, and what is downloaded comes while the release is built. Level Zero is tested through a driver over
+# Intel's runtime; its tests are skipped without it. lit compiles programs written for oneDNN where its headers are.
+peers=(intel-opencl)
+[ $mode = quick ] || peers+=(onednn-3.13 onednn-3.2)
+step one "install what is missing" tools/deps.sh "$(pick "" --spirv-check --spirv-check)"
+beside one "install peers" tools/peers.sh "${peers[@]}"
 step one "build release" build release all
+join
 step tests "unit tests" unit release
-# lit compiles programs written for oneDNN where its headers are.
-[ $mode = quick ] || step one "install oneDNN 3.13" tools/peers.sh onednn-3.13
 step tests "lit" "$lit" -v --order=lexical build/release/test
+
 # --count=0: every pair of types with every family of layouts; --all: every cell of types x layouts x attributes.
 step tests "conformance of softmax, every ISA" conformance release softmax "$(pick --count=240 --count=0 --all)" --isa=all
 step tests "conformance of reorder, every ISA" conformance release reorder,reorder-round-trips,reorder-tags \
   "$(pick --count=100 --count=300 --count=0)" --linker=orc --isa=all
 step tests "conformance of binary, every ISA" conformance release binary "$(pick --count=200 --count=0 --all)" --isa=all
 step tests "conformance of gemm, every ISA" conformance release gemm "$(pick --count=40 --count=0 --all)" --isa=all
-step tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 --all)" --linker=orc
 step tests "conformance of eltwise, every ISA" conformance release eltwise "$(pick --count=60 --count=200 --all)" --isa=all
 step tests "conformance of sum and concat, every ISA" conformance release sum,concat "$(pick --count=100 --count=0 --all)" --isa=all
-step tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 --all)" --linker=orc
 step tests "conformance of rnn, every ISA" conformance release rnn "$(pick --count=60 --count=150 --count=1000)" --isa=all
 step tests "conformance, compiled in another process" conformanceByProcess release \
   softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=20 --count=60 --count=300)"
-if [ $mode = default ]; then
-  step tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader
-fi
 if [ $mode = full ]; then
   step tests "every cell of reorder, every ISA" conformance release reorder,reorder-round-trips --all --isa=all
   step tests "every pair of tags" conformance release reorder-tags --all --linker=orc
 fi
-step tests "conformance of softmax, device" onDevice conformance release softmax "$(pick --count=20 --count=200 --all)" --linker=orc
-step tests "conformance of reorder, device" onDevice conformance release reorder "$(pick --count=40 --count=300 --all)" --linker=orc
-step tests "conformance of rnn, device" onDevice conformance release rnn "$(pick --count=15 --count=60 --count=0)" --linker=orc
-step tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu conformance release softmax,reorder \
+
+# Each of these is one process.
+beside tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 --all)" --linker=orc
+if [ $mode != full ]; then
+  beside tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0)" --linker=orc
+fi
+if [ $mode = default ]; then
+  beside tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader
+fi
+beside tests "conformance of softmax, device" onDevice conformance release softmax "$(pick --count=20 --count=200 --count=0)" --linker=orc
+beside tests "conformance of reorder, device" onDevice conformance release reorder "$(pick --count=40 --count=300 --count=0)" --linker=orc
+beside tests "conformance of rnn, device" onDevice conformance release rnn "$(pick --count=15 --count=60 --count=0)" --linker=orc
+beside tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu conformance release softmax,reorder \
   "$(pick --count=10 --count=60 --count=600)" --linker=orc
+beside one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
+beside one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
+beside one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
+join
 step tests "SPIR-V of any problem for any device" conformance release softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
   "$(pick --count=10 --count=80 --count=1000)" --compile-only
-step one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
-step one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
-step one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 
 if [ $mode != quick ]; then
-  step one "install consumers of SPIR-V" tools/deps.sh --spirv-check
   step tests "consumers refuse wrong SPIR-V" tools/spirv-check/spirv-check.py --self-test
   step tests "SPIR-V by its consumers" tools/spirv-check/spirv-check.py
   step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,binary,eltwise,sum,concat,rnn \
@@ -187,5 +262,5 @@ if [ $mode = full ]; then
   step tests "lit, debug" "$lit" -v --order=lexical build/debug/test
 fi
 
-echo "$passed passed, $failed failed"
+[ -n "$list" ] || echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

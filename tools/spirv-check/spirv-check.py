@@ -18,11 +18,13 @@ LIST (test/Targets/Spirv/kernels.list unless given) has a problem on each line; 
 """
 
 import argparse
+import concurrent.futures
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import threading
 
 import capture
 import module
@@ -103,11 +105,13 @@ def check_ocloc(path, read):
 
 def check_capture(paths):
     """Path -> what is wrong, of those that the driver does not take."""
-    wrong = {}
-    for product, settings in capture.PRODUCTS.items():
+    def ask(settings):
         with tempfile.TemporaryDirectory() as directory:  # the recordings go to the working directory
-            done = run(sys.executable, os.path.join(HERE, "capture.py"), *paths, cwd=directory,
+            return run(sys.executable, os.path.join(HERE, "capture.py"), *paths, cwd=directory,
                        env={**os.environ, **capture.SETTINGS, **settings})
+
+    wrong = {}
+    for product, done in zip(capture.PRODUCTS, at_once(ask, capture.PRODUCTS.values())):
         lines = done.stdout.splitlines()
         for path in paths:
             said = next((l[len(path) + 2 :] for l in lines if l.startswith(path + ": ")), None)
@@ -130,16 +134,29 @@ def check_races(spirv, read, launches):
     return None, count
 
 
+def at_once(function, items):
+    """function(item) of each, in order; as many at a time as there are CPUs. The work is that of other processes."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, items))
+
+
 class Tally:
     def __init__(self):
         self.passed, self.failed, self.kernels, self.raced = 0, 0, 0, 0
+        self.lock = threading.Lock()
+
+    def count(self, kernels=0, raced=0):
+        with self.lock:
+            self.kernels += kernels
+            self.raced += raced
 
     def note(self, what, check, wrong):
-        if wrong:
-            self.failed += 1
-            print(f"FAILED  {check:8} {what}\n        {wrong}", flush=True)
-        else:
-            self.passed += 1
+        with self.lock:
+            if wrong:
+                self.failed += 1
+                print(f"FAILED  {check:8} {what}\n        {wrong}", flush=True)
+            else:
+                self.passed += 1
 
 
 def read_list(path, only):
@@ -162,31 +179,32 @@ def check_module(path, what, checks, launches, tally):
     except ValueError as wrong:
         tally.note(what, "val", str(wrong))
         return False
-    tally.kernels += len(read.kernels)
+    tally.count(kernels=len(read.kernels))
     if "val" in checks:
         tally.note(what, "val", check_val(path, read))
     if "ocloc" in checks:
         tally.note(what, "ocloc", check_ocloc(path, read))
     if "races" in checks:
         wrong, count = check_races(spirv, read, launches())
-        tally.raced += count
+        tally.count(raced=count)
         if wrong or count:
             tally.note(what, "races", wrong)
     return True
 
 
 def check_list(options, tally):
-    paths = {}
     with tempfile.TemporaryDirectory() as directory:
-        for i, (target, line) in enumerate(read_list(options.list, options.only)):
+        def check(problem):
+            i, (target, line) = problem
             path = os.path.join(directory, f"{i}.spv")
             made = run(options.quern, "compile", line, f"--target={target}", "--emit=spirv", "-o", path)
             if made.returncode:
                 tally.note(line, "compile", made.stderr.strip() or f"status {made.returncode}")
-                continue
+                return None
             scheduled = lambda: races.launches(run(options.quern, "dump", line, f"--target={target}", "--stage=schedule").stdout)
-            if check_module(path, line, options.checks, scheduled, tally):
-                paths[path] = line
+            return (path, line) if check_module(path, line, options.checks, scheduled, tally) else None
+
+        paths = dict(filter(None, at_once(check, enumerate(read_list(options.list, options.only)))))
         if "capture" in options.checks and paths:
             wrong = check_capture(list(paths))
             for path, line in paths.items():

@@ -11,9 +11,9 @@
 #   --only=TEXT             only steps whose name contains TEXT, and what installs and builds the release; to go on, or to repeat one
 #   --list                  prints the names of the steps and runs none
 #
-# One line for each step: what passed and failed, seconds, and seconds of CPU. Its output is in build/test-logs, and the end of it is printed
-# where a step fails. A failure does not stop the steps after it. The last line is "N passed, N failed", over all tests of all steps; the
-# exit status is 1 if any failed.
+# One line for each step: what passed and failed, seconds, and seconds of CPU. Its output is in build/test-logs, and the end of it is
+# printed where a step fails. A failure does not stop the steps after it. The last line is "N passed, N failed", over all tests of all
+# steps; the exit status is 1 if any failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

@@ -30,6 +30,20 @@ bool quern::isDeviceVector(Type element, int64_t count) {
 
 int64_t quern::deviceAlignment(Type element) { return std::max(deviceWordBytes, bytesOf(element)); }
 
+Value quern::areWordAligned(OpBuilder &b, Location loc, ArrayRef<Value> memrefs) {
+  Value bits;
+  for (Value memref : memrefs) {
+    if (bytesOf(elementOf(memref)) >= deviceWordBytes)
+      continue;
+    Value at = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref);
+    bits = bits ? arith::OrIOp::create(b, loc, bits, at).getResult() : at;
+  }
+  if (!bits)
+    return Value();
+  bits = arith::AndIOp::create(b, loc, bits, arith::ConstantIndexOp::create(b, loc, deviceWordBytes - 1));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bits, arith::ConstantIndexOp::create(b, loc, 0));
+}
+
 SmallVector<Value> quern::loadVector(OpBuilder &b, Location loc, Value memref, Value at, int64_t count) {
   const Type element = elementOf(memref);
   const int64_t bits = element.getIntOrFloatBitWidth(), perWord = std::max<int64_t>(1, 8 * deviceWordBytes / bits);

@@ -69,20 +69,11 @@ DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &p
 }
 
 Value DeviceMapEmitter::areAligned() {
-  Value bits;
-  auto test = [&](unsigned operand) {
-    if (problem.operands[operand].bytes() >= deviceWordBytes)
-      return;
-    Value at = create<memref::ExtractAlignedPointerAsIndexOp>(flat[operand]);
-    bits = bits ? create<arith::OrIOp>(bits, at).getResult() : at;
-  };
+  Values inVectors;
   for (unsigned i = 0; i < problem.operands.size(); ++i)
     if (plan.inVectors[i] || (plan.read.width > 1 && i == problem.source))
-      test(i);
-  if (!bits)
-    return Value();
-  bits = create<arith::AndIOp>(bits, index(deviceWordBytes - 1));
-  return create<arith::CmpIOp>(arith::CmpIPredicate::eq, bits, index(0));
+      inVectors.push_back(flat[i]);
+  return areWordAligned(b, loc, inVectors);
 }
 
 void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Point &)> vector, function_ref<void(const Point &)> one) {

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/DeviceRowEmitter.h"
 
+#include "Recipes/DeviceAccess.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -49,7 +51,7 @@ void DeviceRowEmitter::emitPlace() {
   // The lane, also where the group is one sub-group: Intel's OpenCL runtime for CPUs runs a kernel whose effects all depend on the local
   // index for those work-items alone, as if no shuffle read the others'.
   bool isOfSubGroup = plan.share == RowShare::SubGroup;
-  item = isOfSubGroup ? laneOfItem() : plan.items == 1 ? index(0) : local;
+  item = scaled(isOfSubGroup ? laneOfItem() : plan.items == 1 ? index(0) : local, plan.width);
   if (plan.rowsFollowLanes()) // whether there is a row, and all but its lane, is the same for a sub-group
     inGroup = scaled(subGroupOfItem(), plan.subGroup);
   else if (plan.rows > 1)
@@ -82,6 +84,17 @@ void DeviceRowEmitter::emitPlace() {
     if (d == plan.openDim && plan.rows > 1)
       exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, parallel[d], index(extent));
   }
+}
+
+/// Whether narrow elements can be moved as words, which the caller's pointers decide.
+void DeviceRowEmitter::emitAlignment() {
+  llvm::SmallSetVector<Value, 4> inVectors;
+  if (plan.width > 1)
+    chain.forEachAccess([&](Stage &, Access &access) {
+      if (access.producer < 0 && plan.isInVectors(access))
+        inVectors.insert(kernel.arguments.lookup(access.base));
+    });
+  aligned = areWordAligned(b, loc, inVectors.getArrayRef());
 }
 
 /// Null if every work-item is on a row: those behind the last one, or beyond the limit of a padded loop, are not.
@@ -125,19 +138,20 @@ void DeviceRowEmitter::addTerm(Operation *like, MutableArrayRef<Value> accumulat
   addKeepingLost(b, loc, accumulator[0], accumulator[1], term);
 }
 
-/// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `isCut`: the row ends in the last.
-void DeviceRowEmitter::emitStep(Value at, int64_t count, bool isCut, Values &accumulators) {
+/// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `endsInRow`: the row ends in the
+/// last.
+void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values &accumulators) {
   if (!plan.isHeld) {
     stepLoads.clear();
     stepValues.clear();
     places.clear();
     positions.clear();
     position = !at || plan.items == 1 ? at : add(at, item);
-    cutSlot = -1;
+    cutFrom = -1;
   }
-  if (isCut && cutSlot < 0) {
-    cutSlot = count - 1;
-    inRow = create<arith::CmpIOp>(arith::CmpIPredicate::ult, positionOf(cutSlot), index(chain.rowExtent));
+  if (endsInRow && cutFrom < 0) {
+    cutFrom = count - plan.width;
+    inRow = create<arith::CmpIOp>(arith::CmpIPredicate::ult, positionOf(cutFrom), index(chain.rowExtent));
   }
   for (int64_t slot = 0; slot < count; ++slot) {
     size_t next = 0;
@@ -154,7 +168,7 @@ void DeviceRowEmitter::emitStep(Value at, int64_t count, bool isCut, Values &acc
         MutableArrayRef<Value> accumulator = MutableArrayRef(accumulators).slice(next, isWide(like) ? 2 : 1);
         Values before(accumulator.begin(), accumulator.end());
         addTerm(like, accumulator, term);
-        if (slot == cutSlot)
+        if (isCut(slot))
           for (auto [now, old] : llvm::zip_equal(accumulator, before))
             now = create<arith::SelectOp>(inRow, now, old);
         next += accumulator.size();
@@ -165,22 +179,28 @@ void DeviceRowEmitter::emitStep(Value at, int64_t count, bool isCut, Values &acc
     writeElements(count);
 }
 
-/// Values first, stores last: within a slot nothing is read after something that may be the same memory was written.
+/// Values first, stores last: within slots that are side by side nothing is read after something that may be the same memory was written.
 void DeviceRowEmitter::writeElements(int64_t count) {
-  for (int64_t slot = 0; slot < count; ++slot) {
-    SmallVector<std::pair<const Access *, Value>> results;
-    for (auto [i, stage] : llvm::enumerate(chain.stages))
-      if (stage.writesArgument && stage.isElementwise())
-        for (auto [access, v] : llvm::zip_equal(stage.outs, values(i, slot)))
-          if (access.isArgument()) {
-            place(access, slot);
-            results.push_back({&access, v});
+  for (int64_t slot = 0; slot < count; slot += plan.width) {
+    SmallVector<std::pair<const Access *, Values>> results;
+    for (auto [i, stage] : llvm::enumerate(chain.stages)) {
+      if (!stage.writesArgument || !stage.isElementwise())
+        continue;
+      for (auto [k, access] : llvm::enumerate(stage.outs))
+        if (access.isArgument()) {
+          results.push_back({&access, {}});
+          for (int64_t next = slot; next < slot + plan.width; ++next) {
+            place(access, next);
+            results.back().second.push_back(values(i, next)[k]);
           }
-    OpBuilder::InsertionGuard guard(b);
-    if (slot == cutSlot && !results.empty())
-      b.setInsertionPointToStart(create<scf::IfOp>(inRow, /*withElseRegion=*/false).thenBlock());
-    for (auto [access, v] : results)
-      write(*access, slot, v);
+        }
+    }
+    if (results.empty())
+      continue;
+    choose(b, loc, isCut(slot) ? inRow : Value(), [&] {
+      for (auto &[access, elements] : results)
+        write(*access, slot, elements);
+    });
   }
 }
 
@@ -190,7 +210,7 @@ void DeviceRowEmitter::emitLoop(Value from, Value to, int64_t by, int64_t count,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Values inner(loop.getRegionIterArgs());
-  emitStep(loop.getInductionVar(), count, /*isCut=*/false, inner);
+  emitStep(loop.getInductionVar(), count, /*endsInRow=*/false, inner);
   if (!inner.empty())
     create<scf::YieldOp>(inner);
   accumulators.assign(loop.getResults().begin(), loop.getResults().end());
@@ -201,18 +221,18 @@ void DeviceRowEmitter::emitSweep() {
   Values accumulators = freshAccumulators();
   int64_t length = chain.rowExtent;
   if (plan.isHeld) {
-    emitStep(Value(), plan.slots, length % plan.items, accumulators);
+    emitStep(Value(), plan.slots, length % plan.step(), accumulators);
   } else if (isOpen(length)) {
     Value whole = scaled(create<arith::DivUIOp>(index(length), index(plan.items)), plan.items);
     emitLoop(index(0), whole, plan.items, 1, accumulators);
     if (plan.items > 1)
-      emitStep(whole, 1, /*isCut=*/true, accumulators);
+      emitStep(whole, 1, /*endsInRow=*/true, accumulators);
   } else {
     int64_t whole = length / plan.step() * plan.step(), rest = length - whole;
     if (whole)
       emitLoop(index(0), index(whole), plan.step(), plan.slots, accumulators);
     if (rest)
-      emitStep(index(whole), llvm::divideCeil(rest, plan.items), rest % plan.items, accumulators);
+      emitStep(index(whole), llvm::divideCeil(rest, plan.items * plan.width) * plan.width, rest % (plan.items * plan.width), accumulators);
   }
   finishReductions(accumulators);
 }
@@ -296,7 +316,7 @@ void DeviceRowEmitter::writeRowOutputs() {
     b.setInsertionPointToStart(create<scf::IfOp>(isFirst, /*withElseRegion=*/false).thenBlock());
   }
   for (auto [access, v] : outputs)
-    write(*access, 0, v);
+    write(*access, 0, {v});
 }
 
 func::FuncOp DeviceRowEmitter::emit(Operation *after) {
@@ -319,6 +339,7 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   // Constants and what all rows need stand in front of the test.
   first = local.getDefiningOp();
   clonePrologue(b, kernel, chain.problem, chain.prologue, [&](int64_t size) { return index(size); });
+  emitAlignment();
   if (Value is = isRow())
     b.setInsertionPointToStart(create<scf::IfOp>(is, /*withElseRegion=*/false).thenBlock());
   for (sweep = 0; sweep < plan.sweeps; ++sweep)

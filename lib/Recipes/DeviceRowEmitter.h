@@ -36,13 +36,14 @@ private:
   void emitPlace();
   void emitStaticIndices(Value row);
   Value isRow();
+  void emitAlignment();
   Value narrowed(Value v);
   Value laneOfItem();
   Value subGroupOfItem();
 
   // Sweeps.
   void emitSweep();
-  void emitStep(Value at, int64_t count, bool isCut, Values &accumulators);
+  void emitStep(Value at, int64_t count, bool endsInRow, Values &accumulators);
   void emitLoop(Value from, Value to, int64_t by, int64_t count, Values &accumulators);
   Values freshAccumulators();
   void addTerm(mlir::Operation *like, llvm::MutableArrayRef<Value> accumulator, Value term);
@@ -76,8 +77,13 @@ private:
   Value rowBase(const Access &access);
   Value positionOf(int64_t slot);
   Value place(const Access &access, int64_t slot);
+  /// Slots that a work-item moves at once of an operand.
+  int64_t neighbours(const Access &access) { return plan.width > 1 && plan.isInVectors(access) ? plan.width : 1; }
+  bool isCut(int64_t slot) const { return cutFrom >= 0 && slot >= cutFrom; }
+  Values chooseValues(Value condition, mlir::TypeRange types, llvm::function_ref<Values()> then, llvm::function_ref<Values()> otherwise);
+  Values load(const Access &access, int64_t slot);
   Value read(const Access &access, int64_t slot);
-  void write(const Access &access, int64_t slot, Value v);
+  void write(const Access &access, int64_t slot, llvm::ArrayRef<Value> elements);
 
   template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
   /// Runs f before `point`, or here if it is null.
@@ -100,8 +106,9 @@ private:
   llvm::SmallVector<Value, 6> parallel; ///< index along each parallel dim
   Value exists;                         ///< null: every work-item has a row
   Value position;                       ///< of the step's first slot; null: the work-item's first of the row
-  Value inRow;                          ///< of the step's last slot, where not all work-items have one
-  int64_t cutSlot = -1;                 ///< that slot
+  Value inRow;                          ///< of the step's last slots side by side, where not all work-items have them
+  int64_t cutFrom = -1;                 ///< the first of those slots; -1: all have all
+  Value aligned;                        ///< narrow elements that are moved at once lie in whole words; null: none are
   bool isNarrow = false; ///< rows are counted in 32 bits: gathers of such offsets are half as many where vectors are made of work-items
   int64_t memories = 0;  ///< variables of the group
 

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/DeviceRowPlan.h"
 
+#include "Recipes/DeviceAccess.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -23,6 +25,15 @@ bool DeviceRowPlan::compensates() const {
 bool DeviceRowPlan::rowsFollowLanes() const {
   return share == RowShare::Item && openDim < 0 && order.size() > 1 && rows % subGroup == 0 &&
          chain.dims[order.back()].extent % subGroup == 0;
+}
+
+bool DeviceRowPlan::isInVectors(const Access &access) const {
+  auto isWhole = [&](int64_t stride) { return !isOpen(stride) && stride % width == 0; };
+  auto isWholeCurve = [&](const std::pair<unsigned, Walk> &curve) {
+    return llvm::all_of(curve.second.digits(), [&](const Digit &digit) { return isWhole(digit.stride); });
+  };
+  return access.isArgument() && access.row.isLinear() && access.row.step() == 1 && isWhole(access.offset) &&
+         llvm::all_of(access.strides, isWhole) && llvm::all_of(access.curves, isWholeCurve) && isDeviceVector(access.elementType(), width);
 }
 
 namespace {
@@ -40,6 +51,7 @@ private:
   int64_t bytesSideBySide(int dim);
   int64_t bytesOfPosition();
   void shareAlongRow();
+  void takeNeighbours(int64_t most);
   void giveRowsToItems();
   void countRows();
 
@@ -146,6 +158,33 @@ void Planner::shareAlongRow() {
   plan.isHeld = isKnown && plan.slots <= most;
   if (!plan.isHeld)
     plan.slots = isKnown ? std::min(most, ofStep) : 1;
+  if (isKnown && !isVectorized)
+    takeNeighbours(most);
+}
+
+/// The widest vectors that all operands along the row are moved in, if they leave a work-item at most a quarter more positions.
+void Planner::takeNeighbours(int64_t most) {
+  int64_t widest = 0;
+  auto isAlong = [](const Access &access) { return access.isArgument() && access.row.isLinear() && access.row.step() == 1; };
+  chain.forEachAccess([&](Stage &, Access &access) {
+    if (access.producer < 0 && isAlong(access))
+      widest = std::max(widest, bytesOf(access.elementType()));
+  });
+  for (plan.width = widest ? strategy.vectorBytes / widest : 1; plan.width > 1; plan.width /= 2) {
+    int64_t slots = plan.slots;
+    if (plan.isHeld)
+      slots = static_cast<int64_t>(llvm::divideCeil(chain.rowExtent, plan.width * plan.items)) * plan.width;
+    bool isWhole = chain.rowExtent % plan.width == 0 && slots % plan.width == 0 && slots <= most && 4 * slots <= 5 * plan.slots;
+    chain.forEachAccess([&](Stage &, Access &access) {
+      if (access.producer < 0 && isAlong(access) && bytesOf(access.elementType()) == widest)
+        isWhole &= plan.isInVectors(access);
+    });
+    if (isWhole) {
+      plan.slots = slots;
+      return;
+    }
+  }
+  plan.width = 1;
 }
 
 void Planner::giveRowsToItems() {
@@ -232,6 +271,8 @@ std::string DeviceRowPlan::text() const {
                                                 : "a row to a work-item";
   std::string how = isHeld ? "held in " + std::to_string(slots) + " values of a work-item"
                            : std::to_string(sweeps) + " sweeps in steps of " + std::to_string(slots);
+  if (width > 1)
+    how += ", " + std::to_string(width) + " side by side";
   return "rows: " + who + ", " + how + ", groups of " + std::to_string(group);
 }
 

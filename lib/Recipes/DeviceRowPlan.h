@@ -26,7 +26,8 @@ struct DeviceRowPlan {
   int64_t group = 16;    ///< work-items
   int64_t items = 16;    ///< work-items of a row, side by side
   int64_t rows = 1;      ///< of a group
-  int64_t slots = 1;     ///< positions that a work-item has of a row, or of a step, `items` apart
+  int64_t slots = 1;     ///< positions that a work-item has of a row, or of a step
+  int64_t width = 1;     ///< so many of these, which divides them, lie side by side, and runs of as many are `items` apart
   bool isHeld = false;   ///< they are all of the row: each element is read once and written once
   int sweeps = 1;
   llvm::SmallVector<int, 8> sweepOf;    ///< by stage: of a reduction, the one that makes it
@@ -38,6 +39,10 @@ struct DeviceRowPlan {
 
   DeviceRowPlan(RowChain &chain, const DeviceStrategy &strategy) : chain(chain), strategy(strategy) {}
   bool isAlongRow() const { return share != RowShare::Item; }
+  /// From a work-item's first position to that of a slot.
+  int64_t offsetOf(int64_t slot) const { return slot / width * width * items + slot % width; }
+  /// Positions side by side are side by side in memory, too, and are moved at once.
+  bool isInVectors(const Access &access) const;
   /// Positions of a step that all work-items have.
   int64_t step() const { return items * slots; }
   /// A sub-group's rows, one of each work-item, are neighbours along the fastest of several dims: it divides that.

@@ -4,6 +4,9 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/DeviceRowEmitter.h"
 
+#include "Recipes/Bodies.h"
+#include "Recipes/DeviceAccess.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -123,7 +126,7 @@ Value DeviceRowEmitter::positionOf(int64_t slot) {
   Value &known = positions[slot];
   if (!known) {
     Value start = position ? position : item;
-    known = slot ? add(start, index(slot * plan.items)) : start;
+    known = slot ? add(start, index(plan.offsetOf(slot))) : start;
   }
   return known;
 }
@@ -136,41 +139,75 @@ Value DeviceRowEmitter::place(const Access &access, int64_t slot) {
   if (isStill)
     return known = rowBase(access);
   if (slot && access.row.isLinear() && !isOpen(access.row.step()))
-    return known = add(place(access, 0), index(slot * plan.items * access.row.step()));
+    return known = add(place(access, 0), index(plan.offsetOf(slot) * access.row.step()));
   return known = add(rowBase(access), walk(positionOf(slot), access.row));
+}
+
+DeviceRowEmitter::Values DeviceRowEmitter::chooseValues(Value condition, TypeRange types, function_ref<Values()> then,
+                                                        function_ref<Values()> otherwise) {
+  if (!condition)
+    return then();
+  auto choice = create<scf::IfOp>(types, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  create<scf::YieldOp>(then());
+  b.setInsertionPointToStart(choice.elseBlock());
+  create<scf::YieldOp>(otherwise());
+  return Values(choice.getResults());
+}
+
+/// Of the row, its only value; else of the slots from this one on, as many as are read at once.
+DeviceRowEmitter::Values DeviceRowEmitter::load(const Access &access, int64_t slot) {
+  Value memref = kernel.arguments.lookup(access.base);
+  if (access.row.isStill())
+    return {loadElement(b, loc, memref, rowBase(access))};
+  Values at;
+  for (int64_t i = 0, count = neighbours(access); i < count; ++i)
+    at.push_back(place(access, slot + i));
+  Type type = cast<MemRefType>(memref.getType()).getElementType();
+  SmallVector<Type> types(at.size(), type);
+  auto elements = [&] { return llvm::map_to_vector(at, [&](Value place) { return loadElement(b, loc, memref, place); }); };
+  auto within = [&]() -> Values {
+    if (at.size() == 1)
+      return elements();
+    return chooseValues(
+        bytesOf(type) < deviceWordBytes ? aligned : Value(), types, [&] { return loadVector(b, loc, memref, at.front(), at.size()); },
+        elements);
+  };
+  // Rather than at a place within the row: so work-items side by side are still seen to read elements side by side.
+  Value none = isCut(slot) ? constant(b.getZeroAttr(type)) : Value();
+  return chooseValues(isCut(slot) ? inRow : Value(), types, within, [&] { return Values(at.size(), none); });
 }
 
 Value DeviceRowEmitter::read(const Access &access, int64_t slot) {
   bool isOfRow = access.row.isStill();
   auto &cache = isOfRow ? rowLoads : stepLoads;
-  AddressKey key{access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row, isOfRow ? 0 : slot};
-  if (auto hit = cache.find(key); hit != cache.end())
+  auto keyOf = [&](int64_t of) {
+    return AddressKey{access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row, isOfRow ? 0 : of};
+  };
+  if (auto hit = cache.find(keyOf(slot)); hit != cache.end())
     return hit->second;
-  Value v = before(isOfRow ? sweepLoop : nullptr, [&] {
-    Value memref = kernel.arguments.lookup(access.base);
-    SmallVector<Value, 1> at;
-    if (cast<MemRefType>(memref.getType()).getRank())
-      at.push_back(isOfRow ? rowBase(access) : place(access, slot));
-    if (isOfRow || slot != cutSlot)
-      return create<memref::LoadOp>(memref, at).getResult();
-    // Rather than at a place within the row: so work-items side by side are still seen to read elements side by side.
-    Type type = cast<MemRefType>(memref.getType()).getElementType();
-    Value none = constant(b.getZeroAttr(type));
-    auto within = create<scf::IfOp>(TypeRange{type}, inRow, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(within.thenBlock());
-    create<scf::YieldOp>(ValueRange{create<memref::LoadOp>(memref, at)});
-    b.setInsertionPointToStart(within.elseBlock());
-    create<scf::YieldOp>(ValueRange{none});
-    return within.getResult(0);
-  });
-  return cache[key] = v;
+  int64_t from = slot / neighbours(access) * neighbours(access);
+  Values loaded = before(isOfRow ? sweepLoop : nullptr, [&] { return load(access, from); });
+  for (auto [i, v] : llvm::enumerate(loaded))
+    cache[keyOf(from + static_cast<int64_t>(i))] = v;
+  return cache[keyOf(slot)];
 }
 
-void DeviceRowEmitter::write(const Access &access, int64_t slot, Value v) {
+void DeviceRowEmitter::write(const Access &access, int64_t slot, ArrayRef<Value> elements) {
   Value memref = kernel.arguments.lookup(access.base);
-  SmallVector<Value, 1> at;
-  if (cast<MemRefType>(memref.getType()).getRank())
-    at.push_back(access.row.isStill() ? rowBase(access) : place(access, slot));
-  create<memref::StoreOp>(v, memref, at);
+  if (access.row.isStill())
+    return storeElement(b, loc, elements.back(), memref, rowBase(access));
+  Values at;
+  for (int64_t i = 0; i < static_cast<int64_t>(elements.size()); ++i)
+    at.push_back(place(access, slot + i));
+  auto oneByOne = [&] {
+    for (auto [element, place] : llvm::zip_equal(elements, at))
+      storeElement(b, loc, element, memref, place);
+  };
+  if (neighbours(access) == 1)
+    return oneByOne();
+  choose(
+      b, loc, bytesOf(elements.front().getType()) < deviceWordBytes ? aligned : Value(),
+      [&] { storeVector(b, loc, elements, memref, at.front()); }, oneByOne);
 }

@@ -48,6 +48,7 @@ Value DeviceRowEmitter::narrowed(Value v) { return isNarrow ? create<arith::Inde
 void DeviceRowEmitter::emitPlace() {
   local = create<gpu::ThreadIdOp>(gpu::Dimension::x);
   Value block = create<gpu::BlockIdOp>(gpu::Dimension::x), inGroup;
+  group = block;
   // The lane, also where the group is one sub-group: Intel's OpenCL runtime for CPUs runs a kernel whose effects all depend on the local
   // index for those work-items alone, as if no shuffle read the others'.
   bool isOfSubGroup = plan.share == RowShare::SubGroup;
@@ -57,14 +58,14 @@ void DeviceRowEmitter::emitPlace() {
   else if (plan.rows > 1)
     inGroup = isOfSubGroup ? subGroupOfItem() : local;
   parallel.assign(chain.dims.size(), Value());
-  auto rowOf = [&](Value group) { return plan.rows > 1 ? add(scaled(narrowed(group), plan.rows), narrowed(inGroup)) : narrowed(group); };
+  auto rowOf = [&](Value of) { return plan.rows > 1 ? add(scaled(narrowed(of), plan.rows), narrowed(inGroup)) : narrowed(of); };
   Value rest = block;
   if (plan.openDim < 0) {
     bool hasOpen = !plan.factors.empty();
-    Value group = hasOpen ? create<arith::RemUIOp>(block, index(plan.space)).getResult() : block;
+    Value own = hasOpen ? create<arith::RemUIOp>(block, index(plan.space)).getResult() : block;
     if (hasOpen)
       rest = create<arith::DivUIOp>(block, index(plan.space));
-    Value row = rowOf(group);
+    Value row = rowOf(own);
     if (plan.count % plan.rows)
       exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, row, number(plan.count, row));
     emitStaticIndices(row);
@@ -190,7 +191,8 @@ void DeviceRowEmitter::writeElements(int64_t count) {
         if (access.isArgument()) {
           results.push_back({&access, {}});
           for (int64_t next = slot; next < slot + plan.width; ++next) {
-            place(access, next);
+            if (!boxOf(access, /*isWritten=*/true))
+              place(access, next);
             results.back().second.push_back(values(i, next)[k]);
           }
         }
@@ -340,10 +342,14 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   first = local.getDefiningOp();
   clonePrologue(b, kernel, chain.problem, chain.prologue, [&](int64_t size) { return index(size); });
   emitAlignment();
-  if (Value is = isRow())
-    b.setInsertionPointToStart(create<scf::IfOp>(is, /*withElseRegion=*/false).thenBlock());
-  for (sweep = 0; sweep < plan.sweeps; ++sweep)
-    emitSweep();
-  writeRowOutputs();
+  if (plan.isBoxed)
+    readBoxes();
+  choose(b, loc, isRow(), [&] {
+    for (sweep = 0; sweep < plan.sweeps; ++sweep)
+      emitSweep();
+    writeRowOutputs();
+  });
+  if (plan.isBoxed)
+    writeBoxes();
   return kernel.function;
 }

@@ -60,6 +60,20 @@ private:
           f(static_cast<int>(i), stage, k);
   }
 
+  // Boxes: rows of a group as one run of memory (DeviceRowBoxes.cpp).
+  struct Box {
+    const Access *access;
+    Value memory; ///< of the group
+    int64_t pitch;
+  };
+  Box *boxOf(const Access &access, bool isWritten);
+  void makeBoxes();
+  void moveBox(const Box &box, bool isWritten);
+  void readBoxes();
+  void writeBoxes();
+  Value loadBoxed(const Box &box, int64_t slot);
+  void storeBoxed(const Box &box, int64_t slot, Value v);
+
   // Values.
   Values values(int stage, int64_t slot);
   Values emitBody(Stage &stage, llvm::ArrayRef<Value> blockArguments);
@@ -110,7 +124,9 @@ private:
   int64_t cutFrom = -1;                 ///< the first of those slots; -1: all have all
   Value aligned;                        ///< narrow elements that are moved at once lie in whole words; null: none are
   bool isNarrow = false; ///< rows are counted in 32 bits: gathers of such offsets are half as many where vectors are made of work-items
-  int64_t memories = 0;  ///< variables of the group
+  Value group;           ///< the index of the work-item's
+  llvm::SmallVector<Box, 3> readBoxed, writtenBoxed;
+  int64_t memories = 0; ///< variables of the group
 
   std::map<int64_t, Value> indices;
   llvm::DenseMap<mlir::Attribute, Value> constants;

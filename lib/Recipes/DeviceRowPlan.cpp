@@ -36,6 +36,16 @@ bool DeviceRowPlan::isInVectors(const Access &access) const {
          llvm::all_of(access.strides, isWhole) && llvm::all_of(access.curves, isWholeCurve) && isDeviceVector(access.elementType(), width);
 }
 
+bool DeviceRowPlan::isInBox(const Access &access) const {
+  return access.isArgument() && access.producer < 0 && access.row.isLinear() && access.row.step() == 1 && access.curves.empty() &&
+         !isOpen(access.offset) && access.strides.size() == 1 && access.strides.front() == chain.rowExtent;
+}
+
+int64_t DeviceRowPlan::boxPitch(Type element) const {
+  const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / bytesOf(element));
+  return (static_cast<int64_t>(llvm::divideCeil(chain.rowExtent, perWord)) | 1) * perWord;
+}
+
 namespace {
 
 class Planner {
@@ -53,6 +63,7 @@ private:
   void shareAlongRow();
   void takeNeighbours(int64_t most);
   void giveRowsToItems();
+  void boxRows();
   void countRows();
 
   DeviceRowPlan &plan;
@@ -231,6 +242,19 @@ void Planner::countRows() {
   plan.space = plan.openDim >= 0 ? 1 : llvm::divideCeil(plan.count, plan.rows);
 }
 
+/// Where neighbouring rows are one run of memory, work-items that read a row each would touch a line at each of its positions.
+void Planner::boxRows() {
+  bool isOneRun = plan.isHeld && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() && chain.rowExtent > 1;
+  if (isVectorized || !isOneRun)
+    return;
+  int64_t bytes = 0;
+  chain.forEachAccess([&](Stage &, Access &access) {
+    if (plan.isInBox(access))
+      bytes += llvm::alignTo(plan.rows * plan.boxPitch(access.elementType()) * bytesOf(access.elementType()), 16);
+  });
+  plan.isBoxed = bytes && bytes <= strategy.groupMemoryBytes;
+}
+
 LogicalResult Planner::run(std::string &whyNot) {
   if (chain.rowLoop < 0) {
     whyNot = "nothing is reduced";
@@ -260,6 +284,8 @@ LogicalResult Planner::run(std::string &whyNot) {
   else
     giveRowsToItems();
   countRows();
+  if (plan.share == RowShare::Item && vectorDim < 0)
+    boxRows();
   return success();
 }
 
@@ -273,6 +299,8 @@ std::string DeviceRowPlan::text() const {
                            : std::to_string(sweeps) + " sweeps in steps of " + std::to_string(slots);
   if (width > 1)
     how += ", " + std::to_string(width) + " side by side";
+  if (isBoxed)
+    how += ", moved through memory of the group";
   return "rows: " + who + ", " + how + ", groups of " + std::to_string(group);
 }
 

@@ -28,6 +28,7 @@ struct DeviceRowPlan {
   int64_t rows = 1;      ///< of a group
   int64_t slots = 1;     ///< positions that a work-item has of a row, or of a step
   int64_t width = 1;     ///< so many of these, which divides them, lie side by side, and runs of as many are `items` apart
+  bool isBoxed = false;  ///< rows of work-items lie one behind the other: a group moves them as one run, through its memory
   bool isHeld = false;   ///< they are all of the row: each element is read once and written once
   int sweeps = 1;
   llvm::SmallVector<int, 8> sweepOf;    ///< by stage: of a reduction, the one that makes it
@@ -43,6 +44,10 @@ struct DeviceRowPlan {
   int64_t offsetOf(int64_t slot) const { return slot / width * width * items + slot % width; }
   /// Positions side by side are side by side in memory, too, and are moved at once.
   bool isInVectors(const Access &access) const;
+  /// It is moved so: its rows are the run.
+  bool isInBox(const Access &access) const;
+  /// From one row to the next in the group's memory, in elements: an odd number of banks.
+  int64_t boxPitch(mlir::Type element) const;
   /// Positions of a step that all work-items have.
   int64_t step() const { return items * slots; }
   /// A sub-group's rows, one of each work-item, are neighbours along the fastest of several dims: it divides that.

@@ -161,6 +161,8 @@ DeviceRowEmitter::Values DeviceRowEmitter::load(const Access &access, int64_t sl
   Value memref = kernel.arguments.lookup(access.base);
   if (access.row.isStill())
     return {loadElement(b, loc, memref, rowBase(access))};
+  if (const Box *box = boxOf(access, /*isWritten=*/false))
+    return {loadBoxed(*box, slot)};
   Values at;
   for (int64_t i = 0, count = neighbours(access); i < count; ++i)
     at.push_back(place(access, slot + i));
@@ -198,6 +200,8 @@ void DeviceRowEmitter::write(const Access &access, int64_t slot, ArrayRef<Value>
   Value memref = kernel.arguments.lookup(access.base);
   if (access.row.isStill())
     return storeElement(b, loc, elements.back(), memref, rowBase(access));
+  if (const Box *box = boxOf(access, /*isWritten=*/true))
+    return storeBoxed(*box, slot, elements.front());
   Values at;
   for (int64_t i = 0; i < static_cast<int64_t>(elements.size()); ++i)
     at.push_back(place(access, slot + i));

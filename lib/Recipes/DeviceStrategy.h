@@ -13,8 +13,8 @@ namespace quern {
 
 /// One table per target fills it (Targets/*/Strategy.h).
 struct DeviceStrategy {
-  llvm::SmallVector<int64_t, 4> subGroupSizes = {16, 32}; ///< ascending powers of two
-  int64_t maxGroup = 1024;                                ///< work-items
+  llvm::SmallVector<int64_t, 4> subGroupSizes = {16, 32}; ///< ascending powers of two, none greater than a group
+  int64_t maxGroup = 1024;                                ///< work-items, a power of two
   int64_t groupMemoryBytes = 65536;
   /// What one work-item should read or write at once; 0: an element, since the driver makes vectors of neighbouring work-items.
   int64_t vectorBytes = 0;

@@ -23,7 +23,7 @@ struct DeviceSchedule {
   Kernels (*run)(func::FuncOp problem, const DeviceTraits &device, std::string *whyNot);
 };
 
-/// The first that takes a problem has it; the last takes them all.
+/// The first that takes a problem has it; the last takes them all, and is the only one that needs no sub-groups.
 constexpr DeviceSchedule schedules[] = {
     {"map", [](func::FuncOp problem, const DeviceTraits &device,
                std::string *whyNot) { return scheduleDeviceMap(problem, deviceStrategyFor(device), whyNot); }},
@@ -64,11 +64,11 @@ int64_t dropUnlessFits(ArrayRef<func::FuncOp> kernels, int64_t available) {
 
 DeviceStrategy quern::deviceStrategyFor(const DeviceTraits &device) {
   DeviceStrategy strategy;
+  strategy.maxGroup = llvm::bit_floor(static_cast<uint32_t>(device.maxGroupSize)); // groups are halved and doubled
   strategy.subGroupSizes.clear();
-  for (int32_t size = 1; size <= 128; size *= 2)
+  for (int32_t size = 1; size <= std::min<int64_t>(128, strategy.maxGroup); size *= 2)
     if (device.hasSubGroups(size))
       strategy.subGroupSizes.push_back(size);
-  strategy.maxGroup = device.maxGroupSize;
   strategy.groupMemoryBytes = device.groupMemoryBytes;
   strategy.vectorBytes = device.vectorBytes;
   return strategy;
@@ -83,9 +83,12 @@ PointsStrategy quern::pointsStrategyFor(const DeviceTraits &device) {
 
 Kernels quern::scheduleForDevice(func::FuncOp problem, const DeviceTraits &device, std::string &whyNot) {
   whyNot.clear();
+  const bool hasSubGroups = !deviceStrategyFor(device).subGroupSizes.empty();
   for (const DeviceSchedule &schedule : schedules) {
     std::string reason;
-    if (Kernels kernels = schedule.run(problem, device, &reason); succeeded(kernels)) {
+    if (!hasSubGroups && &schedule != std::prev(std::end(schedules))) {
+      reason = "no sub-group fits a group of " + std::to_string(device.maxGroupSize);
+    } else if (Kernels kernels = schedule.run(problem, device, &reason); succeeded(kernels)) {
       const int64_t bytes = dropUnlessFits(*kernels, device.groupMemoryBytes);
       if (bytes <= device.groupMemoryBytes)
         return kernels;

@@ -8,6 +8,7 @@
  *===----------------------------------------------------------------------===*/
 #include "quern/quern.h"
 #include "quern/quern_threadpool.h"
+#include "quern/quern_ze.h"
 
 _Static_assert(quern_last_impl_reached == 4 && quern_not_required == 6, "statuses");
 _Static_assert(quern_f32 == 3 && quern_bf16 == 2 && quern_f4_e3m0 == 15, "data types");
@@ -27,9 +28,12 @@ quern_status_t quern_test_from_c(float *src, float *dst) {
   quern_memory_t memories[2] = {NULL, NULL};
   quern_primitive_desc_t problem = NULL;
   quern_primitive_t primitive = NULL;
+  ze_context_handle_t context = NULL;
   const quern_dims_t dims = {4, 16};
   quern_exec_arg_t args[2];
   quern_status_t status = quern_engine_create(&engine, quern_cpu, 0);
+  if (!status && quern_ze_interop_engine_get_context(engine, &context) != quern_invalid_arguments)
+    status = quern_runtime_error; /* it has none */
   if (!status)
     status = quern_stream_create(&stream, engine, quern_stream_default_flags);
   if (!status)

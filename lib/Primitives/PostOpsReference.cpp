@@ -147,10 +147,12 @@ Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x) {
 Interval binaryRange(Alg alg, const Interval &x, const Interval &y) {
   Interval image;
   auto addImageAt = [&](Real operand) {
-    image.include(imageOf(x, {0, y.low, y.high}, [&](Real point) { return binary(alg, point, operand); }));
+    image.include(imageOf(x, {0, y.low, y.high, operand}, [&](Real point) { return binary(alg, point, operand); }));
   };
   if (!y.isEmpty())
     addImageAt(y.low), addImageAt(y.high);
+  if (const Real common = std::max(x.low, y.low); common <= std::min(x.high, y.high))
+    addImageAt(common); // a comparison turns where both are equal
   if (y.mayBeNan)
     addImageAt(std::numeric_limits<Real>::quiet_NaN());
   bool isMinMax = alg == Alg::BinaryMax || alg == Alg::BinaryMin;

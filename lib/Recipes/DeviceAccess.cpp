@@ -30,14 +30,13 @@ bool quern::isDeviceVector(Type element, int64_t count) {
 
 int64_t quern::deviceAlignment(Type element) { return std::max(deviceWordBytes, bytesOf(element)); }
 
-Value quern::areWordAligned(OpBuilder &b, Location loc, ArrayRef<Value> memrefs) {
+Value quern::areWordAligned(OpBuilder &b, Location loc, ArrayRef<Value> memrefs, ArrayRef<Value> bytes) {
   Value bits;
-  for (Value memref : memrefs) {
-    if (bytesOf(elementOf(memref)) >= deviceWordBytes)
-      continue;
-    Value at = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref);
-    bits = bits ? arith::OrIOp::create(b, loc, bits, at).getResult() : at;
-  }
+  auto add = [&](Value more) { bits = bits ? arith::OrIOp::create(b, loc, bits, more).getResult() : more; };
+  for (Value memref : memrefs)
+    if (bytesOf(elementOf(memref)) < deviceWordBytes)
+      add(memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memref));
+  llvm::for_each(bytes, add);
   if (!bits)
     return Value();
   bits = arith::AndIOp::create(b, loc, bits, arith::ConstantIndexOp::create(b, loc, deviceWordBytes - 1));

@@ -22,8 +22,10 @@ bool isDeviceVector(mlir::Type element, int64_t count);
 /// What the address of a vector of such elements must be a multiple of, in bytes.
 int64_t deviceAlignment(mlir::Type element);
 
-/// Whether all these memrefs begin at whole words; their elements alone need not. Null: they are no narrower than words.
-mlir::Value areWordAligned(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> memrefs);
+/// Whether all these memrefs begin at whole words, which their elements alone need not, and these numbers of bytes are of whole words, too.
+/// Null: they are no narrower than words.
+mlir::Value areWordAligned(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> memrefs,
+                           llvm::ArrayRef<mlir::Value> bytes = {});
 
 /// `count` neighbours of `memref` from index `at` on, read at once.
 llvm::SmallVector<mlir::Value> loadVector(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memref, mlir::Value at, int64_t count);

@@ -13,7 +13,7 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceMap(func::FuncOp probl
   maps::MapProblem map;
   map.function = problem;
   std::string reason;
-  if (failed(maps::readMap(problem, map, reason))) {
+  if (failed(maps::readMap(problem, map, reason, /*takesOpen=*/true))) {
     if (whyNot)
       *whyNot = reason;
     return failure();

@@ -18,7 +18,7 @@
 
 namespace quern {
 
-/// Schedules `problem`, one elementwise op of static sizes, as one kernel `@<name>_kernel` behind it, with a
+/// Schedules `problem`, one elementwise op, as one kernel `@<name>_kernel` behind it, with a
 /// signature and attributes as schedulePoints() gives them.
 /// Inputs of the destination's layout and size of elements may be the same memory; arguments that otherwise overlap may not. Fails without
 /// a diagnostic where the function is no map; `whyNot`, if given, then receives the reason in one line.

@@ -69,11 +69,18 @@ DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &p
 }
 
 Value DeviceMapEmitter::areAligned() {
-  Values inVectors;
+  Values inVectors, sizes;
   for (unsigned i = 0; i < problem.operands.size(); ++i)
-    if (plan.inVectors[i] || (plan.read.width > 1 && i == problem.source))
+    if (plan.inVectors[i] || (plan.read.width > 1 && i == problem.source)) {
+      const Operand &operand = problem.operands[i];
       inVectors.push_back(flat[i]);
-  return areWordAligned(b, loc, inVectors);
+      Strides open = operand.strides;
+      open.push_back(operand.offset);
+      for (int64_t size : open)
+        if (rows::isOpen(size) && operand.bytes() < deviceWordBytes)
+          sizes.push_back(scaled(index(size), operand.bytes()));
+    }
+  return areWordAligned(b, loc, inVectors, sizes);
 }
 
 void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Point &)> vector, function_ref<void(const Point &)> one) {
@@ -172,6 +179,7 @@ func::FuncOp DeviceMapEmitter::emit() {
   traits.name = (problem.function.getName() + "_kernel").str();
   traits.plan = plan.text();
   traits.space = plan.space;
+  traits.factors = plan.factors;
   traits.groupSize = plan.group;
   const int64_t subGroup = subGroupOfItems();
   traits.subGroupSize = subGroup;
@@ -195,7 +203,7 @@ func::FuncOp DeviceMapEmitter::emit() {
   clonePrologue(b, kernel, problem.function, problem.prologue, [&](int64_t value) { return index(value); });
   auto block = create<gpu::BlockIdOp>(gpu::Dimension::x);
   box = block;
-  emitBox(narrow(block));
+  emitBox(plan.factors.empty() ? narrow(block) : block);
   aligned = areAligned();
   if (plan.isThroughMemory)
     readBox();
@@ -229,7 +237,18 @@ Value DeviceMapEmitter::emitBody(ArrayRef<Value> elements) {
   return cloneBody(b, *body, map, [&](Value v) { return captured(v); })[0];
 }
 
-Value DeviceMapEmitter::index(int64_t value) { return constant(b.getIndexAttr(value)); }
+Value DeviceMapEmitter::index(int64_t value) {
+  if (!rows::isOpen(value))
+    return constant(b.getIndexAttr(value));
+  Value &known = openSizes[value];
+  if (!known) {
+    Value at = index(rows::indexOfOpen(value));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(first);
+    known = create<memref::LoadOp>(kernel.sizes, ValueRange{at});
+  }
+  return known;
+}
 
 Value DeviceMapEmitter::number(int64_t value) { return constant(b.getIntegerAttr(numbers, value)); }
 
@@ -249,11 +268,11 @@ Value DeviceMapEmitter::wide(Value v) {
 bool DeviceMapEmitter::isSmall() const {
   int64_t highest = std::max({plan.space, 2 * (plan.written.places() + plan.group), 2 * (plan.read.places() + plan.group)});
   for (auto [a, axis] : llvm::enumerate(problem.axes))
-    highest = std::max(highest, axis.extent + plan.counts[a]);
+    highest = std::max(highest, (plan.isOpen(a) ? 0 : axis.extent) + plan.counts[a]);
   for (const Limit &limit : problem.limits) {
     int64_t sum = limit.write;
     for (auto [a, weight] : llvm::enumerate(limit.weights))
-      sum += weight * plan.boxes(a) * plan.counts[a];
+      sum += weight ? weight * plan.boxes(a) * plan.counts[a] : 0;
     highest = std::max(highest, sum);
   }
   return highest < INT32_MAX;
@@ -278,6 +297,8 @@ Value DeviceMapEmitter::add(Value x, Value y) {
 }
 
 Value DeviceMapEmitter::scaled(Value v, int64_t by) {
+  if (rows::isOpen(by))
+    return isZero(v) ? index(0) : create<arith::MulIOp>(wide(v), index(by), arith::IntegerOverflowFlags::nsw).getResult();
   return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, like(v, by), arith::IntegerOverflowFlags::nsw).getResult();
 }
 

@@ -65,7 +65,7 @@ private:
   Value emitBody(llvm::ArrayRef<Value> elements);
   Value captured(Value scalar);
 
-  Value index(int64_t value);
+  Value index(int64_t value); ///< a number or an open size
   Value number(int64_t value);
   Value like(Value v, int64_t value);
   Value narrow(Value v);
@@ -94,9 +94,11 @@ private:
   Values flat;                      ///< by operand: the kernel's memref
   Values bases;                     ///< by operand: the address of the box
   Values firsts;                    ///< by axis: the box's first index, a number
+  Values rooms;                     ///< by axis, of open ones: the box's indices that exist, a number
   Values left;                      ///< by limit: `read` less the weights of the box, a number
   std::map<std::tuple<void *, int64_t, int64_t>, Value> digitsOfItem;
   llvm::DenseMap<mlir::Attribute, Value> constants;
+  llvm::DenseMap<int64_t, Value> openSizes;
 };
 
 } // namespace quern::maps

@@ -38,22 +38,42 @@ void DeviceMapEmitter::emitBox(Value box) {
   };
   llvm::sort(axes, [&](unsigned x, unsigned y) { return std::make_pair(lead(x), x) < std::make_pair(lead(y), y); });
   firsts.assign(axes.size(), Value());
+  rooms = firsts;
   for (const Operand &operand : problem.operands)
     bases.push_back(index(operand.offset));
   for (const Limit &limit : problem.limits)
     left.push_back(number(limit.read));
   int64_t rest = plan.space;
+  size_t open = plan.factors.size() / 2;
   for (unsigned a : axes) {
-    int64_t boxes = plan.boxes(a);
-    rest /= boxes;
-    if (boxes == 1)
-      continue;
-    Value at = rest == 1 ? box : modulo(box, boxes);
-    box = divided(box, boxes);
-    firsts[a] = scaled(at, plan.counts[a]);
+    const int64_t count = plan.counts[a];
+    Value at = box;
+    if (plan.isOpen(a)) {
+      Value size = index(problem.axes[a].extent), boxes = size;
+      if (count > 1)
+        boxes = divided(add(size, index(count - 1)), count);
+      if (--open || rest > 1) {
+        at = create<arith::RemUIOp>(box, boxes);
+        box = create<arith::DivUIOp>(box, boxes);
+      }
+      rooms[a] = narrow(create<arith::MinUIOp>(create<arith::SubIOp>(size, scaled(at, count)), index(count)));
+    } else {
+      const int64_t boxes = plan.boxes(a);
+      rest /= boxes;
+      if (boxes == 1)
+        continue;
+      if (open || rest > 1)
+        at = modulo(box, boxes);
+      box = divided(box, boxes);
+      if (!plan.factors.empty())
+        at = narrow(at);
+      firsts[a] = scaled(at, count);
+    }
     for (auto [operand, base] : llvm::zip_equal(problem.operands, bases)) {
-      if (operand.strides[a])
-        base = add(base, scaled(wide(at), plan.counts[a] * operand.strides[a]));
+      if (rows::isOpen(operand.strides[a]))
+        base = add(base, scaled(scaled(wide(at), count), operand.strides[a]));
+      else if (operand.strides[a])
+        base = add(base, scaled(wide(at), count * operand.strides[a]));
       for (auto &[axis, way] : operand.curves)
         if (axis == a)
           base = add(base, walk(at, way));
@@ -133,6 +153,10 @@ Value DeviceMapEmitter::digitAlong(const Point &point, unsigned axis) {
 Value DeviceMapEmitter::insideAxes(const Point &point) {
   Value inside;
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {
+    if (plan.isOpen(a) && plan.counts[a] > 1) {
+      inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::ult, digitAlong(point, a), rooms[a]));
+      continue;
+    }
     // A limit that the axis counts for, up to its end, says so already.
     bool isLimited = llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent >= limit.write; });
     if (axis.extent % plan.counts[a] == 0 || isLimited || plan.counts[a] == 1)
@@ -164,9 +188,13 @@ Value DeviceMapEmitter::insideLimits(const Point &point, bool write) {
 /// Axes that follow each other in memory as they do in the order are one digit.
 Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<int64_t> strides, Value base) {
   int64_t highest = 0;
+  bool isShort = true;
   for (auto [count, stride] : llvm::zip_equal(plan.counts, strides))
-    highest += (count - 1) * stride;
-  bool isShort = highest < INT32_MAX;
+    if (rows::isOpen(stride))
+      isShort = false;
+    else
+      highest += (count - 1) * stride;
+  isShort &= highest < INT32_MAX;
   Value sum = isShort ? number(0) : index(0), apart = index(0);
   int64_t unit = 1;
   ArrayRef<Part> parts = point.order.axes.parts;
@@ -174,11 +202,13 @@ Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<int64_t> strides,
   if (point.further)
     sum = add(sum, scaled(isShort ? point.further : wide(point.further), strides[parts.front().axis]));
   while (!parts.empty()) {
-    int64_t stride = strideOf(parts.front()), count = 1;
-    while (!parts.empty() && strideOf(parts.front()) == stride * count && (count == 1 || unit * count != point.order.run)) {
+    const int64_t stride = strideOf(parts.front());
+    int64_t count = 1;
+    do {
       count *= parts.front().count;
       parts = parts.drop_front();
-    }
+    } while (!parts.empty() && !rows::isOpen(stride) && strideOf(parts.front()) == stride * count &&
+             (count == 1 || unit * count != point.order.run));
     if (stride) {
       Piece digit = digitOf(point, unit, count);
       sum = add(sum, scaled(isShort ? digit.number : wide(digit.number), stride));

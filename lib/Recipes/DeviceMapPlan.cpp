@@ -119,12 +119,13 @@ bool Planner::chooseTile() {
   return true;
 }
 
-/// Whether vectors along an axis begin at whole words of the operand, if its memory does.
+/// Whether vectors along an axis begin at whole words of the operand, if its memory does and open strides are of whole words.
 bool Planner::isAligned(const Operand &operand, unsigned axis) const {
   const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / operand.bytes());
-  bool isWhole = operand.offset % perWord == 0;
+  auto divides = [&](int64_t size) { return rows::isOpen(size) || size % perWord == 0; };
+  bool isWhole = divides(operand.offset);
   for (auto [a, stride] : llvm::enumerate(operand.strides))
-    isWhole &= a == axis || stride % perWord == 0;
+    isWhole &= a == axis || divides(stride);
   for (auto &[a, way] : operand.curves) {
     isWhole &= way.start() % perWord == 0;
     for (const Digit &digit : way.digits())
@@ -153,7 +154,7 @@ int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
 
 /// Of a problem that fills the device, as many as the widest operand may move at once.
 int64_t Planner::widthOfLines() const {
-  constexpr int64_t enoughGroups = 128;
+  constexpr int64_t enoughGroups = 128, enough = int64_t(1) << 30;
   const SmallVector<unsigned> order = axesInOrderOf(problem.destination());
   if (order.empty() || plan.source().strides[order.front()] != 1)
     return 1;
@@ -161,7 +162,7 @@ int64_t Planner::widthOfLines() const {
   for (const Operand &operand : problem.operands)
     widest = operand.strides[order.front()] == 1 ? std::max(widest, operand.bytes()) : widest;
   for (const Axis &axis : problem.axes)
-    points *= axis.extent;
+    points = std::min(points, enough) * std::min(axis.extent, enough);
   int64_t width = std::max<int64_t>(1, strategy.vectorBytes / widest);
   while (width * widest > deviceWordBytes && points < enoughGroups * ofGroup() * width)
     width /= 2;
@@ -177,8 +178,12 @@ void Planner::chooseLines() {
   const int64_t width = widthOfLines(), perItem = width > 1 ? 2 * width : 4;
   int64_t left = perItem * ofGroup();
   plan.counts.assign(problem.axes.size(), 1);
-  for (unsigned a : axesInOrderOf(problem.destination())) {
-    plan.counts[a] = std::min(problem.axes[a].extent, left);
+  const SmallVector<unsigned> order = axesInOrderOf(problem.destination());
+  for (unsigned a : order) {
+    // An open axis may be short: it has the box to itself only where there is no other.
+    constexpr int64_t ofOpen = 64;
+    const int64_t most = plan.isOpen(a) && a != order.back() ? std::min(left, ofOpen * width) : left;
+    plan.counts[a] = std::min(problem.axes[a].extent, most);
     left /= plan.counts[a];
     if (left < 2)
       break;
@@ -217,7 +222,7 @@ BoxOrder Planner::orderOf(const Operand &operand, int64_t width) const {
       continue;
     const int64_t step = order.axes.parts.empty() ? width : 1, count = plan.counts[a] / step;
     order.axes.parts.push_back({a, count});
-    isRun &= operand.strides[a] * step == order.run * width;
+    isRun &= !rows::isOpen(operand.strides[a]) && operand.strides[a] * step == order.run * width;
     order.run *= isRun ? count : 1;
   }
   return order;
@@ -231,7 +236,7 @@ void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
     if (run > 1 && stride != next)
       break;
     run *= part.count;
-    next = stride * part.count;
+    next = rows::isOpen(stride) ? -1 : stride * part.count;
   }
   order.run = std::min(order.run, run);
 }
@@ -304,7 +309,10 @@ void Planner::run() {
   }
   plan.group = std::min<int64_t>(ofGroup(), llvm::PowerOf2Ceil(plan.written.axes.lanes()));
   for (unsigned a = 0; a < problem.axes.size(); ++a)
-    plan.space *= plan.boxes(a);
+    if (plan.isOpen(a))
+      plan.factors.append({rows::indexOfOpen(problem.axes[a].extent), plan.counts[a]});
+    else
+      plan.space *= plan.boxes(a);
   chooseSubGroup();
 }
 
@@ -315,7 +323,7 @@ std::string DeviceMapPlan::text() const {
   llvm::raw_string_ostream os(line);
   os << "map: " << (isThroughMemory ? "tiles through group memory" : "lines") << ", boxes";
   for (auto [a, axis] : llvm::enumerate(problem.axes))
-    os << (a ? " x " : " ") << counts[a] << '/' << axis.extent;
+    os << (a ? " x " : " ") << counts[a] << '/' << (isOpen(a) ? "?" : std::to_string(axis.extent));
   if (read.width > 1)
     os << ", reads vectors of " << read.width;
   if (written.width > 1)

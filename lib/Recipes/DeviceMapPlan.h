@@ -14,6 +14,7 @@
 #include "Recipes/DeviceStrategy.h"
 #include "Recipes/MapAxes.h"
 #include "Recipes/MapPlan.h"
+#include "Recipes/RowSize.h"
 
 namespace quern::maps {
 
@@ -46,11 +47,13 @@ struct DeviceMapPlan {
   int64_t group = 1; ///< work-items
   /// Size of sub-groups, which matters to orders by lane: all of a point's place but the lane is then the same for a sub-group. 0: any.
   int64_t subGroup = 0;
-  int64_t space = 1; ///< boxes
+  int64_t space = 1;                     ///< boxes, before those along open axes
+  llvm::SmallVector<int64_t, 4> factors; ///< of these, as launches have them
 
   DeviceMapPlan(MapProblem &problem, const DeviceStrategy &strategy) : problem(problem), strategy(strategy) {}
   const Operand &source() const { return problem.operands[problem.source]; }
-  /// Boxes along an axis.
+  bool isOpen(unsigned axis) const { return rows::isOpen(problem.axes[axis].extent); }
+  /// Boxes along an axis that is not open.
   int64_t boxes(unsigned axis) const;
   std::string text() const;
 };

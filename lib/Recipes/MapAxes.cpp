@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "Recipes/MapAxes.h"
 
+#include "Recipes/RowSize.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -30,7 +32,7 @@ using LoopDigits = SmallVector<SmallVector<Digit, 4>, 6>;
 
 class Reader {
 public:
-  Reader(MapProblem &map, std::string &whyNot) : map(map), whyNot(whyNot) {}
+  Reader(MapProblem &map, std::string &whyNot, bool takesOpen) : map(map), whyNot(whyNot), takesOpen(takesOpen), sizes(map.function) {}
   LogicalResult read();
 
 private:
@@ -39,6 +41,7 @@ private:
     return failure();
   }
   LogicalResult gatherOps();
+  LogicalResult readExtents();
   LogicalResult checkFill();
   LogicalResult drawOut(AffineMap dims, MemRefType type);
   LogicalResult readOperands();
@@ -54,6 +57,8 @@ private:
 
   MapProblem &map;
   std::string &whyNot;
+  bool takesOpen;
+  rows::ArgumentSizes sizes;
   linalg::FillOp fill;
   Strides extents;  ///< of the loops
   Strides drawnOut; ///< of the loops, with the padding that a merged fill writes
@@ -88,6 +93,23 @@ LogicalResult Reader::gatherOps() {
   if (!map.op.hasPureBufferSemantics() || map.op.getNumParallelLoops() != map.op.getNumLoops() || map.op.getNumDpsInits() != 1)
     return fail("the op reduces, has several results, or is not on memrefs");
   return success();
+}
+
+/// An open loop has the size of the destination's dim that it is the index of.
+LogicalResult Reader::readExtents() {
+  extents = map.op.getStaticLoopRanges();
+  if (llvm::is_contained(extents, 0))
+    return fail("the space is empty");
+  if (!llvm::any_of(extents, ShapedType::isDynamic))
+    return success();
+  OpOperand *destination = map.op.getDpsInitOperand(0);
+  if (!takesOpen || fill || !isa<BlockArgument>(destination->get()))
+    return fail("sizes are given at execution");
+  const Strides shape = sizes.layoutOf(destination->get()).shape;
+  for (auto [expr, size] : llvm::zip_equal(map.op.getMatchingIndexingMap(destination).getResults(), shape))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && ShapedType::isDynamic(extents[dim.getPosition()]))
+      extents[dim.getPosition()] = size;
+  return llvm::any_of(extents, ShapedType::isDynamic) ? fail("a size that is given at execution is cut into blocks") : success();
 }
 
 /// Which indices the blocks of the destination have room for: a fill writes those, and they must be all that it writes.
@@ -137,10 +159,13 @@ LogicalResult Reader::readAddress(OpOperand &operand, Operand &out) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   if (!type || !isa<BlockArgument>(operand.get()))
     return fail("operand #" + Twine(number) + " is no argument");
-  SmallVector<int64_t> strides;
-  if (failed(type.getStridesAndOffset(strides, out.offset)) || !type.hasStaticShape() || ShapedType::isDynamic(out.offset) ||
-      llvm::any_of(strides, ShapedType::isDynamic))
+  const rows::ArgumentSizes::Layout layout = sizes.layoutOf(operand.get());
+  auto isOpen = [](int64_t size) { return rows::isOpen(size); };
+  if (!layout.fits)
+    return fail("operand #" + Twine(number) + " is too large");
+  if (!takesOpen && (isOpen(layout.offset) || llvm::any_of(layout.shape, isOpen) || llvm::any_of(layout.strides, isOpen)))
     return fail("operand #" + Twine(number) + " has sizes that are given at execution");
+  out.offset = layout.offset;
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
     return fail("operand #" + Twine(number) + " has elements that are not whole bytes");
@@ -148,7 +173,7 @@ LogicalResult Reader::readAddress(OpOperand &operand, Operand &out) {
   out.blockArgument = map.op.getMatchingBlockArgument(&operand).getArgNumber();
   LoopDigits digits(extents.size());
   auto add = [&](unsigned loop, Digit digit) { digits[loop].push_back(digit); };
-  for (auto [expr, stride, size] : llvm::zip_equal(map.op.getMatchingIndexingMap(&operand).getResults(), strides, type.getShape()))
+  for (auto [expr, stride, size] : llvm::zip_equal(map.op.getMatchingIndexingMap(&operand).getResults(), layout.strides, layout.shape))
     if (failed(rows::readDigits(expr, size == 1 ? 0 : stride, out.offset, add)))
       return fail("a map is not made of sums of dims, constants, d floordiv B and d mod B");
   bool isDestination = map.op.isDpsInit(&operand);
@@ -157,10 +182,13 @@ LogicalResult Reader::readAddress(OpOperand &operand, Operand &out) {
     if (!rows::alignShifts(sum, extent, out.offset))
       return fail("operand #" + Twine(number) + " has digits of a loop from different places of it");
     Walk walk(sum, extent);
+    bool isIntact = llvm::all_of(walk.digits(), [](const Digit &digit) { return rows::isIntact(digit.stride); });
+    if (!isIntact || (isOpen(extent) && !walk.isLinear()))
+      return fail("operand #" + Twine(number) + " has sizes that are given at execution and computed with");
     out.offset += walk.start();
     out.loops.push_back(walk.isLinear() ? Walk(Digit{1, 0, walk.step()}, extent) : walk); // a step is a step from anywhere
   }
-  return success();
+  return rows::isIntact(out.offset) ? success() : fail("operand #" + Twine(number) + " begins at a size that is computed with");
 }
 
 LogicalResult Reader::readOperands() {
@@ -249,9 +277,11 @@ void Reader::dropAxis(unsigned axis) {
 
 bool Reader::canMerge(unsigned outer, unsigned inner) const {
   int64_t extent = map.axes[inner].extent;
-  if (outer == inner || map.axes[outer].isCurved || map.axes[inner].isCurved)
+  if (outer == inner || map.axes[outer].isCurved || map.axes[inner].isCurved || rows::isOpen(map.axes[outer].extent) ||
+      rows::isOpen(extent))
     return false;
-  return llvm::all_of(map.operands, [&](const Operand &o) { return o.strides[outer] == o.strides[inner] * extent; }) &&
+  auto follow = [&](const Operand &o) { return !rows::isOpen(o.strides[inner]) && o.strides[outer] == o.strides[inner] * extent; };
+  return llvm::all_of(map.operands, follow) &&
          llvm::all_of(map.limits, [&](const Limit &l) { return l.weights[outer] == l.weights[inner] * extent; });
 }
 
@@ -278,7 +308,7 @@ void Reader::chooseSource() {
   auto size = [&](const Operand &o) {
     int64_t bytes = o.bytes();
     for (auto [axis, stride] : llvm::zip_equal(map.axes, o.strides))
-      bytes *= stride || axis.isCurved ? axis.extent : 1;
+      bytes *= stride || axis.isCurved ? rows::typical(axis.extent) : 1;
     return bytes;
   };
   auto rank = [&](const Operand &o) { return std::make_pair(size(o), contiguous(o) != contiguous(map.destination())); };
@@ -292,13 +322,8 @@ void Reader::chooseSource() {
 }
 
 LogicalResult Reader::read() {
-  if (failed(gatherOps()))
+  if (failed(gatherOps()) || failed(readExtents()))
     return failure();
-  extents = map.op.getStaticLoopRanges();
-  if (llvm::any_of(extents, ShapedType::isDynamic))
-    return fail("sizes are given at execution");
-  if (llvm::is_contained(extents, 0))
-    return fail("the space is empty");
   drawnOut = extents;
   if (failed(checkFill()) || failed(readOperands()) || failed(checkBody(*map.op.getBlock(), whyNot)) || failed(cutLoops()))
     return failure();
@@ -317,7 +342,7 @@ int64_t Limit::highest(ArrayRef<Axis> axes) const {
   return sum;
 }
 
-LogicalResult quern::maps::readMap(func::FuncOp function, MapProblem &problem, std::string &whyNot) {
+LogicalResult quern::maps::readMap(func::FuncOp function, MapProblem &problem, std::string &whyNot, bool takesOpen) {
   problem.function = function;
-  return Reader(problem, whyNot).read();
+  return Reader(problem, whyNot, takesOpen).read();
 }

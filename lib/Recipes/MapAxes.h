@@ -75,8 +75,9 @@ struct MapProblem {
   bool writesPadding() const { return static_cast<bool>(padding); }
 };
 
-/// Reads `function` into `problem`, or fails with a reason.
-mlir::LogicalResult readMap(mlir::func::FuncOp function, MapProblem &problem, std::string &whyNot);
+/// Reads `function` into `problem`, or fails with a reason. With `takesOpen` extents, strides and offsets may be open (RowSize.h): those of
+/// loops that nothing cuts into digits.
+mlir::LogicalResult readMap(mlir::func::FuncOp function, MapProblem &problem, std::string &whyNot, bool takesOpen = false);
 
 } // namespace quern::maps
 

@@ -174,7 +174,7 @@ Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &ta
   bool isOpen = false;
   for (const ArgumentInfo &argument : problem.arguments)
     isOpen |= argument.desc.hasRuntimeDims();
-  problem.implementation.append(isOpen ? "jit:rows:" : "jit:map:").append(target.name());
+  problem.implementation.append(isOpen && target.isCpu() ? "jit:rows:" : "jit:map:").append(target.name());
   problem.isNoop = binary.dst.hasZeroDim();
   problem.citations = {" (binary C12)", " (binary C13)", " (binary C14)"};
   return problem;

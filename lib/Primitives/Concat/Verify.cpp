@@ -209,7 +209,7 @@ Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &ta
   bool isOpen = false; // the map recipe takes no open sizes; rows does
   for (const ArgumentInfo &argument : problem.arguments)
     isOpen |= argument.desc.hasRuntimeDims();
-  problem.implementation.append(isOpen ? "jit:rows:" : "jit:map:").append(target.name());
+  problem.implementation.append(isOpen && target.isCpu() ? "jit:rows:" : "jit:map:").append(target.name());
   problem.isNoop = concat.dst.hasZeroDim();
   problem.citations = {" (concat C9)", " (concat C10)", " (concat C11)"};
   return problem;

@@ -246,7 +246,7 @@ Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &t
     return ok.takeError();
   listArguments(problem);
   // The map recipe takes no open sizes; rows does.
-  problem.implementation.append(hasOpenSizes(problem) ? "jit:rows:" : "jit:map:").append(target.name());
+  problem.implementation.append(hasOpenSizes(problem) && target.isCpu() ? "jit:rows:" : "jit:map:").append(target.name());
   problem.isNoop = firstOf(eltwise).desc.hasZeroDim();
   problem.citations = {" (eltwise C12)", " (eltwise C13)", " (eltwise C14)"};
   return problem;

@@ -184,7 +184,7 @@ Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &t
   listArguments(problem);
   // The map recipe takes no open sizes; rows does.
   bool isOpen = reorder.src.hasRuntimeDims() || reorder.dst.hasRuntimeDims();
-  problem.implementation.append(isOpen ? "jit:rows:" : "jit:map:").append(target.name());
+  problem.implementation.append(isOpen && target.isCpu() ? "jit:rows:" : "jit:map:").append(target.name());
   problem.isNoop = reorder.dst.hasZeroDim();
   problem.citations = {" (reorder C13)", " (reorder C14)", " (reorder C15)"};
   return problem;

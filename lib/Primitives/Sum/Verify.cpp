@@ -105,7 +105,7 @@ Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &targe
   bool isOpen = false; // the map recipe takes no open sizes; rows does
   for (const ArgumentInfo &argument : problem.arguments)
     isOpen |= argument.desc.hasRuntimeDims();
-  problem.implementation.append(isOpen ? "jit:rows:" : "jit:map:").append(target.name());
+  problem.implementation.append(isOpen && target.isCpu() ? "jit:rows:" : "jit:map:").append(target.name());
   problem.isNoop = sum.dst.hasZeroDim();
   problem.citations = {" (sum C7)", " (sum C8)", " (sum C9)"};
   return problem;

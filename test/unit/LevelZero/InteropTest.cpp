@@ -289,6 +289,36 @@ TEST_F(Interop, NothingIsKeptOfALentContext) {
   EXPECT_EQ(primitive(primitive_desc(own, softmaxLine("4"))).info().origin, quern_origin_memory);
 }
 
+/// Vectors of bytes are read and written where both sides begin at a word, and nothing beside them.
+TEST_F(Interop, MemoryMayBeginAnywhere) {
+  constexpr size_t rows = 256, columns = 260, count = rows * columns, around = 16;
+  const engine own = ze_interop::make_engine(driver, device, context);
+  stream order(own);
+  const ze_device_mem_alloc_desc_t onDevice{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
+  const ze_host_mem_alloc_desc_t onHost{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
+  uint8_t *from = nullptr, *to = nullptr;
+  for (uint8_t **memory : {&from, &to})
+    ASSERT_OK(zeMemAllocShared(context, &onDevice, &onHost, count + around, 64, device, reinterpret_cast<void **>(memory)));
+  for (bool isTransposed : {false, true}) {
+    const primitive_desc desc(own, std::string("reorder src=u8:256x260:ab dst=u8:256x260:") + (isTransposed ? "ba" : "ab") +
+                                       " attr.post_ops=eltwise(alg=linear,alpha=1)");
+    const primitive kernel(desc);
+    for (auto [src, dst] : {std::pair<size_t, size_t>(0, 0), {4, 8}, {1, 0}, {0, 3}, {2, 2}}) {
+      for (size_t i = 0; i < count + around; ++i)
+        from[i] = static_cast<uint8_t>(i * 7 + i / 256), to[i] = 0xee;
+      kernel.execute(order, {{QUERN_ARG_SRC, ze_interop::make_memory(desc.src_desc(), own, from + src)},
+                             {QUERN_ARG_DST, ze_interop::make_memory(desc.dst_desc(), own, to + dst)}});
+      order.wait();
+      std::vector<uint8_t> wanted(count + around, 0xee);
+      for (size_t i = 0; i < count; ++i)
+        wanted[dst + (isTransposed ? i % columns * rows + i / columns : i)] = from[src + i];
+      EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), to)) << src << ", " << dst;
+    }
+  }
+  ASSERT_OK(zeMemFree(context, from));
+  ASSERT_OK(zeMemFree(context, to));
+}
+
 #endif // QUERN_TEST_HAS_COMPILER
 
 TEST_F(Interop, NullIsRefusedByName) {

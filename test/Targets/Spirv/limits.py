@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""limits.py COMMAND…: gives the command a problem of each schedule and a target of odd limits, and says what it refuses: nothing should be."""
+"""limits.py COMMAND…: gives the command a problem of each schedule for targets of odd limits, and says what it refuses: nothing should."""
 
 import subprocess
 import sys

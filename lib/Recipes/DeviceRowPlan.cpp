@@ -274,10 +274,12 @@ LogicalResult Planner::run(std::string &whyNot) {
       best = bytes;
       vectorDim = d;
     }
-  // Without functions, short vectors of which some lanes idle take less than gathering rows for all lanes.
-  bool isSmall = isVectorized && chain.rowExtent < plan.subGroup && 2 * chain.rowExtent >= 8 && !hasFunctions();
-  if (vectorDim < 0 && isSmall && llvm::is_contained(strategy.subGroupSizes, 8))
-    plan.subGroup = 8;
+  // Short vectors take less than gathering rows for all lanes, unless idle lanes compute functions.
+  constexpr int64_t shortVector = 8;
+  bool isSmall = isVectorized && chain.rowExtent < plan.subGroup && 2 * chain.rowExtent >= shortVector &&
+                 (chain.rowExtent == shortVector || !hasFunctions());
+  if (vectorDim < 0 && isSmall && llvm::is_contained(strategy.subGroupSizes, shortVector))
+    plan.subGroup = shortVector;
   bool wouldIdle = chain.rowExtent < plan.subGroup && !isSmall; // lanes of a sub-group; the lines that it reads are the same either way
   if (vectorDim < 0 && !wouldIdle)
     shareAlongRow();

@@ -4,7 +4,7 @@
 #
 # Installs what is missing, builds, and runs the tests.
 #
-#   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 30 minutes on two cores with the build
+#   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 40 minutes on two cores with the build
 #   tools/test.sh --quick   the release build alone, under five minutes after the build
 #   tools/test.sh --full    everything at full length, against every peer, the debug build included: four to five hours on two cores
 #
@@ -211,7 +211,8 @@ step tests "conformance of reorder, every ISA" conformance release reorder,reord
 step tests "conformance of binary, every ISA" conformance release binary "$(pick --count=200 --count=0 --all)" --isa=all
 step tests "conformance of gemm, every ISA" conformance release gemm "$(pick --count=40 --count=0 --all)" --isa=all
 step tests "conformance of eltwise, every ISA" conformance release eltwise "$(pick --count=60 --count=200 --all)" --isa=all
-step tests "conformance of sum and concat, every ISA" conformance release sum,concat "$(pick --count=100 --count=0 --all)" --isa=all
+step tests "conformance of sum and concat, every ISA" conformance release sum,concat "$(pick --count=100 --count=0 --all)" \
+  --linker=orc --isa=all
 step tests "conformance of rnn, every ISA" conformance release rnn "$(pick --count=60 --count=150 --count=1000)" --isa=all
 step tests "conformance, compiled in another process" conformanceByProcess release \
   softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=20 --count=60 --count=300)"

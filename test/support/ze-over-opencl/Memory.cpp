@@ -36,8 +36,7 @@ struct Allocation : Counted {
 // Never destroyed: the thread of a queue that the application forgot may use them at exit.
 std::mutex &mutex = *new std::mutex;
 std::map<char *, Allocation> &allocations = *new std::map<char *, Allocation>;
-int queuesAtWork = 0;
-uint64_t lastId = 0;
+uint64_t lastId = 0, queuesAtWork = 0;
 
 /// The caller holds the mutex.
 const Allocation *find(const void *pointer) {

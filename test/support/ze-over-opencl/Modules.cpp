@@ -226,10 +226,9 @@ ze_result_t setArgument(ze_kernel_handle_t handle, uint32_t index, size_t size, 
   if (size != argument.size)
     return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
   const std::string bytes(static_cast<const char *>(value), size);
-  const uint64_t memory = argument.isPointer ? allocationAt(pointerIn(bytes)) : 0;
-  if (argument.isPointer && pointerIn(bytes) && !memory)
+  kernel.memory[index] = argument.isPointer ? allocationAt(pointerIn(bytes)) : 0;
+  if (argument.isPointer && pointerIn(bytes) && !kernel.memory[index])
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  kernel.memory[index] = memory;
   kernel.values[index] = bytes;
   return ZE_RESULT_SUCCESS;
 }

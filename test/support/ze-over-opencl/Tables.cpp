@@ -42,8 +42,7 @@ template <typename Table> ze_result_t give(ze_api_version_t version, const Table
 } // namespace
 
 ze_result_t zocl::plannedFailure() {
-  const int64_t call = ++calls;
-  if (call != failingCall)
+  if (++calls != failingCall)
     return ZE_RESULT_SUCCESS;
   if (failure != ZE_RESULT_NOT_READY) // no command runs on after an error that says the device is lost
     waitForAllQueues();

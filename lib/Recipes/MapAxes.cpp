@@ -48,7 +48,7 @@ private:
   LogicalResult readAddress(OpOperand &operand, Operand &out);
   LogicalResult checkAddresses();
   LogicalResult cutLoops();
-  void cutLoop(unsigned loop);
+  LogicalResult cutLoop(unsigned loop);
   void dropUselessLimits();
   void mergeAxes();
   bool canMerge(unsigned outer, unsigned inner) const;
@@ -225,10 +225,10 @@ LogicalResult Reader::checkAddresses() {
 }
 
 /// One axis between any two cuts; none for a loop of one index.
-void Reader::cutLoop(unsigned loop) {
+LogicalResult Reader::cutLoop(unsigned loop) {
   int64_t extent = drawnOut[loop];
   if (extent == 1)
-    return;
+    return success();
   SmallVector<const Walk *> walks;
   for (const Operand &operand : map.operands)
     walks.push_back(&operand.loops[loop]);
@@ -241,6 +241,8 @@ void Reader::cutLoop(unsigned loop) {
     Axis axis{(next + cuts[i] - 1) / cuts[i]};
     for (Operand &operand : map.operands) {
       Walk walk = rows::walkFromCut(operand.loops[loop], cuts[i], axis.extent, i + 1 == cuts.size());
+      if (!llvm::all_of(walk.digits(), [](const Digit &digit) { return rows::isIntact(digit.stride); }))
+        return fail("loop " + Twine(loop) + " is cut where an operand has a stride that is given at execution");
       operand.strides.push_back(walk.isLinear() ? walk.step() : 0);
       if (!walk.isLinear())
         operand.curves.push_back({static_cast<unsigned>(map.axes.size()), walk});
@@ -250,11 +252,13 @@ void Reader::cutLoop(unsigned loop) {
     limit.weights.push_back(cuts[i]);
   }
   map.limits.push_back(limit);
+  return success();
 }
 
 LogicalResult Reader::cutLoops() {
   for (unsigned loop = 0; loop < drawnOut.size(); ++loop)
-    cutLoop(loop);
+    if (failed(cutLoop(loop)))
+      return failure();
   for (Limit &limit : map.limits)
     limit.weights.resize(map.axes.size(), 0);
   return success();

@@ -45,6 +45,7 @@ private:
   int64_t widthOfLines() const;
   void chooseVectors();
   BoxOrder orderOf(const Operand &operand, int64_t width) const;
+  bool isSmall(const Operand &operand) const;
   void shortenRun(BoxOrder &order, const Operand &operand) const;
   void chooseSubGroup();
   void layOutMemory();
@@ -228,6 +229,15 @@ BoxOrder Planner::orderOf(const Operand &operand, int64_t width) const {
   return order;
 }
 
+/// Whether the operand is read again and again, as scales are: caches have it, wherever neighbours find their elements.
+bool Planner::isSmall(const Operand &operand) const {
+  constexpr int64_t often = 64;
+  int64_t times = 1;
+  for (auto [a, axis] : llvm::enumerate(problem.axes))
+    times = std::min(often, times * (operand.strides[a] || axis.isCurved ? 1 : std::min(often, axis.extent)));
+  return times >= often;
+}
+
 /// Makes the run of the order one of this operand, too, or one that it takes steps of one length through.
 void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
   int64_t run = 1, next = 0;
@@ -301,7 +311,7 @@ void Planner::run() {
   chooseVectors();
   plan.written = orderOf(problem.destination(), plan.written.width);
   for (auto [i, operand] : llvm::enumerate(problem.operands))
-    if (!(plan.isThroughMemory && i == problem.source))
+    if (!(plan.isThroughMemory && i == problem.source) && !isSmall(operand))
       shortenRun(plan.written, operand);
   if (plan.isThroughMemory) {
     plan.read = orderOf(plan.source(), plan.read.width);

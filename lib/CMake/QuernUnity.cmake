@@ -1,13 +1,12 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Compiles the sources of a directory as one, in every target of DIRECTORY and below: half the work or less, which is for builds that are
-# made from nothing, not for editing. Names of unnamed namespaces must differ within a directory, but for those of these files, which are
-# compiled alone.
+# Compiles the sources of a directory of tests or tools as one, in every target of DIRECTORY and below: half the work or less, which is for
+# builds that are made from nothing, not for editing. Not so what is tested: a call could take another file's function without an error.
+# Names of unnamed namespaces must differ within a directory, but for those of these files, which are compiled alone.
 set(QUERN_UNITY_ALONE
-  "lib/Primitives/PostOpsReference"
-  "runtime/API/Query"
-  "runtime/Dnnl/Verbose.*"
+  "(lib|runtime)/.*"
+  "build/.*"
   "test/unit/Desc/TensorOpsTest"
   "test/unit/Primitives/.*Test"
   "test/unit/Recipes/Random(Contraction|Map).*"

@@ -32,8 +32,11 @@ bool DeviceRowPlan::isInVectors(const Access &access) const {
   auto isWholeCurve = [&](const std::pair<unsigned, Walk> &curve) {
     return llvm::all_of(curve.second.digits(), [&](const Digit &digit) { return isWhole(digit.stride); });
   };
-  return access.isArgument() && access.row.isLinear() && access.row.step() == 1 && isWhole(access.offset) &&
-         llvm::all_of(access.strides, isWhole) && llvm::all_of(access.curves, isWholeCurve) && isDeviceVector(access.elementType(), width);
+  auto isWholeBeyondRun = [&](const Digit &digit) { return digit.unit == 1 || (digit.unit % width == 0 && isWhole(digit.stride)); };
+  bool isInRuns = access.row.isLinear() ||
+                  (access.row.run() % width == 0 && access.row.shift() == 0 && llvm::all_of(access.row.digits(), isWholeBeyondRun));
+  return access.isArgument() && access.row.step() == 1 && isInRuns && isWhole(access.offset) && llvm::all_of(access.strides, isWhole) &&
+         llvm::all_of(access.curves, isWholeCurve) && isDeviceVector(access.elementType(), width);
 }
 
 bool DeviceRowPlan::isInBox(const Access &access) const {
@@ -58,11 +61,13 @@ private:
   bool isProduct() const;
   bool hasFunctions() const;
   void numberSweeps();
+  bool areWords(const Access &access, int dim) const;
   int64_t bytesSideBySide(int dim);
   int64_t bytesOfPosition();
   void shareAlongRow();
   void takeNeighbours(int64_t most);
   void giveRowsToItems();
+  void takeWords();
   void boxRows();
   void countRows();
 
@@ -105,6 +110,13 @@ void Planner::numberSweeps() {
   }
 }
 
+/// Whether some elements of the row are a word, and behind it is that of the neighbour along the dim, as in packed weights of bytes.
+bool Planner::areWords(const Access &access, int dim) const {
+  int64_t run = access.row.run();
+  return run > 1 && access.row.step() == 1 && access.strides[dim] == run && run * bytesOf(access.elementType()) == deviceWordBytes &&
+         !isOpen(chain.rowExtent) && chain.rowExtent % run == 0;
+}
+
 /// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row. Where a row is swept from a cache, what
 /// it reads counts once, and what it writes twice: a line of which a part is written is read as well.
 int64_t Planner::bytesSideBySide(int dim) {
@@ -114,10 +126,11 @@ int64_t Planner::bytesSideBySide(int dim) {
     if (stage.perRow || !access.isArgument() || access.producer >= 0)
       return;
     bool isWrite = llvm::any_of(stage.outs, [&](const Access &out) { return &out == &access; });
-    bool isAdjacent = dim < 0 ? access.row.step() == 1 : access.strides[dim] == 1;
+    bool isOfWords = isVectorized && dim >= 0 && areWords(access, dim);
+    bool isAdjacent = isOfWords || (dim < 0 ? access.row.step() : access.strides[dim]) == 1;
     if (!isAdjacent || (isVectorized && !isWrite && !known.insert(access.base).second))
       return;
-    bytes += bytesOf(access.elementType()) * (isVectorized && isWrite ? 2 : 1);
+    bytes += (isOfWords ? deviceWordBytes : bytesOf(access.elementType())) * (isVectorized && isWrite ? 2 : 1);
   });
   return bytes;
 }
@@ -211,6 +224,16 @@ void Planner::giveRowsToItems() {
   plan.isHeld = chain.rowExtent <= most;
   plan.slots = plan.isHeld ? chain.rowExtent : isOpen(chain.rowExtent) ? 1 : std::min(most, ofStep);
   plan.rows = plan.group;
+  if (isVectorized && vectorDim >= 0)
+    takeWords();
+}
+
+/// Words that are side by side for neighbours are moved at once.
+void Planner::takeWords() {
+  chain.forEachAccess([&](Stage &, Access &access) {
+    if (access.isArgument() && access.producer < 0 && areWords(access, vectorDim) && plan.slots % access.row.run() == 0)
+      plan.width = std::max(plan.width, access.row.run());
+  });
 }
 
 /// The rows of a group are neighbours in the order of dims; those of open dims are apart, unless there are no others.
@@ -227,8 +250,9 @@ void Planner::countRows() {
   if (auto *inner = llvm::find(plan.order, static_cast<unsigned>(vectorDim)); inner != plan.order.end())
     std::rotate(inner, inner + 1, plan.order.end());
   constexpr int64_t manyGroups = 64;
-  if (isVectorized && open < 0 && plan.isAlongRow()) // each a thread's, for all threads of a processor
-    while (plan.rows > 1 && plan.count < manyGroups * plan.rows)
+  int64_t fewestRows = plan.isAlongRow() ? 1 : plan.subGroup;
+  if (isVectorized && open < 0 && (plan.isAlongRow() || !plan.isHeld)) // each a thread's, for all threads of a processor
+    while (plan.rows > fewestRows && plan.count < manyGroups * plan.rows)
       plan.rows /= 2, plan.group /= 2;
   if (open >= 0 && plan.count == 1)
     plan.openDim = open;

@@ -140,6 +140,8 @@ Value DeviceRowEmitter::place(const Access &access, int64_t slot) {
     return known = rowBase(access);
   if (slot && access.row.isLinear() && !isOpen(access.row.step()))
     return known = add(place(access, 0), index(plan.offsetOf(slot) * access.row.step()));
+  if (int64_t apart = slot % neighbours(access))
+    return known = add(place(access, slot - apart), index(apart));
   return known = add(rowBase(access), walk(positionOf(slot), access.row));
 }
 

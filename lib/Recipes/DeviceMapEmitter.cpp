@@ -53,6 +53,8 @@ DeviceMapEmitter::Values DeviceMapEmitter::loadFromMemory(const Point &point, in
 
 /// From the point on along the vector. Where `isRead` says that the point is padding, whatever comes first.
 DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &point, int64_t count, Value isRead) {
+  if (kept[operand])
+    return Values(count, kept[operand]);
   const Operand &from = problem.operands[operand];
   Value at = addressOf(operand, point);
   if (isRead)
@@ -132,6 +134,17 @@ void DeviceMapEmitter::readBox() {
   create<gpu::BarrierOp>();
 }
 
+/// What is the same for all points of a work-item, as a scale may be, is read in front of them: consumers do not know that what is written
+/// in between is other memory.
+void DeviceMapEmitter::keepElements() {
+  kept.assign(problem.operands.size(), Value());
+  if (plan.written.places() <= plan.group)
+    return;
+  for (unsigned i = 0; i + 1 < problem.operands.size(); ++i)
+    if (!(plan.isThroughMemory && i == problem.source) && isOfItem(problem.operands[i]))
+      kept[i] = loadElement(b, loc, flat[i], addressOf(i, {plan.written, 0, Value()}));
+}
+
 void DeviceMapEmitter::writeElements(const Point &point, bool asVector, Value isRead) {
   const int64_t count = asVector ? point.order.width : 1;
   SmallVector<Values> elements(count);
@@ -207,6 +220,7 @@ func::FuncOp DeviceMapEmitter::emit() {
   aligned = areAligned();
   if (plan.isThroughMemory)
     readBox();
+  keepElements();
   constexpr int64_t shortBody = 6; // operations
   // Not around a condition `lane < 1`: Intel's OpenCL runtime for CPUs then takes what is chosen by it for the same in all lanes.
   bool isOnePointRead = llvm::any_of(problem.limits, [](const Limit &limit) { return llvm::is_contained(limit.weights, limit.read); });

@@ -43,10 +43,12 @@ private:
   void forPoints(const BoxOrder &order, bool isRolled, llvm::function_ref<void(const Point &)> f);
   Piece digitOf(const Point &point, int64_t unit, int64_t count);
   Value digitOfPlace(const Point &point, Value first, int64_t unit, int64_t count, bool isLast);
+  bool isOfItem(const Operand &operand) const;
   Value inOrder(const Point &point);
   /// Null: 0.
   Value digitAlong(const Point &point, unsigned axis);
   void readBox();
+  void keepElements();
   void readElements(const Point &point, bool asVector);
   void writeElements(const Point &point, bool asVector, Value isRead);
   void writePoint(const Point &point);
@@ -92,6 +94,7 @@ private:
   Value lane, firstLane;            ///< in the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter
   Value aligned;                    ///< whether vectors are; null: always
   Values flat;                      ///< by operand: the kernel's memref
+  Values kept;                      ///< by operand: its element for all points of the work-item; null: they differ
   Values bases;                     ///< by operand: the address of the box
   Values firsts;                    ///< by axis: the box's first index, a number
   Values rooms;                     ///< by axis, of open ones: the box's indices that exist, a number

@@ -86,7 +86,7 @@ void DeviceMapEmitter::emitBox(Value box) {
 
 /// Of the point's place, with `first` for the work-item's: floordiv unit, mod count unless that is the last digit.
 Value DeviceMapEmitter::digitOfPlace(const Point &point, Value first, int64_t unit, int64_t count, bool isLast) {
-  if (point.loopAt) {
+  if (point.loopAt && (isLast || plan.group % (unit * count))) {
     Value digit = divided(add(first, point.loopAt), unit);
     return isLast ? digit : modulo(digit, count);
   }
@@ -102,6 +102,31 @@ Value DeviceMapEmitter::digitOfPlace(const Point &point, Value first, int64_t un
   int64_t end = static_cast<int64_t>(llvm::divideCeil(plan.group, unit)) + further;
   Value digit = add(own, number(further));
   return !isLast && (!isAligned || end > count) ? modulo(digit, count) : digit;
+}
+
+/// Whether all points of a work-item have the same address in the operand, wherever they are in the box and however much of it is padding.
+bool DeviceMapEmitter::isOfItem(const Operand &operand) const {
+  const BoxOrder &order = plan.written;
+  auto isWhole = [&](unsigned a) {
+    bool isLimited = llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a]; });
+    return !isLimited && !plan.isOpen(a) && problem.axes[a].extent % plan.counts[a] == 0;
+  };
+  for (const auto &[axis, way] : operand.curves)
+    if (!isWhole(axis))
+      return false;
+  int64_t unit = 1;
+  for (const Part &part : order.axes.parts) {
+    const bool isInRun = order.isByLane() && unit < order.run, isLast = unit * part.count == order.axes.lanes();
+    const int64_t places = !order.isByLane() ? unit * part.count : isInRun ? order.filled : unit / order.run * order.filled * part.count;
+    const bool isEmpty = isInRun && order.filled != order.run; // at some places, which would be read
+    if (operand.strides[part.axis] && (isLast || isEmpty || plan.group % places || !isWhole(part.axis)))
+      return false;
+    unit *= part.count;
+  }
+  for (auto [a, stride] : llvm::enumerate(operand.strides))
+    if (stride && !isWhole(a))
+      return false;
+  return order.width == 1 || !operand.strides[order.axes.parts.front().axis];
 }
 
 /// Of a point's index in its order: floordiv unit, mod count.

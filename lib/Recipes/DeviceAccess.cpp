@@ -8,7 +8,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <algorithm>
@@ -102,17 +101,4 @@ Value quern::loadElement(OpBuilder &b, Location loc, Value memref, Value at) {
 
 void quern::storeElement(OpBuilder &b, Location loc, Value element, Value memref, Value at) {
   memref::StoreOp::create(b, loc, element, memref, indicesOf(memref, at));
-}
-
-void quern::choose(OpBuilder &b, Location loc, Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
-  if (!condition)
-    return then();
-  auto choice = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  then();
-  if (!otherwise)
-    return;
-  b.setInsertionPointToStart(choice.elseBlock());
-  otherwise();
 }

@@ -35,10 +35,6 @@ void storeVector(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Va
 mlir::Value loadElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memref, mlir::Value at);
 void storeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value element, mlir::Value memref, mlir::Value at);
 
-/// Writes `then` under a condition, and `otherwise` if it is given under its opposite. A null condition always holds.
-void choose(mlir::OpBuilder &b, mlir::Location loc, mlir::Value condition, llvm::function_ref<void()> then,
-            llvm::function_ref<void()> otherwise = nullptr);
-
 } // namespace quern
 
 #endif // QUERN_RECIPES_DEVICEACCESS_H

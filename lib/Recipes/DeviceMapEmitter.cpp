@@ -34,12 +34,6 @@ void DeviceMapEmitter::forPoints(const BoxOrder &order, bool isRolled, function_
     f({order, at, Value()});
 }
 
-/// Narrow floats are moved as what they are made of, which every device has.
-static Type inMemory(Type element) {
-  bool isNarrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
-  return isNarrow ? Type(IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth())) : element;
-}
-
 DeviceMapEmitter::Values DeviceMapEmitter::loadFromMemory(const Point &point, int64_t count) {
   Values elements;
   Value at = addressInMemory(point);
@@ -110,7 +104,7 @@ void DeviceMapEmitter::readElements(const Point &point, bool asVector) {
   Values elements =
       count > 1 ? loadVector(b, loc, flat[problem.source], from, count) : Values{loadElement(b, loc, flat[problem.source], from)};
   for (Value &element : elements)
-    if (Type stored = inMemory(element.getType()); stored != element.getType())
+    if (Type stored = groupMemoryType(element.getType()); stored != element.getType())
       element = create<arith::BitcastOp>(stored, element);
   if (count > 1 && plan.storesVectors)
     return storeVector(b, loc, elements, memory, to);
@@ -120,7 +114,7 @@ void DeviceMapEmitter::readElements(const Point &point, bool asVector) {
 
 /// The box of the source, in the order of its memory.
 void DeviceMapEmitter::readBox() {
-  memory = groupMemory(b, kernel, plan.memoryElements, inMemory(plan.source().element()), 0);
+  memory = groupMemory(b, kernel, plan.memoryElements, groupMemoryType(plan.source().element()), 0);
   auto readPoint = [&](const Point &point) {
     Value exists = both(both(point.further ? Value() : inOrder(point), insideAxes(point)), insideLimits(point, /*write=*/false));
     choose(b, loc, exists, [&] { readElements(point, /*asVector=*/false); });

@@ -19,12 +19,6 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::rows;
 
-/// Narrow floats are kept as what they are made of, which every device has.
-static Type inMemory(Type element) {
-  bool isNarrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
-  return isNarrow ? Type(IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth())) : element;
-}
-
 /// Null if the operand is accessed where it lies.
 DeviceRowEmitter::Box *DeviceRowEmitter::boxOf(const Access &access, bool isWritten) {
   auto &boxes = isWritten ? writtenBoxed : readBoxed;
@@ -38,7 +32,7 @@ void DeviceRowEmitter::makeBoxes() {
       return;
     Type element = access.elementType();
     int64_t pitch = plan.boxPitch(element);
-    Value memory = groupMemory(b, kernel, plan.rows * pitch, inMemory(element), memories++);
+    Value memory = groupMemory(b, kernel, plan.rows * pitch, groupMemoryType(element), memories++);
     (isWritten ? writtenBoxed : readBoxed).push_back({&access, memory, pitch});
   };
   for (Stage &stage : chain.stages) {

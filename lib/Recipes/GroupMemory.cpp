@@ -9,6 +9,11 @@
 
 using namespace mlir;
 
+Type quern::groupMemoryType(Type element) {
+  bool isNarrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+  return isNarrow ? Type(IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth())) : element;
+}
+
 Value quern::groupMemory(OpBuilder &builder, Kernel &kernel, int64_t elements, Type element, int64_t number) {
   func::FuncOp function = kernel.function;
   std::string name = (function.getName() + "_shared" + Twine(number)).str();

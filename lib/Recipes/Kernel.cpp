@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <algorithm>
 
@@ -99,4 +100,17 @@ void quern::clonePrologue(OpBuilder &builder, Kernel &kernel, func::FuncOp probl
     Value moved = memref::LoadOp::create(builder, load.getLoc(), kernel.arguments.lookup(load.getMemRef()), at);
     kernel.arguments.map(load.getResult(), moved);
   }
+}
+
+void quern::choose(OpBuilder &builder, Location loc, Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
+  if (!condition)
+    return then();
+  auto choice = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  then();
+  if (!otherwise)
+    return;
+  builder.setInsertionPointToStart(choice.elseBlock());
+  otherwise();
 }

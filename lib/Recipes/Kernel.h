@@ -46,6 +46,10 @@ Kernel makeKernel(mlir::func::FuncOp problem, mlir::Operation *after, const Kern
 void clonePrologue(mlir::OpBuilder &builder, Kernel &kernel, mlir::func::FuncOp problem, llvm::ArrayRef<mlir::Operation *> prologue,
                    llvm::function_ref<mlir::Value(int64_t)> index);
 
+/// Writes `then` under a condition, and `otherwise` if it is given under its opposite. A null condition always holds.
+void choose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition, llvm::function_ref<void()> then,
+            llvm::function_ref<void()> otherwise = nullptr);
+
 } // namespace quern
 
 #endif // QUERN_RECIPES_KERNEL_H

@@ -176,19 +176,6 @@ void MapEmitter::forLanes(const Group &group, int64_t unroll, function_ref<void(
   nest(static_cast<int>(group.parts.size()) - 1, Value());
 }
 
-void MapEmitter::choose(Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
-  if (!condition)
-    return then();
-  auto choice = create<scf::IfOp>(condition, static_cast<bool>(otherwise));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  then();
-  if (!otherwise)
-    return;
-  b.setInsertionPointToStart(choice.elseBlock());
-  otherwise();
-}
-
 // Limits.
 
 Value MapEmitter::room(const Place &place, unsigned limit, bool write) {

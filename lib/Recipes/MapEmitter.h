@@ -48,8 +48,9 @@ public:
   void forRange(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> f);
   /// A rolled loop nest over the lanes of `group`; f(digits, lane) writes the body, `unroll` times along the fastest part.
   void forLanes(const Group &group, int64_t unroll, llvm::function_ref<void(llvm::ArrayRef<Value>, Value)> f);
-  /// then() where the condition holds, otherwise() where it does not; a null condition always holds.
-  void choose(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
+  void choose(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr) {
+    quern::choose(b, loc, condition, then, otherwise);
+  }
 
   // Limits (MapEmitter.cpp).
   /// What is left to read or to write.

@@ -4,13 +4,16 @@
 //===----------------------------------------------------------------------===//
 //
 // Prints the time of quern_primitive_execute() beside that of the calls of the driver that it makes, medians over calls by turns: a launch
-// (two arguments, a barrier and the launch itself), and a recorded program of many launches (one submission).
+// (two arguments, a barrier and the launch itself), and a recorded program of many launches (one submission). Meanwhile an event holds the
+// device back: what is submitted would wake threads of the OpenCL runtime, sometimes, which takes several times as long.
 //
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"
 #include "support/TestDriver.h"
 
 #include <level_zero/ze_api.h>
+
+#include "quern/quern_ze.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -24,10 +27,11 @@ namespace {
 
 constexpr int rounds = 400, callsInRound = 5;
 
-/// The median over rounds of the time of one call in ns; `wait` is not timed.
+/// The median over rounds of the time of one call in ns; `hold`, in front of the calls, and `wait` are not timed.
 struct Median {
   std::vector<double> times;
-  template <typename Body, typename Wait> void add(Body body, Wait wait) {
+  template <typename Hold, typename Body, typename Wait> void add(Hold hold, Body body, Wait wait) {
+    hold();
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < callsInRound; ++i)
       body();
@@ -47,34 +51,33 @@ void check(ze_result_t result) {
 
 /// The driver alone.
 struct Raw {
-  ze_driver_handle_t driver{};
-  ze_device_handle_t device{};
-  ze_context_handle_t context{};
-  ze_command_list_handle_t now{}, recorded{};
+  ze_device_handle_t device;
+  ze_context_handle_t context;
+  ze_command_list_handle_t now{}, recorded{}, held{};
   ze_command_queue_handle_t queue{};
   ze_event_pool_handle_t pool{};
-  ze_event_handle_t event{};
+  ze_event_handle_t event{}, gate{};
   ze_module_handle_t module{};
   ze_kernel_handle_t kernel{};
   void *from = nullptr, *to = nullptr;
 
-  Raw() {
-    uint32_t one = 1;
-    check(zeInit(0));
-    check(zeDriverGet(&one, &driver));
-    check(zeDeviceGet(driver, &one, &device));
-    const ze_context_desc_t contextDesc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
-    check(zeContextCreate(driver, &contextDesc, &context));
+  explicit Raw(const engine &from) : device(ze_interop::get_device(from)), context(ze_interop::get_context(from)) {
     const ze_command_queue_desc_t queueDesc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
                                             ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     check(zeCommandListCreateImmediate(context, device, &queueDesc, &now));
     check(zeCommandQueueCreate(context, device, &queueDesc, &queue));
-    const ze_event_pool_desc_t poolDesc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    const ze_event_pool_desc_t poolDesc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 2};
     check(zeEventPoolCreate(context, &poolDesc, 1, &device, &pool));
-    const ze_event_desc_t eventDesc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_desc_t eventDesc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
     check(zeEventCreate(pool, &eventDesc, &event));
+    eventDesc.index = 1;
+    check(zeEventCreate(pool, &eventDesc, &gate));
+    const ze_command_list_desc_t listDesc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0};
+    check(zeCommandListCreate(context, device, &listDesc, &held));
+    check(zeCommandListAppendBarrier(held, nullptr, 1, &gate));
+    check(zeCommandListClose(held));
     const ze_device_mem_alloc_desc_t onDevice{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
-    check(zeMemAllocDevice(context, &onDevice, 1 << 20, 64, device, &from));
+    check(zeMemAllocDevice(context, &onDevice, 1 << 20, 64, device, &this->from));
     check(zeMemAllocDevice(context, &onDevice, 1 << 20, 64, device, &to));
     const std::string code = readTestSpirv();
     const ze_module_desc_t moduleDesc{ZE_STRUCTURE_TYPE_MODULE_DESC,
@@ -103,6 +106,8 @@ struct Raw {
       append(recorded);
     check(zeCommandListClose(recorded));
   }
+  void submit(ze_command_list_handle_t list) { check(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr)); }
+  void open() { check(zeEventHostSignal(gate)); }
   void wait() {
     check(zeCommandListAppendBarrier(now, event, 0, nullptr));
     check(zeEventHostSynchronize(event, UINT64_MAX));
@@ -126,13 +131,29 @@ void print(const std::string &what, Median &ours, Median &driver) {
 void measure() {
   const engine device(engine::kind::gpu, 0);
   stream order(device);
-  Raw raw;
+  Raw raw(device);
+  const auto addOurs = [&](Median &ours, DeviceRun &run) {
+    ours.add([&] { ze_interop::execute(run.kernel, order, run.arguments, {raw.gate}); }, [&] { run.execute(order); },
+             [&] {
+               raw.open();
+               order.wait();
+               check(zeEventHostReset(raw.gate));
+             });
+  };
+  const auto addDriver = [&](Median &driver, auto hold, auto body) {
+    driver.add(hold, body, [&] {
+      raw.open();
+      raw.wait();
+      check(zeEventHostReset(raw.gate));
+    });
+  };
   {
     DeviceRun run(device, softmaxLine("8"), nothing);
     Median ours, driver;
     for (int i = 0; i < rounds; ++i) {
-      ours.add([&] { run.execute(order); }, [&] { order.wait(); });
-      driver.add([&] { raw.append(raw.now); }, [&] { raw.wait(); });
+      addOurs(ours, run);
+      addDriver(
+          driver, [&] { check(zeCommandListAppendBarrier(raw.now, nullptr, 1, &raw.gate)); }, [&] { raw.append(raw.now); });
     }
     print("a launch", ours, driver);
   }
@@ -143,8 +164,9 @@ void measure() {
     order.wait();
     Median ours, driver;
     for (int i = 0; i < rounds / 8; ++i) {
-      ours.add([&] { run.execute(order); }, [&] { order.wait(); });
-      driver.add([&] { check(zeCommandQueueExecuteCommandLists(raw.queue, 1, &raw.recorded, nullptr)); }, [&] { raw.wait(); });
+      addOurs(ours, run);
+      addDriver(
+          driver, [&] { raw.submit(raw.held); }, [&] { raw.submit(raw.recorded); });
     }
     print(concat("a program of ", 2 * steps, " launches"), ours, driver);
     check(zeCommandListDestroy(raw.recorded));

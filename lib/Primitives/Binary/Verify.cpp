@@ -34,6 +34,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Binary/Verify.h"
 #include "Primitives/Arguments.h"
+#include "Primitives/MapImplementation.h"
 #include "Primitives/Registry.h"
 #include "Primitives/TensorChecks.h"
 
@@ -170,11 +171,7 @@ Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &ta
   if (Result<void> ok = binary::checkAttributes(binary, problem.desc.attr); !ok)
     return ok.takeError();
   listArguments(problem);
-  // The map recipe takes no open sizes; rows does.
-  bool isOpen = false;
-  for (const ArgumentInfo &argument : problem.arguments)
-    isOpen |= argument.desc.hasRuntimeDims();
-  problem.implementation.append(isOpen && target.isCpu() ? "jit:rows:" : "jit:map:").append(target.name());
+  nameMapImplementation(problem, target);
   problem.isNoop = binary.dst.hasZeroDim();
   problem.citations = {" (binary C12)", " (binary C13)", " (binary C14)"};
   return problem;

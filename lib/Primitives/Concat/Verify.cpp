@@ -28,6 +28,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Concat/Places.h"
+#include "Primitives/MapImplementation.h"
 #include "Primitives/PostOpChecks.h"
 #include "Primitives/Registry.h"
 #include "Primitives/SourceChecks.h"
@@ -206,10 +207,7 @@ Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &ta
   listSources(concat.srcs, problem.arguments);
   problem.arguments.push_back({arg::dst, "dst", concat.dst, true});
   arg::appendAttributeArguments(desc.attr, problem.arguments, problem.arguments);
-  bool isOpen = false; // the map recipe takes no open sizes; rows does
-  for (const ArgumentInfo &argument : problem.arguments)
-    isOpen |= argument.desc.hasRuntimeDims();
-  problem.implementation.append(isOpen && target.isCpu() ? "jit:rows:" : "jit:map:").append(target.name());
+  nameMapImplementation(problem, target);
   problem.isNoop = concat.dst.hasZeroDim();
   problem.citations = {" (concat C9)", " (concat C10)", " (concat C11)"};
   return problem;

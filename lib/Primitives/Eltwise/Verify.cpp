@@ -38,6 +38,7 @@
 #include "Primitives/Eltwise/Verify.h"
 
 #include "Primitives/Arguments.h"
+#include "Primitives/MapImplementation.h"
 #include "Primitives/Registry.h"
 #include "Primitives/TensorChecks.h"
 
@@ -199,13 +200,6 @@ void listArguments(VerifiedProblem &problem) {
   arg::appendAttributeArguments(problem.desc.attr, arguments, arguments);
 }
 
-bool hasOpenSizes(const VerifiedProblem &problem) {
-  for (const ArgumentInfo &argument : problem.arguments)
-    if (argument.desc.hasRuntimeDims())
-      return true;
-  return false;
-}
-
 } // namespace
 
 Result<void> eltwise::checkLayout(std::string_view name, const TensorDesc &tensor) {
@@ -245,8 +239,7 @@ Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &t
   if (Result<void> ok = eltwise::checkAttributes(eltwise, problem.desc.attr); !ok)
     return ok.takeError();
   listArguments(problem);
-  // The map recipe takes no open sizes; rows does.
-  problem.implementation.append(hasOpenSizes(problem) && target.isCpu() ? "jit:rows:" : "jit:map:").append(target.name());
+  nameMapImplementation(problem, target);
   problem.isNoop = firstOf(eltwise).desc.hasZeroDim();
   problem.citations = {" (eltwise C12)", " (eltwise C13)", " (eltwise C14)"};
   return problem;

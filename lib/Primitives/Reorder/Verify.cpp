@@ -38,6 +38,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reorder/Verify.h"
 #include "Primitives/Arguments.h"
+#include "Primitives/MapImplementation.h"
 #include "Primitives/Registry.h"
 #include "Primitives/TensorChecks.h"
 #include "Support/CheckedMath.h"
@@ -182,9 +183,7 @@ Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &t
   if (Result<void> ok = reorder::checkAttributes(reorder, problem.desc.attr); !ok)
     return ok.takeError();
   listArguments(problem);
-  // The map recipe takes no open sizes; rows does.
-  bool isOpen = reorder.src.hasRuntimeDims() || reorder.dst.hasRuntimeDims();
-  problem.implementation.append(isOpen && target.isCpu() ? "jit:rows:" : "jit:map:").append(target.name());
+  nameMapImplementation(problem, target);
   problem.isNoop = reorder.dst.hasZeroDim();
   problem.citations = {" (reorder C13)", " (reorder C14)", " (reorder C15)"};
   return problem;

@@ -23,6 +23,7 @@
 //   C15 There are no scales, zero points, post-ops or RNN parameters among the attributes.
 //
 //===----------------------------------------------------------------------===//
+#include "Primitives/MapImplementation.h"
 #include "Primitives/Registry.h"
 #include "Primitives/SourceChecks.h"
 #include "Primitives/Sum/Sum.h"
@@ -102,10 +103,7 @@ Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &targe
     return ok.takeError();
   listSources(sum.srcs, problem.arguments);
   problem.arguments.push_back({arg::dst, "dst", sum.dst, true});
-  bool isOpen = false; // the map recipe takes no open sizes; rows does
-  for (const ArgumentInfo &argument : problem.arguments)
-    isOpen |= argument.desc.hasRuntimeDims();
-  problem.implementation.append(isOpen && target.isCpu() ? "jit:rows:" : "jit:map:").append(target.name());
+  nameMapImplementation(problem, target);
   problem.isNoop = sum.dst.hasZeroDim();
   problem.citations = {" (sum C7)", " (sum C8)", " (sum C9)"};
   return problem;

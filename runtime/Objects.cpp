@@ -70,7 +70,8 @@ Result<void> Memory::setBuffer(int index, void *handle) {
   if (!isOnDevice && found->kind == ze::MemoryKind::Device)
     return invalidArguments("the handle is memory of a Level Zero device, which a cpu engine cannot reach");
   replace(index, handle, found->kind != ze::MemoryKind::Device);
-  allocation = index == 0 ? found->allocation : allocation;
+  if (index == 0)
+    allocation = found->allocation;
   return {};
 }
 
@@ -119,7 +120,8 @@ Result<void> Memory::allocate(int index) {
       return made.takeError();
     replace(index, *made, false);
     owned(index) = *made;
-    allocation = index == 0 ? ze::newAllocation() : allocation;
+    if (index == 0)
+      allocation = ze::newAllocation();
     return {};
   }
   constexpr size_t alignment = 64;

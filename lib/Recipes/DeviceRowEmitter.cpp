@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Shuffles and barriers stand where all work-items of the sub-group or group that share a row come by: whether a row exists is the same for
-// all of them, and positions beyond its end are read as its last one, do not count and are not written.
+// all of them, and positions beyond its end are not read, do not count and are not written.
 //
 //===----------------------------------------------------------------------===//
 #include "Recipes/DeviceRowEmitter.h"

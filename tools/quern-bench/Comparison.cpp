@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <sstream>
 #include <stdexcept>
 
@@ -49,8 +50,13 @@ Start startOf(const std::string &name, const Settings &settings) {
   Start start;
   start.environment = {
       {"OMP_NUM_THREADS", threads}, {"OMP_PROC_BIND", "true"}, {"DPCPP_CPU_NUM_CUS", threads}, {"QUERN_NUM_THREADS", threads}};
-  if (name == quernName || name == copyName) {
-    self.push_back("--serve=" + name);
+  if (name == quernName || name == copyName || name == baselineName) {
+    self.push_back(std::string("--serve=") + (name == copyName ? copyName : quernName));
+    if (name == baselineName) {
+      self.front() = settings.baseline;
+      // Its library is the one beside it, wherever the build was moved.
+      start.environment["LD_LIBRARY_PATH"] = std::filesystem::path(settings.baseline).parent_path() / "../lib";
+    }
     start.command = self;
     if (settings.onDevice)
       useTestDriver(start, settings);

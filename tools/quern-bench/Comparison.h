@@ -45,10 +45,11 @@ struct Settings {
   bool onDevice = false;          ///< Quern runs on the first Level Zero device, and devices tell their time
   int runs = 40;                  ///< samples of each contestant and problem
   std::vector<int> cpus;          ///< as many as threads
-  std::vector<std::string> peers; ///< of peerNames
+  std::vector<std::string> peers; ///< of peerNames; and baselineName, if `baseline` is given
   std::string peersFolder;        ///< where tools/peers.sh put them
   std::string driversFolder;      ///< of the Python drivers
   std::string levelZeroDriver;    ///< of the tests, over OpenCL
+  std::string baseline;           ///< quern-bench of another build of Quern; empty: none
 };
 
 /// What tools/peers.sh can install.
@@ -56,6 +57,8 @@ inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", 
 /// Names of the contestant that is always there, and of the one that is unless it is a device that is measured.
 inline constexpr const char *quernName = "quern", *copyName = "copy";
 inline constexpr const char *openClName = "intel-opencl";
+/// Another build of Quern.
+inline constexpr const char *baselineName = "baseline";
 
 /// How the process of a contestant is started.
 struct Start {

@@ -16,6 +16,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -32,7 +33,7 @@ struct Options {
                                        QUERN_BENCH_ROOT "/test/problems/reorder-bench.desc",
                                        QUERN_BENCH_ROOT "/test/problems/sources-bench.desc"};
   std::string peersFolder = QUERN_BENCH_ROOT "/build/peers";
-  std::string filter, json, serveAs, library;
+  std::string filter, json, serveAs, library, baseline;
   int runs = 40;
   bool onDevice = false;
   bool overheads = false, calls = false;
@@ -58,6 +59,8 @@ void declare(CLI::App &app, Options &options) {
   app.add_option("--runs", options.runs, "Samples of each contestant and problem")->check(CLI::Range(1, 100000));
   app.add_option("--json", options.json, "Also write the results to this file");
   app.add_option("--peers-folder", options.peersFolder, "Where tools/peers.sh installed the peers");
+  app.add_option("--baseline", options.baseline, "bin/quern-bench of another build of Quern, which is one more peer")
+      ->check(CLI::ExistingFile);
   app.add_flag("--overheads", options.overheads, "Instead measure compiling, the caches, calls and process start");
   app.add_flag("--calls", options.calls, "Instead measure single calls: Quern's interface, the drop-in's, and oneDNN's");
   app.add_option("--serve", options.serveAs, "Be one contestant (internal)")->group("");
@@ -98,6 +101,10 @@ Settings settingsFor(const Options &options, int threads) {
     settings.peers = options.peers;
   if (options.onDevice && !settings.peers.empty() && settings.peers != std::vector<std::string>{openClName})
     throw std::runtime_error("a device has intel-opencl for its peer, or none: --peers=");
+  if (!options.baseline.empty()) {
+    settings.baseline = std::filesystem::absolute(options.baseline);
+    settings.peers.push_back(baselineName);
+  }
   settings.peersFolder = options.peersFolder;
   settings.driversFolder = QUERN_BENCH_ROOT "/tools/quern-bench/peers";
   return settings;

@@ -78,6 +78,7 @@ void Suite::runLegal() {
       cases.adaptToPeer(drawn);
     if (peer && drawn.data.fill == FillKind::Special)
       drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
+    guarded = GuardedSide::End;
     nameRunningCase(settingOf() + commandOf(drawn));
     if (Result<void> done = runCase(drawn); !done)
       fail(drawn, done.error().message);
@@ -98,6 +99,8 @@ std::string Suite::commandOf(const Case &drawn) const {
     command += concat(" --misalign=", drawn.data.misalignment);
   for (size_t i = 0; i < drawn.sizes.size(); ++i)
     command += concat(i ? "," : " --sizes=", drawn.sizes[i]);
+  if (guarded != GuardedSide::End)
+    command += concat(" --guard=", nameOf(guarded));
   return command + (drawn.data.inPlace ? " --in-place" : "");
 }
 
@@ -165,7 +168,7 @@ Result<void> Suite::runCase(const Case &drawn) {
     return skipOrFail(kernel.takeError());
   std::string fromOrc, fromLoader;
   if (options.useOrc)
-    if (Result<void> done = executeAndJudge(*kernel, *data, fromOrc); !done)
+    if (Result<void> done = executeAndJudge(*kernel, drawn, *data, fromOrc); !done)
       return done;
   if (peer)
     return cases.judgesPeer() ? judgePeer(sized, drawn, *data, *theirPrimitive) : compareWithPeer(sized, drawn, *data, *theirPrimitive);
@@ -177,7 +180,7 @@ Result<void> Suite::runCase(const Case &drawn) {
     return loaded.takeError();
   if (loaded->info().origin != quern_origin_disk)
     return internalError("created again, the kernel came from ", nameOf(loaded->info().origin), " and not from disk");
-  if (Result<void> done = executeAndJudge(*loaded, *data, fromLoader); !done)
+  if (Result<void> done = executeAndJudge(*loaded, drawn, *data, fromLoader); !done)
     return Error{done.error().status, "with the loader: " + done.error().message};
   if (options.useOrc && fromOrc != fromLoader)
     return internalError("the loader's kernel and ORC's give different bits");
@@ -191,13 +194,17 @@ Result<void> Suite::skipOrFail(Error error) {
   return {};
 }
 
-Result<void> Suite::executeAndJudge(Kernel &kernel, ProblemData &data, std::string &bytes) {
+Result<void> Suite::executeAndJudge(Kernel &kernel, const Case &drawn, ProblemData &data, std::string &bytes) {
   if (Result<void> given = data.addScratchpad(kernel); !given)
     return given;
-  if (Result<void> bound = kernel.bind(data.buffers()); !bound)
-    return bound;
-  const int first = cases.threadCounts().front();
-  for (int threads : cases.threadCounts()) {
+  const std::span<const int> counts = cases.threadCounts();
+  for (size_t run = 0; run < std::max<size_t>(counts.size(), 2); ++run) { // at both ends by turns
+    const int threads = counts[run % counts.size()];
+    guarded = run % 2 == 0 ? GuardedSide::End : GuardedSide::Beginning;
+    data.moveTo(guarded);
+    nameRunningCase(settingOf() + commandOf(drawn));
+    if (Result<void> bound = kernel.bind(data.buffers()); !bound)
+      return bound;
     data.refill();
     if (Result<void> set = checked(quern_set_num_threads(threads)); !set)
       return set;
@@ -206,9 +213,9 @@ Result<void> Suite::executeAndJudge(Kernel &kernel, ProblemData &data, std::stri
     if (std::string stray = data.strayWrites(); !stray.empty())
       return internalError(stray);
     std::string output = data.outputBytes();
-    if (threads != first) {
+    if (run != 0) {
       if (output != bytes)
-        return internalError(threads, " threads give other bits than ", first);
+        return internalError(threads, " threads, buffers guarded at their ", nameOf(guarded), ", give other bits than ", counts.front());
       continue;
     }
     bytes = std::move(output);

@@ -58,8 +58,9 @@ private:
   /// What a case needs to be run: the verified problem that the kernel is made for, and the same with all sizes.
   Result<void> readCase(const Case &drawn, Problem &open, Problem &sized) const;
   void countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData &data);
-  /// Executes with every number of threads; the outputs of the first go to `bytes`.
-  Result<void> executeAndJudge(Kernel &kernel, ProblemData &data, std::string &bytes);
+  /// Executes with every number of threads, guarded at the end of buffers and at the beginning by turns; the outputs of the first go to
+  /// `bytes`.
+  Result<void> executeAndJudge(Kernel &kernel, const Case &drawn, ProblemData &data, std::string &bytes);
   /// The peer's primitive, or null where it has none.
   std::unique_ptr<OneDnnPrimitive> askPeer(const Problem &problem);
   Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
@@ -75,6 +76,7 @@ private:
   std::map<std::string, int64_t> peerDifferences; ///< by what is known of them
   std::map<std::string, int64_t> refusals;        ///< by kind of mistake
   std::map<std::string, int64_t> skipped;         ///< by what the device has not
+  GuardedSide guarded = GuardedSide::End; ///< of the execution that runs
   int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0;
   int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0;
   double worst = 0;

@@ -46,7 +46,7 @@ Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Dev
   Result<Kernel> kernel = Kernel::create(device, given->text);
   if (!kernel)
     return kernel.takeError();
-  Result<ProblemData> data = ProblemData::create(*problem, {FillKind::Dense, options.seed, false, 0});
+  Result<ProblemData> data = ProblemData::create(*problem, {.seed = options.seed, .isTimed = true});
   if (!data)
     return data.takeError();
   if (Result<void> given = data->addScratchpad(*kernel); !given)

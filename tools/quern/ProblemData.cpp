@@ -18,8 +18,7 @@
 namespace quern {
 namespace {
 
-constexpr int64_t guardBytes = 256;
-constexpr char canary = '\xa5', prefill = '\xff';
+constexpr char prefill = '\xff';
 
 int64_t elementBytes(const TensorDesc &desc) { return std::max<int64_t>(bitsOf(desc.dataType) / 8, 1); }
 
@@ -59,20 +58,14 @@ Result<void> checkMemory(const VerifiedProblem &verified) {
 
 } // namespace
 
-GuardedBuffer::GuardedBuffer(int64_t bytes, int64_t misalignment) : bytes(bytes) {
-  storage.assign(static_cast<size_t>(2 * guardBytes + 64 + misalignment + bytes), canary);
-  int64_t address = static_cast<int64_t>(reinterpret_cast<uintptr_t>(storage.data()));
-  start = (address + guardBytes + 63) / 64 * 64 - address + misalignment;
-  fillAll(static_cast<unsigned char>(prefill));
+Placement ProblemData::placementOf(const TensorDesc &desc) const {
+  return {options.guarded, options.isTimed ? 64 : elementBytes(desc), options.misalignment * elementBytes(desc)};
 }
 
-bool GuardedBuffer::guardsIntact() const {
-  auto isCanary = [](char c) { return c == canary; };
-  return std::all_of(storage.begin(), storage.begin() + start, isCanary) &&
-         std::all_of(storage.begin() + start + bytes, storage.end(), isCanary);
+/// A scratchpad may begin anywhere and is made for the worst place: a byte behind a line, where all but the last byte of it is used.
+Placement ProblemData::scratchpadPlacement() const {
+  return options.guarded == GuardedSide::End ? Placement{GuardedSide::End, 1, 1} : Placement{GuardedSide::Beginning};
 }
-
-void GuardedBuffer::fillAll(unsigned char value) { std::memset(data(), value, static_cast<size_t>(bytes)); }
 
 Result<ProblemData> ProblemData::create(const Problem &problem, const DataOptions &options) {
   if (Result<void> fits = checkMemory(problem.verified); !fits)
@@ -97,7 +90,7 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
     }
     data.slots.push_back({info, buffer, info.isOutput ? straysOf(info.desc) : std::vector<Run>()});
     if (buffer == data.storage.size())
-      data.storage.emplace_back(info.desc.bytes(), options.misalignment * elementBytes(info.desc));
+      data.storage.emplace_back(info.desc.bytes(), data.placementOf(info.desc));
   }
   for (const Slot &slot : data.slots)
     if (slot.isRead() && !(options.inPlace && slot.info.isOutput))
@@ -113,6 +106,20 @@ std::map<int32_t, BoundBuffer> ProblemData::buffers() {
   if (scratchpad)
     result[QUERN_ARG_SCRATCHPAD] = {&scratchpadDesc, scratchpad->data()};
   return result;
+}
+
+void ProblemData::moveTo(GuardedSide side) {
+  if (side == options.guarded)
+    return;
+  options.guarded = side;
+  for (const Slot &slot : slots) { // twice where two share a buffer: harmless, and rare
+    GuardedBuffer &buffer = storage[slot.buffer];
+    GuardedBuffer moved(buffer.size(), placementOf(slot.info.desc));
+    std::memcpy(moved.data(), buffer.data(), static_cast<size_t>(buffer.size()));
+    buffer = std::move(moved);
+  }
+  if (scratchpad)
+    scratchpad.emplace(scratchpad->size(), scratchpadPlacement());
 }
 
 std::map<int32_t, void *> ProblemData::addresses() {
@@ -133,7 +140,7 @@ Result<void> ProblemData::addScratchpad(const Kernel &kernel) {
   if (!desc)
     return desc.takeError();
   scratchpadDesc = *desc;
-  scratchpad.emplace(*bytes, 0);
+  scratchpad.emplace(*bytes, scratchpadPlacement());
   return {};
 }
 

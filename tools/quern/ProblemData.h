@@ -3,13 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Inputs filled from a seed, outputs and gaps filled with 0xFF, and canaries around every buffer, so that a kernel that writes where it
-// must not is caught. Used by `quern run` and by the conformance programs, which therefore see the same data for the same seed.
+// Inputs filled from a seed, outputs and gaps filled with 0xFF, and an inaccessible page at one end of every buffer and canaries at the
+// other, so that a kernel that reads or writes where it must not is caught. Used by `quern run` and by the conformance programs, which therefore see the same data for the same seed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_PROBLEMDATA_H
 #define QUERN_TOOLS_PROBLEMDATA_H
 
+#include "GuardedBuffer.h"
 #include "Kernel.h"
 #include "Primitives/TestData.h"
 #include "Problem.h"
@@ -21,27 +22,14 @@
 
 namespace quern {
 
-/// Bytes between two zones of canaries.
-class GuardedBuffer {
-public:
-  /// `misalignment` bytes past a multiple of 64. Throws std::bad_alloc.
-  GuardedBuffer(int64_t bytes, int64_t misalignment);
-  char *data() { return storage.data() + start; }
-  const char *data() const { return storage.data() + start; }
-  int64_t size() const { return bytes; }
-  bool guardsIntact() const;
-  void fillAll(unsigned char value);
-
-private:
-  std::vector<char> storage;
-  int64_t start, bytes;
-};
-
 struct DataOptions {
   FillKind fill = FillKind::Dense;
   uint64_t seed = 1;
   bool inPlace = false;     ///< the output shares its input's buffer: dst that of src, diff_src that of diff_dst
   int64_t misalignment = 0; ///< of every buffer, in elements of its type
+  GuardedSide guarded = GuardedSide::End;
+  /// Every buffer begins at a multiple of 64 bytes, as those that allocators give: for timing. At the end less than a line is unguarded.
+  bool isTimed = false;
 };
 
 class ProblemData {
@@ -52,6 +40,8 @@ public:
 
   /// For Kernel::bind: the arguments, and the scratchpad if there is one.
   std::map<int32_t, BoundBuffer> buffers();
+  /// Moves every buffer, as it is, to where its guarded side is this one; what buffers() gave is void then.
+  void moveTo(GuardedSide side);
   /// The arguments' buffers alone.
   std::map<int32_t, void *> addresses();
   /// Gives the kernel a scratchpad of exactly what it asks for, if it does.
@@ -94,6 +84,8 @@ private:
   /// By position in the buffer.
   static std::vector<Place> placesOf(const TensorDesc &desc);
   static std::vector<Run> straysOf(const TensorDesc &desc);
+  Placement placementOf(const TensorDesc &desc) const;
+  Placement scratchpadPlacement() const;
   std::string strayWritesInto(const Slot &slot) const;
   bool isOverwritten(const Slot &input) const;
 

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
+#include "Crash.h"
 #include "Json.h"
 #include "Kernel.h"
 #include "Npy.h"
@@ -25,13 +26,31 @@ struct RunOptions {
   std::vector<std::string> lines;
   std::vector<std::string> inputs, outputs; ///< "argument=file.npy"
   std::vector<int64_t> sizes;
-  std::string file, engine = "cpu", src, dst, data = "dense";
+  std::string file, engine = "cpu", src, dst, data = "dense", guard = "both";
   uint64_t seed = 1;
   int64_t repeat = 10;
   int64_t misalignment = 0;
   size_t index = 0;
   bool check = false, json = false, inPlace = false;
+
+  /// Where buffers are guarded, execution by execution; the last one's results are written, and it is timed.
+  std::vector<GuardedSide> guardedSides() const {
+    if (guard != "both")
+      return {*guardedSideFromName(guard)};
+    return check ? std::vector{GuardedSide::Beginning, GuardedSide::End} : std::vector{GuardedSide::End};
+  }
 };
+
+/// What checks a problem as here, on one side.
+std::string commandOf(const RunOptions &options, const std::string &problem, GuardedSide side) {
+  std::string command = concat("quern run '", problem, options.engine == "gpu" ? "' --engine=gpu" : "'", " --check --data=", options.data,
+                               " --seed=", options.seed, options.inPlace ? " --in-place" : "");
+  if (options.misalignment)
+    command += concat(" --misalign=", options.misalignment);
+  for (size_t i = 0; i < options.sizes.size(); ++i)
+    command += concat(i ? "," : " --sizes=", options.sizes[i]);
+  return command + concat(" --guard=", nameOf(side));
+}
 
 /// What one problem gave.
 struct RunReport {
@@ -43,6 +62,7 @@ struct RunReport {
   bool wasChecked = false;
   Verdict verdict;
   std::string verdictText, strayWrites;
+  GuardedSide side = GuardedSide::End; ///< that the verdict is about
 
   int exitCode() const {
     if (error.status != Status::Success)
@@ -90,7 +110,8 @@ private:
     if (!kernel)
       return kernel.takeError();
     report.info = kernel->info();
-    DataOptions dataOptions{*fillFromName(options.data), options.seed, options.inPlace, options.misalignment};
+    DataOptions dataOptions{*fillFromName(options.data), options.seed,   options.inPlace, options.misalignment,
+                            options.guardedSides().front(), !options.check};
     Result<ProblemData> data = ProblemData::create(*sized, dataOptions);
     if (!data)
       return data.takeError();
@@ -98,26 +119,34 @@ private:
       return loaded;
     if (Result<void> expected = options.check ? data->computeExpected() : Result<void>(); !expected)
       return expected;
-    return execute(*kernel, *data, report);
+    Result<void> executed = execute(*kernel, *data, report);
+    nameRunningCase({});
+    return executed;
   }
 
   Result<void> execute(Kernel &kernel, ProblemData &data, RunReport &report) const {
     if (Result<void> given = data.addScratchpad(kernel); !given)
       return given;
-    if (Result<void> bound = kernel.bind(data.buffers()); !bound)
-      return bound;
-    // The first execution is the one that is checked and written; it also touches every page before anything is timed.
-    if (Result<void> executed = kernel.execute(); !executed)
-      return executed;
-    if (options.check)
-      checkOutputs(data, report);
+    for (GuardedSide side : options.guardedSides()) { // touches every page before anything is timed
+      data.moveTo(side);
+      data.refill();
+      if (Result<void> bound = kernel.bind(data.buffers()); !bound)
+        return bound;
+      if (options.check)
+        nameRunningCase(commandOf(options, report.problem, side));
+      if (Result<void> executed = kernel.execute(); !executed)
+        return executed;
+      if (options.check && report.exitCode() == exitOk)
+        checkOutputs(data, side, report);
+    }
     if (Result<void> stored = storeOutputs(data); !stored)
       return stored;
     return measure([&] { return kernel.run(); }, options.repeat, 0, report.timing);
   }
 
-  static void checkOutputs(const ProblemData &data, RunReport &report) {
+  static void checkOutputs(const ProblemData &data, GuardedSide side, RunReport &report) {
     report.wasChecked = true;
+    report.side = side;
     const ReferenceOutput *worst = nullptr;
     report.verdict = data.judgeOutputs(&worst);
     report.strayWrites = data.strayWrites();
@@ -214,13 +243,7 @@ void print(const RunReport &report, const RunOptions &options) {
   if (report.exitCode() == exitWrong) {
     std::string why = report.strayWrites.empty() ? report.verdictText : report.strayWrites;
     std::cout.flush();
-    std::cerr << "quern: check failed: " << why << "\n  quern run '" << report.problem << "' --check --data=" << options.data
-              << " --seed=" << options.seed << (options.inPlace ? " --in-place" : "");
-    if (options.misalignment)
-      std::cerr << " --misalign=" << options.misalignment;
-    for (size_t i = 0; i < options.sizes.size(); ++i)
-      std::cerr << (i ? "," : " --sizes=") << options.sizes[i];
-    std::cerr << '\n';
+    std::cerr << "quern: check failed: " << why << "\n  " << commandOf(options, report.problem, report.side) << '\n';
   }
 }
 
@@ -239,6 +262,8 @@ int runAll(const RunOptions &options) {
   Runner runner(options);
   if (Result<void> opened = runner.open(); !opened)
     return reportError(opened.error());
+  if (options.check)
+    reportCrashes();
   int exitCode = exitOk;
   Json all = Json::array();
   for (const std::string &line : lines) {
@@ -278,6 +303,9 @@ void addRunCommand(Command &program, int &exitCode) {
   command.option("--seed", options->seed, "Of the values").showDefault();
   command.flag("--in-place", options->inPlace, "The output overwrites the input (diff_src: diff_dst)");
   command.option("--misalign", options->misalignment, "Elements by which buffers miss a multiple of 64 bytes").range(0, 64).showDefault();
+  command.option("--guard", options->guard, "The side of each buffer that lies at an inaccessible page; --check executes at both")
+      .choices({"end", "beginning", "both"})
+      .showDefault();
   command.option("--repeat", options->repeat, "Timed executions").range(1, 1000000).showDefault();
   command.flag("--json", options->json, "Print JSON");
   command.callback([options, &exitCode] {

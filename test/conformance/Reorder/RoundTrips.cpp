@@ -94,7 +94,9 @@ Result<void> travel(const Device &device, const Case &drawn) {
   Result<Problem> first = readProblem(drawn.desc.text(), device.target()), second = readProblem(wayBack.text(), device.target());
   if (!first || !second)
     return first ? second.takeError() : first.takeError();
-  Result<ProblemData> out = ProblemData::create(*first, drawn.data), back = ProblemData::create(*second, drawn.data);
+  DataOptions data[] = {drawn.data, drawn.data}; // one way with buffers guarded at their end, the other at their beginning
+  data[drawn.number % 2].guarded = GuardedSide::Beginning;
+  Result<ProblemData> out = ProblemData::create(*first, data[0]), back = ProblemData::create(*second, data[1]);
   if (!out || !back)
     return out ? back.takeError() : out.takeError();
   Random random(drawn.data.seed);

@@ -2,8 +2,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_CONFORMANCE_CRASH_H
-#define QUERN_CONFORMANCE_CRASH_H
+#ifndef QUERN_TOOLS_CRASH_H
+#define QUERN_TOOLS_CRASH_H
 
 #include <string_view>
 
@@ -16,4 +16,4 @@ void nameRunningCase(std::string_view command);
 
 } // namespace quern
 
-#endif // QUERN_CONFORMANCE_CRASH_H
+#endif // QUERN_TOOLS_CRASH_H

@@ -53,6 +53,7 @@ struct OneDnn::Functions {
   int (*mdCreateByTag)(void **, int, const int64_t *, int, const char *);
   int (*mdCreateWithBlob)(void **, const uint8_t *);   ///< null in old releases
   int (*mdGetBlob)(uint8_t *, size_t *, const void *); ///< null in old releases
+  size_t (*mdGetSize)(const void *);
   int (*mdDestroy)(void *);
   int (*attrCreate)(void **);
   int (*attrDestroy)(void *);
@@ -83,8 +84,6 @@ struct OneDnn::Functions {
   int (*primitiveCreate)(void **, const void *);
   int (*primitiveDestroy)(void *);
   int (*memoryCreate)(void **, const void *, void *, void *);
-  int (*memoryMap)(const void *, void **);
-  int (*memoryUnmap)(const void *, void *);
   int (*memoryDestroy)(void *);
   int (*execute)(const void *, void *, int, const ExecArg *);
 
@@ -112,6 +111,7 @@ struct OneDnn::Functions {
     get(streamWait, "dnnl_stream_wait");
     get(mdCreate, "dnnl_memory_desc_create_with_strides");
     get(mdCreateByTag, "dnnl_memory_desc_create_with_string_tag");
+    get(mdGetSize, "dnnl_memory_desc_get_size");
     get(mdDestroy, "dnnl_memory_desc_destroy");
     get(attrCreate, "dnnl_primitive_attr_create");
     get(attrDestroy, "dnnl_primitive_attr_destroy");
@@ -139,8 +139,6 @@ struct OneDnn::Functions {
     get(primitiveCreate, "dnnl_primitive_create");
     get(primitiveDestroy, "dnnl_primitive_destroy");
     get(memoryCreate, "dnnl_memory_create");
-    get(memoryMap, "dnnl_memory_map_data");
-    get(memoryUnmap, "dnnl_memory_unmap_data");
     get(memoryDestroy, "dnnl_memory_destroy");
     get(execute, "dnnl_primitive_execute");
     return missing;
@@ -443,10 +441,15 @@ void OneDnnPrimitive::releaseMemories() {
   memories.clear();
 }
 
-Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data) {
+Result<void *> OneDnnPrimitive::layoutOf(const ArgumentInfo &argument) {
   auto own = ownLayouts.find(argument.index);
-  bool isOwn = own != ownLayouts.end();
-  Result<void *> desc = isOwn ? own->second : describe(argument.desc);
+  return own != ownLayouts.end() ? Result<void *>(own->second) : describe(argument.desc);
+}
+
+/// `data` is laid out as our descriptor says: oneDNN gets a copy where it has a layout of its own.
+Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data) {
+  const bool isOwn = ownLayouts.contains(argument.index);
+  Result<void *> desc = layoutOf(argument);
   if (!desc)
     return desc.takeError();
   void *memory = nullptr;
@@ -454,7 +457,7 @@ Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data
       !made)
     return made;
   memories.push_back({argument.index, memory});
-  return isOwn && data != allocateMemory ? fillOwn(argument, memory, data) : Result<void>();
+  return isOwn ? fillOwn(argument, memory, data) : Result<void>();
 }
 
 Result<void> OneDnnPrimitive::reorderInto(const TensorDesc &plain, void *values, const void *desc, void *memory) {
@@ -494,25 +497,27 @@ Result<void> OneDnnPrimitive::bind(const std::map<int32_t, void *> &buffers) {
 }
 
 Result<void> OneDnnPrimitive::allocate(const std::function<void(const ArgumentInfo &, char *)> &fill) {
+  constexpr Placement lines{GuardedSide::End, 64};
   releaseMemories();
+  buffers.clear();
   for (ArgumentInfo argument : problem.arguments) {
-    if (Result<void> added = addMemory(argument, allocateMemory); !added)
-      return added;
-    if (ownLayouts.contains(argument.index)) {
-      argument.desc.offset0 = 0;
-      std::vector<char> ours(static_cast<size_t>(argument.desc.bytes()));
-      fill(argument, ours.data());
-      if (Result<void> filled = fillOwn(argument, memories.back().handle, ours.data()); !filled)
-        return filled;
+    Result<void *> desc = layoutOf(argument);
+    if (!desc)
+      return desc.takeError();
+    GuardedBuffer &buffer = buffers.emplace_back(static_cast<int64_t>(library.api->mdGetSize(*desc)), lines);
+    void *memory = nullptr;
+    if (Result<void> made = explained(library.api->memoryCreate(&memory, *desc, library.engine, buffer.data()), "memory"); !made)
+      return made;
+    memories.push_back({argument.index, memory});
+    argument.desc.offset0 = 0;
+    if (!ownLayouts.contains(argument.index)) {
+      fill(argument, buffer.data());
       continue;
     }
-    void *data = nullptr;
-    if (Result<void> mapped = explained(library.api->memoryMap(memories.back().handle, &data), "mapping"); !mapped)
-      return mapped;
-    argument.desc.offset0 = 0;
-    fill(argument, static_cast<char *>(data));
-    if (Result<void> unmapped = explained(library.api->memoryUnmap(memories.back().handle, data), "unmapping"); !unmapped)
-      return unmapped;
+    std::vector<char> ours(static_cast<size_t>(argument.desc.bytes()));
+    fill(argument, ours.data());
+    if (Result<void> filled = fillOwn(argument, memory, ours.data()); !filled)
+      return filled;
   }
   return {};
 }

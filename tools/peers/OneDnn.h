@@ -10,6 +10,7 @@
 #ifndef QUERN_PEERS_ONEDNN_H
 #define QUERN_PEERS_ONEDNN_H
 
+#include "GuardedBuffer.h"
 #include "Primitives/Registry.h"
 
 #include <functional>
@@ -47,7 +48,8 @@ public:
   const std::string &implementation() const { return kernel; }
   /// Uses the caller's buffers, by argument, laid out as the problem's descriptors say.
   Result<void> bind(const std::map<int32_t, void *> &buffers);
-  /// Uses buffers of oneDNN's own; `fill` is called once for each, with the argument and its start.
+  /// Uses buffers of this object's, whole lines in front of an inaccessible page; `fill` is called once for each, with the argument and its
+  /// start.
   Result<void> allocate(const std::function<void(const ArgumentInfo &, char *)> &fill);
   /// Executes `calls` times and waits once.
   Result<void> execute(int64_t calls = 1);
@@ -81,6 +83,7 @@ private:
   /// Fills a memory with a layout of the library's own from `data`, the first element in ours; leaves a workspace as it is.
   Result<void> fillOwn(const ArgumentInfo &argument, void *memory, const void *data);
   Result<void> reorderInto(const TensorDesc &plain, void *values, const void *desc, void *memory);
+  Result<void *> layoutOf(const ArgumentInfo &argument);
   Result<void> addMemory(const ArgumentInfo &argument, void *data);
   void releaseMemories();
 
@@ -91,6 +94,7 @@ private:
   std::vector<void *> descs;            ///< owned
   std::map<int32_t, void *> ownLayouts; ///< by argument; the descriptors are among `descs`
   std::vector<Memory> memories;
+  std::vector<GuardedBuffer> buffers; ///< of allocate()
 };
 
 } // namespace quern

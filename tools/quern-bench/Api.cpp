@@ -36,12 +36,6 @@ Primitive createPrimitive(const PrimitiveDesc &desc) {
   return Primitive(primitive);
 }
 
-Memory createMemory(const Engine &engine, const_quern_memory_desc_t desc) {
-  quern_memory_t memory;
-  check(quern_memory_create(&memory, desc, engine.get(), QUERN_MEMORY_ALLOCATE));
-  return Memory(memory);
-}
-
 char *dataOf(const Memory &memory) {
   void *data = nullptr;
   check(quern_memory_get_data_handle(memory.get(), &data));
@@ -51,9 +45,21 @@ char *dataOf(const Memory &memory) {
 Kernel::Kernel(const Engine &engine, const Problem &problem)
     : desc(createPrimitiveDesc(engine, problem.line)), primitive(createPrimitive(desc)) {
   for (const ArgumentInfo &argument : problem.verified.arguments) {
-    memories.push_back(createMemory(engine, quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, argument.index)));
+    memories.push_back(createMemory(engine, argument));
     args.push_back({argument.index, memories.back().get()});
   }
+}
+
+Memory Kernel::createMemory(const Engine &engine, const ArgumentInfo &argument) {
+  const_quern_memory_desc_t md = quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, argument.index);
+  quern_engine_kind_t kind{};
+  check(quern_engine_get_kind(engine.get(), &kind));
+  void *handle = QUERN_MEMORY_ALLOCATE;
+  if (kind == quern_cpu)
+    handle = buffers.emplace_back(makeBuffer(static_cast<int64_t>(quern_memory_desc_get_size(md)))).data();
+  quern_memory_t memory;
+  check(quern_memory_create(&memory, md, engine.get(), handle));
+  return Memory(memory);
 }
 
 void Kernel::fill(const Problem &problem) const {

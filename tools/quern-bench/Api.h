@@ -9,6 +9,7 @@
 #ifndef QUERN_BENCH_API_H
 #define QUERN_BENCH_API_H
 
+#include "GuardedBuffer.h"
 #include "Problem.h"
 
 #include "quern/quern.h"
@@ -39,8 +40,6 @@ Engine createEngine(quern_engine_kind_t kind = quern_cpu);
 Stream createStream(const Engine &engine, unsigned flags = quern_stream_default_flags);
 PrimitiveDesc createPrimitiveDesc(const Engine &engine, const std::string &line);
 Primitive createPrimitive(const PrimitiveDesc &desc);
-/// Allocated by the library.
-Memory createMemory(const Engine &engine, const_quern_memory_desc_t desc);
 /// Of an engine of the CPU.
 char *dataOf(const Memory &memory);
 
@@ -56,6 +55,9 @@ struct Kernel {
   std::vector<Memory> memories; ///< in the order of the problem's arguments
 
 private:
+  Memory createMemory(const Engine &engine, const ArgumentInfo &argument);
+
+  std::vector<GuardedBuffer> buffers; ///< on the CPU; a device allocates
   std::vector<quern_exec_arg_t> args;
 };
 

@@ -102,12 +102,9 @@ int serve(Contestant &contestant) {
   return 0;
 }
 
-Buffer makeBuffer(int64_t bytes) {
-  size_t size = (static_cast<size_t>(bytes) + 63) / 64 * 64;
-  Buffer buffer(static_cast<char *>(std::aligned_alloc(64, size)));
-  if (!buffer)
-    throw std::runtime_error("out of memory");
-  std::memset(buffer.get(), 0, size);
+GuardedBuffer makeBuffer(int64_t bytes) {
+  GuardedBuffer buffer(bytes, {GuardedSide::End, 64});
+  buffer.fillAll(0);
   return buffer;
 }
 

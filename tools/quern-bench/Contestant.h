@@ -18,9 +18,9 @@
 #ifndef QUERN_BENCH_CONTESTANT_H
 #define QUERN_BENCH_CONTESTANT_H
 
+#include "GuardedBuffer.h"
 #include "Problem.h"
 
-#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -60,12 +60,9 @@ std::unique_ptr<Contestant> createCopy(int threads);
 /// Serves the protocol until `quit` or the end of input.
 int serve(Contestant &contestant);
 
-/// Memory aligned to 64 bytes, every page touched.
-struct FreeDeleter {
-  void operator()(void *pointer) const { std::free(pointer); }
-};
-using Buffer = std::unique_ptr<char, FreeDeleter>;
-Buffer makeBuffer(int64_t bytes);
+/// What contestants of the host compute on: aligned to 64 bytes, every page touched, the last line in front of an inaccessible page. So
+/// ends memory that a program maps for one tensor, and what a kernel issues behind its end costs what it costs there.
+GuardedBuffer makeBuffer(int64_t bytes);
 /// Values as such a tensor has them, the same for every contestant: probabilities for the dst of a backward problem, scales near 1,
 /// otherwise normally distributed. `data` has argument.desc.bytes() bytes.
 void fillArgument(char *data, const ArgumentInfo &argument);

@@ -39,7 +39,7 @@ public:
     bytes = problem.trafficBytes() / 2;
     src = makeBuffer(bytes);
     dst = makeBuffer(bytes);
-    std::memset(src.get(), 1, static_cast<size_t>(bytes));
+    std::memset(src.data(), 1, static_cast<size_t>(bytes));
     return "memcpy";
   }
 
@@ -66,13 +66,13 @@ private:
 
   void copyShare(int thread) {
     int64_t begin = bytes * thread / threads, end = bytes * (thread + 1) / threads;
-    std::memcpy(dst.get() + begin, src.get() + begin, static_cast<size_t>(end - begin));
-    asm volatile("" : : "r"(dst.get()) : "memory"); // the copy is for its time
+    std::memcpy(dst.data() + begin, src.data() + begin, static_cast<size_t>(end - begin));
+    asm volatile("" : : "r"(dst.data()) : "memory"); // the copy is for its time
   }
 
   int threads;
   int64_t bytes = 0;
-  Buffer src, dst;
+  GuardedBuffer src = makeBuffer(0), dst = makeBuffer(0);
   std::atomic<int64_t> started = 0, finished = 0;
   std::atomic<bool> isOver = false;
   std::vector<std::thread> helpers;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Buffers are allocated by the library, as its SYCL build wants them.
+// Its buffers are as those of the others (Contestant.h), in its SYCL build too, which takes memory of the host.
 //
 //===----------------------------------------------------------------------===//
 #include "Contestant.h"

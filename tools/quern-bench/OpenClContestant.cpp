@@ -127,12 +127,12 @@ private:
 
   void *makeMemory(const ArgumentInfo &argument) {
     const auto bytes = static_cast<size_t>(argument.desc.bytes());
-    Buffer values = makeBuffer(argument.desc.bytes());
-    fillArgument(values.get(), argument);
+    GuardedBuffer values = makeBuffer(argument.desc.bytes());
+    fillArgument(values.data(), argument);
     cl_int status = 0;
     void *memory = allocate(context, device, nullptr, bytes, 64, &status);
     check(status, "clDeviceMemAllocINTEL");
-    check(copy(queue, CL_TRUE, memory, values.get(), bytes, 0, nullptr, nullptr), "clEnqueueMemcpyINTEL");
+    check(copy(queue, CL_TRUE, memory, values.data(), bytes, 0, nullptr, nullptr), "clEnqueueMemcpyINTEL");
     return memory;
   }
 

@@ -34,12 +34,12 @@ std::string wrongIn(const Problem &problem, const ReferenceInputs &inputs, const
 void expectRight(const char *line, size_t kernels) {
   SCOPED_TRACE(line);
   const Problem problem = Problem::parse(line);
-  std::vector<Buffer> buffers;
+  std::vector<GuardedBuffer> buffers;
   ReferenceInputs inputs;
   for (const ArgumentInfo &argument : problem.verified.arguments) {
     buffers.push_back(makeBuffer(argument.desc.bytes()));
-    fillArgument(buffers.back().get(), argument);
-    inputs[argument.index] = buffers.back().get();
+    fillArgument(buffers.back().data(), argument);
+    inputs[argument.index] = buffers.back().data();
   }
   const auto results = openClResults(libraryPath(), problem);
   EXPECT_EQ(results.size(), kernels);

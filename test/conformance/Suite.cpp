@@ -79,7 +79,7 @@ void Suite::runLegal() {
     if (peer && drawn.data.fill == FillKind::Special)
       drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
     guarded = GuardedSide::End;
-    nameRunningCase(settingOf() + commandOf(drawn));
+    nameRunningCase(describe(drawn));
     if (Result<void> done = runCase(drawn); !done)
       fail(drawn, done.error().message);
     else
@@ -90,6 +90,10 @@ void Suite::runLegal() {
 
 std::string Suite::settingOf() const {
   return device.isCpu() ? concat("QUERN_MAX_CPU_ISA=", nameOfIsa(device.target().isa), ' ') : std::string();
+}
+
+std::string Suite::describe(const Case &drawn) const {
+  return settingOf() + commandOf(drawn) + concat("   # problem ", drawn.number, " of seed ", options.seed);
 }
 
 std::string Suite::commandOf(const Case &drawn) const {
@@ -106,7 +110,7 @@ std::string Suite::commandOf(const Case &drawn) const {
 
 void Suite::fail(const Case &drawn, const std::string &why) {
   ++failed;
-  std::cout << "FAILED: " << why << "\n  " << settingOf() << commandOf(drawn) << std::endl;
+  std::cout << "FAILED: " << why << "\n  " << describe(drawn) << std::endl;
 }
 
 void Suite::failLine(const std::string &line, const std::string &why) {
@@ -202,7 +206,7 @@ Result<void> Suite::executeAndJudge(Kernel &kernel, const Case &drawn, ProblemDa
     const int threads = counts[run % counts.size()];
     guarded = run % 2 == 0 ? GuardedSide::End : GuardedSide::Beginning;
     data.moveTo(guarded);
-    nameRunningCase(settingOf() + commandOf(drawn));
+    nameRunningCase(describe(drawn));
     if (Result<void> bound = kernel.bind(data.buffers()); !bound)
       return bound;
     data.refill();

@@ -48,6 +48,8 @@ public:
 
 private:
   std::string commandOf(const Case &drawn) const;
+  /// A command that runs the case as here, and which one it is.
+  std::string describe(const Case &drawn) const;
   /// In front of a command, so that it runs on the same.
   std::string settingOf() const;
   void fail(const Case &drawn, const std::string &why);

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Replay.h"
 
+#include "Crash.h"
 #include "Sizes.h"
 
 #include "Compiler/Launch.h"
@@ -31,8 +32,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-constexpr size_t guardBytes = 256, alignment = 64;
-constexpr unsigned char guardValue = 0xa5;
+constexpr int64_t lineBytes = 64; ///< where scratch and regions begin
 
 int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
@@ -260,26 +260,21 @@ double Buffer::at(int64_t index) const {
   return element.isInteger(16) ? get<int16_t>(place) : get<int32_t>(place);
 }
 
-Arena::Arena(size_t size) : size(size), memory(size + guardBytes + alignment, static_cast<char>(guardValue)) {}
-
-char *Arena::data() { return memory.data() + (alignment - reinterpret_cast<uintptr_t>(memory.data()) % alignment) % alignment; }
-
-bool Arena::guardIntact() {
-  return std::all_of(data() + size, data() + size + guardBytes, [](char c) { return static_cast<unsigned char>(c) == guardValue; });
-}
-
-FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef target, uint64_t seed, const RuntimeSizes &sizes) {
+FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef target, uint64_t seed, const RuntimeSizes &sizes,
+                                                  GuardedSide side) {
   FailureOr<KernelInfo> info = kernelsOf(module, sizes);
   if (failed(info))
     return failure();
   FailureOr<compiler::LoadedKernel> kernel = compiler::load(module, target, info->symbols);
   if (failed(kernel))
     return failure();
-  std::unique_ptr<Replay> replay(new Replay(module, std::move(*info), std::move(*kernel), sizes.values));
+  std::unique_ptr<Replay> replay(new Replay(module, std::move(*info), std::move(*kernel), sizes.values, side));
   for (auto [i, argument] : llvm::enumerate(replay->info.arguments)) {
     replay->buffers.push_back(makeBuffer(argument, seed * 1000003 + i));
     const std::vector<char> &bytes = replay->buffers.back().bytes;
-    std::memcpy(replay->arenas.emplace_back(bytes.size()).data(), bytes.data(), bytes.size());
+    const int64_t alignment = argument.isRegion ? lineBytes : bytesOf(argument.element);
+    GuardedBuffer &arena = replay->arenas.emplace_back(static_cast<int64_t>(bytes.size()), Placement{side, alignment});
+    std::memcpy(arena.data(), bytes.data(), bytes.size());
   }
   for (const KernelInfo::Step &step : replay->info.steps) {
     std::vector<void *> &pointers = replay->pointers.emplace_back();
@@ -289,26 +284,28 @@ FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef targe
   return replay;
 }
 
-Replay::Replay(ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, std::vector<int64_t> sizes)
-    : module(module), info(std::move(info)), kernel(std::move(kernel)), scratch(static_cast<size_t>(this->info.scratchBytes)),
-      shared(static_cast<size_t>(this->info.sharedBytes)), sizes(std::move(sizes)) {}
+Replay::Replay(ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, std::vector<int64_t> sizes, GuardedSide side)
+    : module(module), info(std::move(info)), kernel(std::move(kernel)), scratch(this->info.scratchBytes, {side, lineBytes}),
+      shared(this->info.sharedBytes, {side, lineBytes}), sizes(std::move(sizes)) {}
 
 void Replay::run() {
   for (auto [i, step] : llvm::enumerate(info.steps)) {
+    nameRunningCase(info.symbols[step.symbol]);
     quern_kernel_args_t args{pointers[i].data(), scratch.data(), shared.data(), sizes.data()};
     reinterpret_cast<quern_kernel_fn>(kernel.entry(step.symbol))(&args, 0, step.iterations);
   }
+  nameRunningCase({});
 }
 
 FailureOr<std::vector<Buffer>> Replay::results() {
   StringRef symbol = info.symbols.front();
   for (auto [buffer, arena] : llvm::zip_equal(buffers, arenas)) {
-    if (!arena.guardIntact())
-      return module.emitError("run: @") << symbol << " wrote behind the end of '" << buffer.name << "'";
+    if (!arena.guardsIntact())
+      return module.emitError("run: @") << symbol << " wrote beside '" << buffer.name << "'";
     std::memcpy(buffer.bytes.data(), arena.data(), buffer.bytes.size());
   }
-  if (!scratch.guardIntact() || !shared.guardIntact())
-    return module.emitError("run: @") << symbol << " wrote behind the end of its " << info.scratchBytes << " bytes of scratch or "
+  if (!scratch.guardsIntact() || !shared.guardsIntact())
+    return module.emitError("run: @") << symbol << " wrote beside its " << info.scratchBytes << " bytes of scratch or "
                                       << info.sharedBytes << " of shared scratch";
   std::vector<Buffer> arguments;
   for (auto [buffer, argument] : llvm::zip_equal(buffers, info.arguments))
@@ -318,11 +315,22 @@ FailureOr<std::vector<Buffer>> Replay::results() {
 }
 
 FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_t seed, const RuntimeSizes &sizes) {
-  FailureOr<std::unique_ptr<Replay>> loaded = Replay::load(module, target, seed, sizes);
-  if (failed(loaded))
+  reportCrashes();
+  const auto runAt = [&](GuardedSide side) -> FailureOr<std::vector<Buffer>> {
+    FailureOr<std::unique_ptr<Replay>> loaded = Replay::load(module, target, seed, sizes, side);
+    if (failed(loaded))
+      return failure();
+    (*loaded)->run();
+    return (*loaded)->results();
+  };
+  FailureOr<std::vector<Buffer>> first = runAt(GuardedSide::Beginning); // there stores behind an end meet canaries, and not the page
+  FailureOr<std::vector<Buffer>> second = failed(first) ? FailureOr<std::vector<Buffer>>(failure()) : runAt(GuardedSide::End);
+  if (failed(second))
     return failure();
-  (*loaded)->run();
-  return (*loaded)->results();
+  for (auto [buffer, other] : llvm::zip_equal(*first, *second))
+    if (buffer.bytes != other.bytes)
+      return module.emitError("run: '") << buffer.name << "' depends on where buffers lie";
+  return second;
 }
 
 std::string describe(const Buffer &buffer, int64_t values) {

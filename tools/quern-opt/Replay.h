@@ -4,11 +4,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Buffers come from what the kernel says of its arguments, never from a descriptor, so that edited IR of any stage can be run. Every buffer
-// has guard bytes behind it; a kernel that touches them is reported.
+// lies at an inaccessible page (GuardedBuffer.h): what a kernel writes beside it is reported, what it reads there ends the program.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_OPT_REPLAY_H
 #define QUERN_OPT_REPLAY_H
+
+#include "GuardedBuffer.h"
 
 #include "quern-compiler/Compiler.h"
 
@@ -16,7 +18,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,44 +63,33 @@ struct Buffer {
   double at(int64_t index) const; ///< integers and narrow floats are exact in double
 };
 
-/// Memory that a kernel may use, aligned to 64 bytes, with a guard behind it.
-class Arena {
-public:
-  explicit Arena(size_t size);
-  char *data();
-  bool guardIntact();
-
-private:
-  size_t size;
-  std::vector<char> memory;
-};
-
 /// The kernels of a lowered module in this process, with buffers filled from a seed.
 class Replay {
 public:
   /// Fails with a diagnostic on `module`, which must outlive the result, if it cannot be compiled or run here.
   static mlir::FailureOr<std::unique_ptr<Replay>> load(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed,
-                                                       const RuntimeSizes &sizes);
+                                                       const RuntimeSizes &sizes, GuardedSide side = GuardedSide::End);
   /// The whole space of every kernel, once.
   void run();
   /// What the buffers but regions hold now. Fails with a diagnostic if a kernel wrote outside of them.
   mlir::FailureOr<std::vector<Buffer>> results();
 
 private:
-  Replay(mlir::ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, std::vector<int64_t> sizes);
+  Replay(mlir::ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, std::vector<int64_t> sizes, GuardedSide side);
 
   mlir::ModuleOp module;
   KernelInfo info;
   compiler::LoadedKernel kernel;
-  std::deque<Arena> arenas;
-  Arena scratch, shared;
+  std::vector<GuardedBuffer> arenas; ///< of the arguments
+  GuardedBuffer scratch, shared;
   std::vector<Buffer> buffers;
   std::vector<int64_t> sizes;
   std::vector<std::vector<void *>> pointers; ///< by step
 };
 
-/// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel. The same seed gives the same
-/// data for every stage and target. Fails with a diagnostic on `module` if it cannot be compiled, run here, or writes outside its buffers.
+/// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel, with buffers that begin and
+/// with buffers that end at an inaccessible page. The same seed gives the same data for every stage and target. Fails with a diagnostic on
+/// `module` if it cannot be compiled, run here, writes outside its buffers, or gives other bits where these lie elsewhere.
 mlir::FailureOr<std::vector<Buffer>> replay(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed, const RuntimeSizes &sizes);
 
 /// "dst: digest …, first 4: …", or that it is unchanged.

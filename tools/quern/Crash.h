@@ -14,6 +14,15 @@ void reportCrashes();
 /// The command that runs the case at hand; empty between cases.
 void nameRunningCase(std::string_view command);
 
+/// Names a case for as long as it lives.
+class RunningCase {
+public:
+  explicit RunningCase(std::string_view command) { nameRunningCase(command); }
+  ~RunningCase() { nameRunningCase({}); }
+  RunningCase(const RunningCase &) = delete;
+  RunningCase &operator=(const RunningCase &) = delete;
+};
+
 } // namespace quern
 
 #endif // QUERN_TOOLS_CRASH_H

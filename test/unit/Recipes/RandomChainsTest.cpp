@@ -8,6 +8,7 @@
 // space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the chains; a failure prints seed and IR.
 //
 //===----------------------------------------------------------------------===//
+#include "Crash.h"
 #include "ScheduledKernel.h"
 
 #include "Recipes/Rows.h"
@@ -49,7 +50,9 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
   std::map<std::string, int> seen;
   for (uint64_t seed = first; seed < first + count && !::testing::Test::HasFailure(); ++seed) {
     RandomChain chain = makeRandomChain(seed);
-    SCOPED_TRACE("QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + chain.text);
+    const std::string about = "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + chain.text;
+    SCOPED_TRACE(about);
+    const RunningCase running(about);
     Buffers start = makeBuffers(chain.arguments, seed), want = start;
     Target target;
     target.isa = std::min(detectedIsa(), CpuIsa::Avx512);

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "AmxEmulator.h"
 #include "RandomContraction.h"
+#include "Crash.h"
 #include "ScheduledKernel.h"
 
 #include "Recipes/Contraction.h"
@@ -108,6 +109,7 @@ TEST_F(Contractions, RecipeEqualsNaiveLoops) {
   for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
     draw(own);
     SCOPED_TRACE(about());
+    const RunningCase running(about());
     std::mt19937_64 random(seed);
     for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16}) {
       Target target;
@@ -138,6 +140,7 @@ TEST_F(Contractions, MatricesEqualNaiveLoops) {
     if (!mayTake || (isEmulated && std::any_of(problem.arguments.begin(), problem.arguments.end(), hasHalf)))
       continue; // AVX-512 FP16, which comes before AMX, has conversions of its own
     SCOPED_TRACE(about());
+    const RunningCase running(about());
     std::mt19937_64 random(seed);
     Target target;
     target.isa = CpuIsa::Avx512Amx;

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "RandomMap.h"
+#include "Crash.h"
 #include "ScheduledKernel.h"
 
 #include "Recipes/Map.h"
@@ -44,7 +45,9 @@ TEST(RandomMaps, RecipeEqualsNaiveLoops) {
   std::map<std::string, int> seen;
   for (uint64_t seed = first; seed < first + count && !::testing::Test::HasFailure(); ++seed) {
     RandomMap map = makeRandomMap(seed);
-    SCOPED_TRACE("QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + map.text);
+    const std::string about = "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + map.text;
+    SCOPED_TRACE(about);
+    const RunningCase running(about);
     Buffers start = makeBuffers(map.arguments, seed), want = start;
     Target target;
     target.isa = std::min(detectedIsa(), CpuIsa::Avx512);

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "ScheduledKernel.h"
 
+#include "Crash.h"
 #include "Transforms/Transforms.h"
 #include "quern/kernel_abi.h"
 
@@ -28,7 +29,9 @@ static mlir::DialectRegistry registry() {
 }
 
 KernelCompiler::KernelCompiler()
-    : context(registry(), mlir::MLIRContext::Threading::DISABLED), lowering((context.loadAllAvailableDialects(), context)) {}
+    : context(registry(), mlir::MLIRContext::Threading::DISABLED), lowering((context.loadAllAvailableDialects(), context)) {
+  reportCrashes();
+}
 
 ScheduledKernel KernelCompiler::compile(const std::string &text, const Target &target, const Recipe &recipe) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
@@ -89,25 +92,32 @@ Buffers quern::test::makeBuffers(const std::vector<ChainArgument> &arguments, ui
   std::uniform_real_distribution<double> distribution(-2, 2);
   Buffers buffers;
   for (const ChainArgument &argument : arguments) {
-    Bytes buffer(argument.count * bytesOf(argument.element) + 2 * guardBytes, '\x7e');
+    Bytes buffer(static_cast<size_t>(argument.count * bytesOf(argument.element)));
     for (int64_t i = 0; i < argument.count; ++i)
-      storeElement(buffer.data() + guardBytes, i, argument.element, distribution(random));
+      storeElement(buffer.data(), i, argument.element, distribution(random));
     buffers.push_back(std::move(buffer));
   }
   return buffers;
 }
 
-void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased) {
+void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased,
+                      GuardedSide side) {
+  std::vector<GuardedBuffer> guarded;
+  std::vector<size_t> places; // of each argument in `guarded`
   std::vector<void *> pointers;
   std::vector<bool> taken(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
+    guarded.emplace_back(static_cast<int64_t>(buffers[i].size()), Placement{side});
+    std::copy(buffers[i].begin(), buffers[i].end(), guarded.back().data());
     int other = aliased ? arguments[i].aliasOf : -1;
     bool shares = other >= 0 && !taken[other];
     if (shares)
       taken[other] = true;
-    pointers.push_back(buffers[shares ? other : i].data() + guardBytes);
+    places.push_back(shares ? static_cast<size_t>(other) : i);
+    pointers.push_back(guarded[places.back()].data());
   }
-  Bytes scratch(kernel.scratchBytes + 64, '\xff'), shared(kernel.sharedBytes + 64, '\xff');
+  const Placement lines{side, 64};
+  GuardedBuffer scratch(kernel.scratchBytes, lines), shared(kernel.sharedBytes, lines);
   quern_kernel_args_t args{pointers.data(), scratch.data(), shared.data(), kernel.sizes.data()};
   for (auto [address, own, factors] : llvm::zip_equal(kernel.code->entries, kernel.spaces, kernel.factors)) {
     int64_t space = own;
@@ -117,9 +127,11 @@ void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgu
     entry(&args, space / 3, space);
     entry(&args, 0, space / 3);
   }
-  for (size_t i = 0; i < buffers.size(); ++i) // where an output went, for the comparison
-    if (pointers[i] != buffers[i].data() + guardBytes)
-      buffers[i] = buffers[arguments[i].aliasOf];
+  EXPECT_TRUE(scratch.guardsIntact() && shared.guardsIntact()) << "writes beside its scratch";
+  for (size_t i = 0; i < buffers.size(); ++i) { // an output's are where it went
+    EXPECT_TRUE(guarded[i].guardsIntact()) << "writes beside argument " << i;
+    std::copy_n(guarded[places[i]].data(), buffers[i].size(), buffers[i].begin());
+  }
 }
 
 namespace {
@@ -130,18 +142,16 @@ struct Output {
 
 void compareOutput(const ChainArgument &argument, double tolerance, const Output &output) {
   auto [want, wantStart, got, gotStart] = output;
-  int64_t size = bytesOf(argument.element), end = static_cast<int64_t>(got.size());
+  int64_t size = bytesOf(argument.element);
   auto unchanged = [&](int64_t from, int64_t to) { return std::equal(got.begin() + from, got.begin() + to, gotStart.begin() + from); };
-  EXPECT_TRUE(unchanged(0, guardBytes)) << "writes before the argument";
-  EXPECT_TRUE(unchanged(end - guardBytes, end)) << "writes after the argument";
   for (int64_t i = 0; i < argument.count; ++i) {
-    int64_t byte = guardBytes + i * size;
+    int64_t byte = i * size;
     auto same = [&](const Bytes &a, const Bytes &b) { return std::equal(a.begin() + byte, a.begin() + byte + size, b.begin() + byte); };
     bool isLeftAlone = same(want, wantStart);
     if (same(want, got) || (isLeftAlone && unchanged(byte, byte + size)))
       continue;
-    double exact = loadElement(want.data() + guardBytes, i, argument.element);
-    double value = loadElement(got.data() + guardBytes, i, argument.element);
+    double exact = loadElement(want.data(), i, argument.element);
+    double value = loadElement(got.data(), i, argument.element);
     ASSERT_TRUE(tolerance > 0) << "element " << i << " is " << value << " for " << exact << (isLeftAlone ? ", which was there before" : "");
     ASSERT_NEAR(value, exact, tolerance) << "element " << i << (isLeftAlone ? " was there before" : "");
   }
@@ -151,23 +161,26 @@ void compareOutput(const ChainArgument &argument, double tolerance, const Output
 
 void quern::test::checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, double tolerance,
                               const Buffers &start, const Buffers &want, bool aliased) {
-  Buffers got = start;
-  run(kernel, arguments, got, aliased);
-  std::vector<bool> taken(start.size());
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!arguments[i].isOutput)
-      continue;
-    int other = aliased ? arguments[i].aliasOf : -1;
-    bool shares = other >= 0 && !taken[other];
-    if (shares)
-      taken[other] = true;
-    SCOPED_TRACE("argument " + std::to_string(i) + (aliased ? ", aliased" : ""));
-    compareOutput(arguments[i], tolerance, {want[i], start[i], got[i], start[shares ? other : i]});
-  }
-  for (size_t i = 0; i < arguments.size(); ++i)
-    if (!arguments[i].isOutput && !taken[i]) {
-      EXPECT_EQ(got[i], start[i]) << "input " << i << " was changed";
+  for (GuardedSide side : {GuardedSide::Beginning, GuardedSide::End}) {
+    Buffers got = start;
+    SCOPED_TRACE(concat("guarded at the ", nameOf(side)));
+    run(kernel, arguments, got, aliased, side);
+    std::vector<bool> taken(start.size());
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!arguments[i].isOutput)
+        continue;
+      int other = aliased ? arguments[i].aliasOf : -1;
+      bool shares = other >= 0 && !taken[other];
+      if (shares)
+        taken[other] = true;
+      SCOPED_TRACE("argument " + std::to_string(i) + (aliased ? ", aliased" : ""));
+      compareOutput(arguments[i], tolerance, {want[i], start[i], got[i], start[shares ? other : i]});
     }
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (!arguments[i].isOutput && !taken[i]) {
+        EXPECT_EQ(got[i], start[i]) << "input " << i << " was changed";
+      }
+  }
 }
 
 uint64_t quern::test::fromEnvironment(const char *name, uint64_t otherwise) {

@@ -3,21 +3,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Compiles a problem's text, scheduled by a recipe or lowered naively, and runs it on buffers with guards on both sides.
+// Compiles a problem's text, scheduled by a recipe or lowered naively, and runs it on buffers beside inaccessible pages.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_SCHEDULEDKERNEL_H
 #define QUERN_TEST_RECIPES_SCHEDULEDKERNEL_H
 
+#include "GuardedBuffer.h"
 #include "RandomChain.h"
 
 #include "Targets/Cpu/Codegen.h"
 #include "Targets/Cpu/Linker.h"
 #include "Targets/Cpu/Pipeline.h"
 
-#include <sys/mman.h>
-
-#include <cstdlib>
 #include <functional>
 
 namespace quern::test {
@@ -31,30 +29,9 @@ struct ScheduledKernel {
   std::string plan;
 };
 
-/// Whole cache lines that end with the last page of a mapping, or start with the first: what a kernel reads far beyond faults.
-template <typename T> struct LineAllocator {
-  using value_type = T;
-  static constexpr size_t line = 64, page = 4096;
-  static size_t mapped(size_t count) { return (count * sizeof(T) + page - 1) / page * page + 2 * page; }
-  T *allocate(size_t count) {
-    size_t bytes = (count * sizeof(T) + line - 1) / line * line;
-    void *start = mmap(nullptr, mapped(count), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    char *inside = static_cast<char *>(start) + page;
-    if (start == MAP_FAILED || mprotect(inside, mapped(count) - 2 * page, PROT_READ | PROT_WRITE) != 0)
-      std::abort();
-    return reinterpret_cast<T *>(static_cast<char *>(start) + mapped(count) - page - bytes);
-  }
-  void deallocate(T *memory, size_t count) {
-    size_t bytes = (count * sizeof(T) + line - 1) / line * line;
-    munmap(reinterpret_cast<char *>(memory) + bytes + page - mapped(count), mapped(count));
-  }
-  bool operator==(const LineAllocator &) const = default;
-};
-
-/// Buffers with guards on both sides, one for each argument.
-using Bytes = std::vector<char, LineAllocator<char>>;
+using Bytes = std::vector<char>;
+/// What arguments hold, one for each.
 using Buffers = std::vector<Bytes>;
-inline constexpr int64_t guardBytes = 256;
 
 class KernelCompiler {
 public:
@@ -77,11 +54,13 @@ private:
 /// Filled with values in [-2, 2].
 Buffers makeBuffers(const std::vector<ChainArgument> &arguments, uint64_t seed);
 
-/// Runs [0, space) of each kernel in two parts, the later one first. `aliased` outputs share the buffer of their input.
-void run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased);
+/// Runs [0, space) of each kernel in two parts, the later one first, on copies of `buffers` and scratch with this side at an inaccessible
+/// page, and expects nothing written on the other. `aliased` outputs share the buffer of their input.
+void run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased,
+         GuardedSide side = GuardedSide::End);
 
-/// Runs the kernel from `start` and expects what naive loops made of it (`want`): elements that they left alone are the same bits or what
-/// the loops have anyway, the others within the tolerance, or the same bits if it is 0; inputs and guards stay as they are.
+/// Runs the kernel from `start`, guarded at either side, and expects what naive loops made of it (`want`): elements that they left alone
+/// are the same bits or what the loops have anyway, the others within the tolerance, or the same bits if it is 0; inputs stay as they are.
 void checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, double tolerance, const Buffers &start,
                  const Buffers &want, bool aliased);
 

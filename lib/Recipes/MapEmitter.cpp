@@ -16,6 +16,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 using namespace mlir;
 using namespace quern;
@@ -216,6 +217,24 @@ Value MapEmitter::laneMask(const Place &place, const Group &group, int64_t first
     mask = both(mask, create<arith::CmpIOp>(arith::CmpIPredicate::slt, lanes, splatRoom));
   }
   return mask;
+}
+
+Value MapEmitter::anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins, Value mask) {
+  bool mayBeginBeyond = !write && problem.writesPadding();
+  if (!mask || (begins && !mayBeginBeyond))
+    return Value();
+  std::optional<unsigned> only;
+  for (auto [i, limit] : llvm::enumerate(problem.limits)) {
+    if (!movesAlong(limit, group) || !mayExceed(i, write))
+      continue;
+    if (only)
+      return create<vector::ReductionOp>(vector::CombiningKind::OR, mask);
+    only = i;
+  }
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t lane = first; lane < first + count; ++lane)
+    least = std::min(least, group.sum(lane, problem.limits[*only].weights));
+  return create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room(place, *only, write), index(least));
 }
 
 Value MapEmitter::prefixMask(Value count, int64_t lanes) {

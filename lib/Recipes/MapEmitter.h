@@ -59,6 +59,10 @@ public:
   Value isInside(const Place &place, const Group &lanesOf, bool write);
   /// Which of lanes [first, first + count) of `group` are left by the limits that move along it; null if all always are.
   Value laneMask(const Place &place, const Group &group, int64_t first, int64_t count, bool write);
+  /// Whether a lane of such a mask is on; null if one always is. `begins`: lane 0 of the group is the first of these, and it exists unless
+  /// what is read may begin beyond a limit. Where no lane is on, the vector may lie beyond all memory of an operand; it is to be left out
+  /// then, since an access whose fault is suppressed costs as much as hundreds of others.
+  Value anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins, Value mask);
   /// The first `count` of `lanes`; may be negative or more than there are.
   Value prefixMask(Value count, int64_t lanes);
   Value prefixMask(int64_t count, int64_t lanes);

@@ -130,9 +130,12 @@ void MapEmitter::stageRows(const Place &place, Value to) {
     auto move = [&] {
       forVectors(here, tile.run, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
         Value mask = tile.masksColumns ? laneMask(there, tile.run, first, count, /*write=*/false) : Value();
-        put(hasBody ? compute(there, tile.run, first, count, mask)
-                    : load(problem.source, add(there.bases[problem.source], first), count, mask),
-            lanes, first);
+        bool begins = first == 0 && matchPattern(lanes, m_Zero());
+        choose(anyLane(there, tile.run, first, count, /*write=*/false, begins, mask), [&] {
+          put(hasBody ? compute(there, tile.run, first, count, mask)
+                      : load(problem.source, add(there.bases[problem.source], first), count, mask),
+              lanes, first);
+        });
       });
     };
     auto clear = [&] {
@@ -244,30 +247,43 @@ void MapEmitter::stageColumns(const Place &place, Value from) {
   forLanes(plan.columns, 1, [&](ArrayRef<Value> digits, Value column) {
     Place here = advance(place, plan.columns, digits);
     Value start = scaled(column, tile.rows);
-    auto put = [&](Value vector, const Place &there, int64_t first, int64_t count) {
+    auto begins = [&](Value lanes, int64_t first) { return first == 0 && matchPattern(lanes, m_Zero()); };
+    auto put = [&](Value vector, const Place &there, int64_t first, Value mask) {
       Value at = add(there.bases.back(), first);
-      Value mask = tile.masksRows ? laneMask(there, plan.rows, first, count, /*write=*/true) : Value();
       if (aligned)
         choose(
             aligned, [&] { store(vector, at, mask, !mask); }, [&] { store(vector, at, mask, false); });
       else
         store(vector, at, mask, false);
     };
-    auto move = [&] {
+    /// Vectors of which some lane is written; f has what to do for one.
+    auto forWritten = [&](function_ref<void(const Place &, Value, int64_t, int64_t, Value)> f) {
       forVectors(here, plan.rows, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
-        Value v = loadFrom(from, add(add(start, lanes), first), count, Value());
-        if (tile.bodyInColumns) {
-          Value read = laneMask(there, plan.rows, first, count, /*write=*/false);
-          v = compute(there, plan.rows, first, count, read, v, problem.source);
-          if (read && problem.writesPadding())
-            v = create<arith::SelectOp>(read, v, paddingValue(count));
-        }
-        put(v, there, first, count);
+        Value mask = tile.masksRows ? laneMask(there, plan.rows, first, count, /*write=*/true) : Value();
+        choose(anyLane(there, plan.rows, first, count, /*write=*/true, begins(lanes, first), mask),
+               [&] { f(there, lanes, first, count, mask); });
+      });
+    };
+    auto move = [&] {
+      forWritten([&](const Place &there, Value lanes, int64_t first, int64_t count, Value mask) {
+        auto fromScratch = [&] { return loadFrom(from, add(add(start, lanes), first), count, Value()); };
+        if (!tile.bodyInColumns)
+          return put(fromScratch(), there, first, mask);
+        Value read = laneMask(there, plan.rows, first, count, /*write=*/false);
+        bool pads = read && problem.writesPadding();
+        auto body = [&] {
+          Value v = compute(there, plan.rows, first, count, read, fromScratch(), problem.source);
+          put(pads ? create<arith::SelectOp>(read, v, paddingValue(count)).getResult() : v, there, first, mask);
+        };
+        if (!pads)
+          return body(); // what is read is what is written
+        Value any = anyLane(there, plan.rows, first, count, /*write=*/false, begins(lanes, first), read);
+        choose(any, body, [&] { put(paddingValue(count), there, first, mask); });
       });
     };
     auto clear = [&] {
-      forVectors(here, plan.rows, most,
-                 [&](const Place &there, Value, int64_t first, int64_t count) { put(paddingValue(count), there, first, count); });
+      forWritten(
+          [&](const Place &there, Value, int64_t first, int64_t count, Value mask) { put(paddingValue(count), there, first, mask); });
     };
     Value read = isInside(here, plan.rows, /*write=*/false);
     if (!problem.writesPadding())

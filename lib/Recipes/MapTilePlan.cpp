@@ -274,6 +274,8 @@ private:
           continue;
         Part *row = llvm::find_if(tile.outside.parts, [&](const Part &part) { return part.axis == a; });
         bool isRow = row != tile.outside.parts.end();
+        if (isRow && axis.extent % row->count && !llvm::is_contained(tile.shifted, a))
+          continue; // the last tile has fewer rows than the run would read
         int64_t bytes = pieceBytes / unit, fits = mostBytes / (bytes * lanes * rowsLeft);
         Part part{static_cast<unsigned>(a), isRow ? row->count : divisorOf(axis.extent, fits)};
         if (isLimitedAlong(part) || part.count == 1)

@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "ScheduledKernel.h"
 
-#include "Crash.h"
 #include "Transforms/Transforms.h"
 #include "quern/kernel_abi.h"
 
@@ -16,6 +15,8 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
+#include <csetjmp>
+#include <csignal>
 #include <cstdlib>
 #include <random>
 
@@ -29,9 +30,7 @@ static mlir::DialectRegistry registry() {
 }
 
 KernelCompiler::KernelCompiler()
-    : context(registry(), mlir::MLIRContext::Threading::DISABLED), lowering((context.loadAllAvailableDialects(), context)) {
-  reportCrashes();
-}
+    : context(registry(), mlir::MLIRContext::Threading::DISABLED), lowering((context.loadAllAvailableDialects(), context)) {}
 
 ScheduledKernel KernelCompiler::compile(const std::string &text, const Target &target, const Recipe &recipe) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
@@ -92,7 +91,7 @@ Buffers quern::test::makeBuffers(const std::vector<ChainArgument> &arguments, ui
   std::uniform_real_distribution<double> distribution(-2, 2);
   Buffers buffers;
   for (const ChainArgument &argument : arguments) {
-    Bytes buffer(static_cast<size_t>(argument.count * bytesOf(argument.element)));
+    Bytes buffer(argument.count * bytesOf(argument.element));
     for (int64_t i = 0; i < argument.count; ++i)
       storeElement(buffer.data(), i, argument.element, distribution(random));
     buffers.push_back(std::move(buffer));
@@ -100,38 +99,82 @@ Buffers quern::test::makeBuffers(const std::vector<ChainArgument> &arguments, ui
   return buffers;
 }
 
+namespace {
+
+sigjmp_buf beforeKernel;
+const void *volatile faultAddress;
+
+void leaveKernel(int, siginfo_t *fault, void *) {
+  faultAddress = fault->si_addr;
+  siglongjmp(beforeKernel, 1);
+}
+
+/// False if the kernel touched memory that nobody may touch. Kernels own nothing that unwinding would free.
+bool survives(quern_kernel_fn entry, const quern_kernel_args_t &args, int64_t begin, int64_t end) {
+  struct sigaction action = {}, previous;
+  action.sa_sigaction = leaveKernel;
+  action.sa_flags = SA_SIGINFO;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGSEGV, &action, &previous);
+  bool hasFaulted = sigsetjmp(beforeKernel, 1) != 0;
+  if (!hasFaulted)
+    entry(&args, begin, end);
+  sigaction(SIGSEGV, &previous, nullptr);
+  return !hasFaulted;
+}
+
+/// Where the address is, as seen from the nearest of the buffers.
+std::string placeOf(const void *address, const std::vector<std::pair<std::string, const GuardedBuffer *>> &buffers) {
+  std::string nearest;
+  int64_t least = INT64_MAX;
+  for (const auto &[name, buffer] : buffers) {
+    int64_t before = buffer->data() - static_cast<const char *>(address), behind = -before - buffer->size();
+    if (std::max(before, behind) >= least)
+      continue;
+    least = std::max(before, behind);
+    nearest = before > 0 ? std::to_string(before) + " bytes before " + name : std::to_string(behind) + " bytes behind the end of " + name;
+  }
+  return nearest;
+}
+
+} // namespace
+
 void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased,
                       GuardedSide side) {
-  std::vector<GuardedBuffer> guarded;
-  std::vector<size_t> places; // of each argument in `guarded`
+  constexpr int64_t line = 64; // what the runtime promises of its own memory
+  std::vector<GuardedBuffer> memory;
+  std::vector<std::pair<std::string, const GuardedBuffer *>> named;
+  for (const Bytes &bytes : buffers) {
+    memory.emplace_back(static_cast<int64_t>(bytes.size()), Placement{side});
+    std::copy(bytes.begin(), bytes.end(), memory.back().data());
+  }
   std::vector<void *> pointers;
+  std::vector<size_t> usedBy;
   std::vector<bool> taken(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
-    guarded.emplace_back(static_cast<int64_t>(buffers[i].size()), Placement{side});
-    std::copy(buffers[i].begin(), buffers[i].end(), guarded.back().data());
     int other = aliased ? arguments[i].aliasOf : -1;
     bool shares = other >= 0 && !taken[other];
     if (shares)
       taken[other] = true;
-    places.push_back(shares ? static_cast<size_t>(other) : i);
-    pointers.push_back(guarded[places.back()].data());
+    usedBy.push_back(shares ? other : i);
+    pointers.push_back(memory[usedBy[i]].data());
+    named.emplace_back("argument " + std::to_string(i), &memory[i]);
   }
-  const Placement lines{side, 64};
-  GuardedBuffer scratch(kernel.scratchBytes, lines), shared(kernel.sharedBytes, lines);
+  GuardedBuffer scratch(kernel.scratchBytes, Placement{side, line}), shared(kernel.sharedBytes, Placement{side, line});
+  named.emplace_back("scratch", &scratch), named.emplace_back("shared scratch", &shared);
   quern_kernel_args_t args{pointers.data(), scratch.data(), shared.data(), kernel.sizes.data()};
   for (auto [address, own, factors] : llvm::zip_equal(kernel.code->entries, kernel.spaces, kernel.factors)) {
     int64_t space = own;
     for (size_t i = 0; i < factors.size(); i += 2)
       space *= (kernel.sizes[factors[i]] + factors[i + 1] - 1) / factors[i + 1];
     auto entry = reinterpret_cast<quern_kernel_fn>(address);
-    entry(&args, space / 3, space);
-    entry(&args, 0, space / 3);
+    bool isOver = survives(entry, args, space / 3, space) && survives(entry, args, 0, space / 3);
+    EXPECT_TRUE(isOver) << "touches memory " << placeOf(faultAddress, named);
   }
-  EXPECT_TRUE(scratch.guardsIntact() && shared.guardsIntact()) << "writes beside its scratch";
-  for (size_t i = 0; i < buffers.size(); ++i) { // an output's are where it went
-    EXPECT_TRUE(guarded[i].guardsIntact()) << "writes beside argument " << i;
-    std::copy_n(guarded[places[i]].data(), buffers[i].size(), buffers[i].begin());
-  }
+  for (const auto &[name, buffer] : named)
+    EXPECT_TRUE(buffer->guardsIntact()) << "writes outside of " << name;
+  for (size_t i = 0; i < buffers.size(); ++i) // where an output went, for the comparison
+    buffers[i].assign(memory[usedBy[i]].data(), memory[usedBy[i]].data() + memory[usedBy[i]].size());
 }
 
 namespace {
@@ -143,43 +186,47 @@ struct Output {
 void compareOutput(const ChainArgument &argument, double tolerance, const Output &output) {
   auto [want, wantStart, got, gotStart] = output;
   int64_t size = bytesOf(argument.element);
-  auto unchanged = [&](int64_t from, int64_t to) { return std::equal(got.begin() + from, got.begin() + to, gotStart.begin() + from); };
   for (int64_t i = 0; i < argument.count; ++i) {
     int64_t byte = i * size;
     auto same = [&](const Bytes &a, const Bytes &b) { return std::equal(a.begin() + byte, a.begin() + byte + size, b.begin() + byte); };
     bool isLeftAlone = same(want, wantStart);
-    if (same(want, got) || (isLeftAlone && unchanged(byte, byte + size)))
+    if (same(want, got) || (isLeftAlone && same(got, gotStart)))
       continue;
-    double exact = loadElement(want.data(), i, argument.element);
-    double value = loadElement(got.data(), i, argument.element);
+    double exact = loadElement(want.data(), i, argument.element), value = loadElement(got.data(), i, argument.element);
     ASSERT_TRUE(tolerance > 0) << "element " << i << " is " << value << " for " << exact << (isLeftAlone ? ", which was there before" : "");
     ASSERT_NEAR(value, exact, tolerance) << "element " << i << (isLeftAlone ? " was there before" : "");
   }
+}
+
+/// What came out of `got`, which began as `start`.
+void compare(const std::vector<ChainArgument> &arguments, double tolerance, const Buffers &start, const Buffers &want, const Buffers &got,
+             bool aliased) {
+  std::vector<bool> taken(start.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].isOutput)
+      continue;
+    int other = aliased ? arguments[i].aliasOf : -1;
+    bool shares = other >= 0 && !taken[other];
+    if (shares)
+      taken[other] = true;
+    SCOPED_TRACE("argument " + std::to_string(i) + (aliased ? ", aliased" : ""));
+    compareOutput(arguments[i], tolerance, {want[i], start[i], got[i], start[shares ? other : i]});
+  }
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!arguments[i].isOutput && !taken[i]) {
+      EXPECT_EQ(got[i], start[i]) << "input " << i << " was changed";
+    }
 }
 
 } // namespace
 
 void quern::test::checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, double tolerance,
                               const Buffers &start, const Buffers &want, bool aliased) {
-  for (GuardedSide side : {GuardedSide::Beginning, GuardedSide::End}) {
+  for (GuardedSide side : {GuardedSide::End, GuardedSide::Beginning}) {
+    SCOPED_TRACE("guarded at the " + std::string(nameOf(side)));
     Buffers got = start;
-    SCOPED_TRACE(concat("guarded at the ", nameOf(side)));
     run(kernel, arguments, got, aliased, side);
-    std::vector<bool> taken(start.size());
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (!arguments[i].isOutput)
-        continue;
-      int other = aliased ? arguments[i].aliasOf : -1;
-      bool shares = other >= 0 && !taken[other];
-      if (shares)
-        taken[other] = true;
-      SCOPED_TRACE("argument " + std::to_string(i) + (aliased ? ", aliased" : ""));
-      compareOutput(arguments[i], tolerance, {want[i], start[i], got[i], start[shares ? other : i]});
-    }
-    for (size_t i = 0; i < arguments.size(); ++i)
-      if (!arguments[i].isOutput && !taken[i]) {
-        EXPECT_EQ(got[i], start[i]) << "input " << i << " was changed";
-      }
+    compare(arguments, tolerance, start, want, got, aliased);
   }
 }
 

@@ -3,18 +3,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Compiles a problem's text, scheduled by a recipe or lowered naively, and runs it on buffers beside inaccessible pages.
+// Compiles a problem's text, scheduled by a recipe or lowered naively, and runs it in memory that is flush against pages that nobody may
+// touch: behind every buffer in one run, in front of it in another.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_SCHEDULEDKERNEL_H
 #define QUERN_TEST_RECIPES_SCHEDULEDKERNEL_H
 
-#include "GuardedBuffer.h"
 #include "RandomChain.h"
 
 #include "Targets/Cpu/Codegen.h"
 #include "Targets/Cpu/Linker.h"
 #include "Targets/Cpu/Pipeline.h"
+
+#include "GuardedBuffer.h"
 
 #include <functional>
 
@@ -29,8 +31,8 @@ struct ScheduledKernel {
   std::string plan;
 };
 
+/// What each argument holds, gaps included.
 using Bytes = std::vector<char>;
-/// What arguments hold, one for each.
 using Buffers = std::vector<Bytes>;
 
 class KernelCompiler {
@@ -54,13 +56,14 @@ private:
 /// Filled with values in [-2, 2].
 Buffers makeBuffers(const std::vector<ChainArgument> &arguments, uint64_t seed);
 
-/// Runs [0, space) of each kernel in two parts, the later one first, on copies of `buffers` and scratch with this side at an inaccessible
-/// page, and expects nothing written on the other. `aliased` outputs share the buffer of their input.
+/// Runs [0, space) of each kernel in two parts, the later one first. `aliased` outputs share the buffer of their input. All memory that the
+/// kernel gets is flush against an inaccessible page on that side; touching it fails the current test.
 void run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased,
          GuardedSide side = GuardedSide::End);
 
-/// Runs the kernel from `start`, guarded at either side, and expects what naive loops made of it (`want`): elements that they left alone
-/// are the same bits or what the loops have anyway, the others within the tolerance, or the same bits if it is 0; inputs stay as they are.
+/// Runs the kernel from `start`, twice: guarded at the end and at the beginning. Expects what naive loops made of it (`want`): elements that
+/// they left alone are the same bits or what the loops have anyway, the others within the tolerance, or the same bits if it is 0; inputs
+/// stay as they are.
 void checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, double tolerance, const Buffers &start,
                  const Buffers &want, bool aliased);
 

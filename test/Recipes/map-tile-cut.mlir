@@ -1,0 +1,49 @@
+// A destination that is read forbids tiles that overlap: the last one is cut. Where it has one row of the 16 that a tile has, one wants to see
+// each of the 15-element rows read by itself, in pieces, under a condition (`cut`). Where a column is several vectors long, one of which all
+// lanes lie beyond the destination is left out, not masked (`several`).
+// REQUIRES: compiler
+// RUN: split-file %s %t
+// RUN: quern-opt %t/cut.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=CUT
+// RUN: quern-opt %t/cut.mlir --check --target=avx512_core
+// RUN: quern-opt %t/cut.mlir --check --target=avx2
+// RUN: quern-opt %t/several.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=SEVERAL
+// RUN: quern-opt %t/several.mlir --check --target=avx512_core
+// RUN: quern-opt %t/several.mlir --check --target=avx2
+// CUT: quern.plan = "map: tiles, space 1, 15 x 16 of f32, body after the transposition, rows through scratch
+// CUT: scf.for {{.*}} to %c16 step %c2
+// CUT: scf.if
+// CUT-NEXT: vector.load {{.*}} vector<8xf32>
+// CUT: vector.load {{.*}} vector<4xf32>
+// CUT: vector.load {{.*}} vector<2xf32>
+// CUT: vector.load {{.*}} vector<1xf32>
+// SEVERAL: quern.plan = "map: tiles, {{.*}} x 64 of i8, body after the transposition, {{.*}}columns through scratch
+// SEVERAL: scf.for {{.*}} to %c64 step %c16
+// SEVERAL: %[[ANY:.*]] = arith.cmpi sgt
+// SEVERAL-NEXT: scf.if %[[ANY]] {
+// SEVERAL: vector.maskedload {{.*}} vector<16xf32>
+// SEVERAL: vector.maskedstore {{.*}} vector<16xf32>
+
+//--- cut.mlir
+#id = affine_map<(a, b) -> (a, b)>
+func.func @cut(%src: memref<17x15xf32> {quern.arg = "src"}, %dst: memref<17x15xf32, strided<[1, 17]>> {quern.arg = "dst"}) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%src : memref<17x15xf32>) outs(%dst : memref<17x15xf32, strided<[1, 17]>>) {
+  ^bb0(%x: f32, %old: f32):
+    %sum = arith.addf %x, %old : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+//--- several.mlir
+#id = affine_map<(a, b) -> (a, b)>
+func.func @several(%src: memref<65x70xi8> {quern.arg = "src"}, %dst: memref<65x70xf32, strided<[1, 65]>> {quern.arg = "dst"}) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%src : memref<65x70xi8>) outs(%dst : memref<65x70xf32, strided<[1, 65]>>) {
+  ^bb0(%x: i8, %old: f32):
+    %wide = arith.sitofp %x : i8 to f32
+    %sum = arith.addf %wide, %old : f32
+    linalg.yield %sum : f32
+  }
+  return
+}

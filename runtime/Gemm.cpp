@@ -9,6 +9,7 @@
 #include "Gemm.h"
 
 #include "Cpu/Execute.h"
+#include "Overlap.h"
 #include "Problem.h"
 
 #include <array>
@@ -59,6 +60,36 @@ Result<void> check(const GemmCall &call) {
   if (!isOneOf(call.offsetc, "Ff") && !isOneOf(call.offsetc, "Cc") && !isOneOf(call.offsetc, "Rr"))
     return invalidArguments("offsetc is '", call.offsetc, "'; it must be F, f, C, c, R or r");
   return call.co ? Result<void>() : Result<void>(invalidArguments("co is null"));
+}
+
+TensorDesc matrixOf(int64_t rows, int64_t columns, int64_t lead, bool isTransposed, DataType type) {
+  TensorDesc desc;
+  desc.ndims = 2;
+  desc.dataType = type;
+  desc.formatKind = FormatKind::Blocked;
+  desc.dims[0] = desc.paddedDims[0] = rows;
+  desc.dims[1] = desc.paddedDims[1] = columns;
+  desc.strides[0] = isTransposed ? 1 : lead;
+  desc.strides[1] = isTransposed ? lead : 1;
+  return desc;
+}
+
+/// No byte of C is one of A, B or co.
+Result<void> checkApart(const GemmCall &call) {
+  const bool isFloat = call.srcType == DataType::F32;
+  const TensorDesc c = matrixOf(call.m, call.n, call.ldc, false, isFloat ? DataType::F32 : DataType::S32);
+  const auto check = [&](const char *name, const TensorDesc &desc, const void *data) -> Result<void> {
+    if (shareBytes({c, call.c}, {desc, data}))
+      return invalidArguments("C overlaps ", name, "; it must be apart from it");
+    return {};
+  };
+  const bool transposesA = isOneOf(call.transa, "Tt"), transposesB = isOneOf(call.transb, "Tt");
+  if (Result<void> ok = check("A", matrixOf(call.m, call.k, call.lda, transposesA, call.srcType), call.a); !ok)
+    return ok;
+  if (Result<void> ok = check("B", matrixOf(call.k, call.n, call.ldb, transposesB, isFloat ? DataType::F32 : DataType::S8), call.b); !ok)
+    return ok;
+  const int64_t offsets = isOneOf(call.offsetc, "Cc") ? call.m : isOneOf(call.offsetc, "Rr") ? call.n : 1;
+  return isFloat ? Result<void>() : check("co", matrixOf(1, offsets, offsets, false, DataType::S32), call.co);
 }
 
 GemmKind sortOf(const GemmCall &call) {
@@ -159,6 +190,8 @@ Result<void> runGemm(const GemmCall &call, threadpool_interop::threadpool_iface 
     return checked;
   if (call.m == 0 || call.n == 0 || call.k == 0)
     return {};
+  if (Result<void> apart = checkApart(call); !apart)
+    return apart;
   const GemmKind kind = sortOf(call);
   Result<std::shared_ptr<const Executable>> kernel = GemmKernels::process().get(kind);
   if (!kernel)

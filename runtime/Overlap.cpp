@@ -121,6 +121,14 @@ bool areInPlace(const PlacedTensor &a, const PlacedTensor &b) {
   return a.data == b.data && bitsOf(a.desc.dataType) == bitsOf(b.desc.dataType) && a.desc.sameStorage(b.desc);
 }
 
+bool mayBeInPlace(const TensorDesc &a, const TensorDesc &b) {
+  if (!a.hasRuntimeDims() && !b.hasRuntimeDims())
+    return a.sameStorage(b);
+  const auto mayBeEqual = [](int64_t x, int64_t y) { return x == y || x == runtimeDim || y == runtimeDim; };
+  return a.ndims == b.ndims && std::equal(a.dims, a.dims + a.ndims, b.dims) &&
+         std::equal(a.strides, a.strides + a.ndims, b.strides, mayBeEqual) && mayBeEqual(a.offset0, b.offset0);
+}
+
 bool shareBytes(const PlacedTensor &a, const PlacedTensor &b) {
   const auto startA = reinterpret_cast<uintptr_t>(a.data), startB = reinterpret_cast<uintptr_t>(b.data);
   const int64_t bytesA = a.desc.bytes(), bytesB = b.desc.bytes();

@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel reads and writes in an order of its own, so that a destination must be apart from every source, or be the source itself, element
-// for element. Tensors in one buffer whose elements interleave, as two halves of a matrix's columns do, are apart.
+// for element, where the primitive allows that. Tensors in one buffer whose elements interleave, as two halves of a matrix's columns do,
+// are apart.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_OVERLAP_H
@@ -30,6 +31,10 @@ struct PlacedTensor {
 /// Whether the two have the same elements at the same places, if not of the same type: what one iteration reads of the one lies where it
 /// writes the other.
 bool areInPlace(const PlacedTensor &a, const PlacedTensor &b);
+
+/// Whether a kernel made for these layouts, which may have runtime sizes, was made knowing that they may be one: equal fields, but for
+/// strides and offsets that are open in either.
+bool mayBeInPlace(const TensorDesc &a, const TensorDesc &b);
 
 /// Whether some byte belongs to an element or to padding of both; to their compensation as well. Exact, except that tensors of which that
 /// is hard to tell, and elements of 4 bits side by side, are taken to share one.

@@ -93,7 +93,7 @@ Result<void> Primitive::addSlots() {
   slots.reserve(arguments.size() + 1);
   for (const ArgumentInfo &argument : arguments)
     slots.push_back({argument.index, &argument.desc, &argument.name, static_cast<size_t>(argument.desc.runtimeSizes()),
-                     problem().engineOf(argument.index), argument.isOutput, argument.isUpdated});
+                     problem().engineOf(argument.index), argument.isOutput, argument.isUpdated, argument.overwrittenBy, argument.inPlace});
   for (const Slot &slot : slots) {
     sizeCount += slot.sizeCount;
     if (slot.engine->device != problem().engine()->device)
@@ -108,7 +108,7 @@ Result<void> Primitive::addSlots() {
     if (const int64_t needed = scratchpadBytes(kernel->scratch(), problem().scratchpadThreads()); needed > (*scratchpad)->bytes())
       return unimplemented("the kernel needs a scratchpad of ", needed, " bytes; the descriptor's, from another kernel, has ",
                            (*scratchpad)->bytes());
-    slots.push_back({QUERN_ARG_SCRATCHPAD, *scratchpad, &scratchpadName, 0, problem().engine().get(), false, false});
+    slots.push_back({arg::scratchpad, *scratchpad, &scratchpadName, 0, problem().engine().get(), false, false});
   }
   if (slots.size() <= fewSlots)
     return {};
@@ -202,20 +202,31 @@ Result<void> Primitive::checkOverlap(const Given &given) const {
   };
   const auto endOf = [](const Memory &memory) { return reinterpret_cast<uintptr_t>(memory.data) + static_cast<uintptr_t>(memory.bytes); };
   for (size_t o = 0; o < slots.size(); ++o) {
-    if (!slots[o].isOutput)
+    if (!slots[o].isWritten())
       continue;
     const Memory &output = *given.memories[o];
     for (size_t i = 0; i < slots.size(); ++i) {
-      const Memory &input = *given.memories[i];
-      if (i == o || startOf(input) >= endOf(output) || startOf(output) >= endOf(input)) // nearly always
+      const Memory &other = *given.memories[i];
+      if (i == o || startOf(other) >= endOf(output) || startOf(output) >= endOf(other)) // nearly always
         continue;
-      const PlacedTensor written{output.desc, output.data}, read{input.desc, input.data};
-      if (!areInPlace(written, read) && shareBytes(written, read))
-        return invalidArguments(*slots[o].name, " overlaps ", *slots[i].name, " without having its layout and element size",
-                                problem().verified().citations.overlapping);
+      const PlacedTensor written{output.desc, output.data}, read{other.desc, other.data};
+      const bool isAllowed = slots[i].overwrittenBy == slots[o].index && areInPlace(written, read) &&
+                             mayBeInPlace(*slots[o].desc, *slots[i].desc) &&
+                             (slots[i].inPlace == InPlace::ElementSize || output.desc.dataType == other.desc.dataType);
+      if (!isAllowed && shareBytes(written, read))
+        return overlapping(slots[o], output, slots[i], other);
     }
   }
   return {};
+}
+
+Error Primitive::overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const {
+  const auto distance = static_cast<int64_t>(reinterpret_cast<uintptr_t>(written.data) - reinterpret_cast<uintptr_t>(read.data));
+  const char *limit = other.overwrittenBy != output.index ? "must be apart from it"
+                      : other.inPlace == InPlace::Type    ? "may only be at the same address with the same layout and type"
+                                                          : "may only be at the same address with the same layout and element size";
+  return invalidArguments(*output.name, " overlaps ", *other.name, ": ", describe(written.desc), " begins ", distance, " bytes behind ",
+                          describe(read.desc), "; it ", limit, problem().verified().citations.overlapping);
 }
 
 /// Whether a runtime dim of this execution is 0. That one of several sources has no elements says nothing of the others.
@@ -237,9 +248,8 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
     return collected;
   if ((!kernel && !problem().isCopy()) || isEmpty(given))
     return links ? stream.device->execute({}, links) : Result<void>();
-  if (!problem().verified().citations.overlapping.empty())
-    if (Result<void> apart = checkOverlap(given); !apart)
-      return apart;
+  if (Result<void> apart = checkOverlap(given); !apart)
+    return apart;
   const bool isTimed = (stream.profiling && !stream.device) || isWanted(EventExecute); // a device has a clock of its own
   const int64_t start = isTimed ? nowNs() : 0;
   Result<void> done = stream.device ? runOnDevice(stream, given, links) : run(stream, given);

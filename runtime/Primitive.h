@@ -56,6 +56,9 @@ private:
     size_t sizeCount;     ///< runtime sizes that its memory brings
     const Engine *engine; ///< where its memory is
     bool isOutput, isUpdated;
+    int32_t overwrittenBy = 0; ///< as in ArgumentInfo
+    InPlace inPlace = InPlace::ElementSize;
+    bool isWritten() const { return isOutput || index == arg::scratchpad; }
   };
   /// A bit for each slot; only those of the primitive's slots are cleared.
   class SlotSet {
@@ -83,6 +86,7 @@ private:
   Error misplaced(const Slot &slot, const Memory &memory) const;
   Result<void> collectSizes(Given &given) const;
   Result<void> checkOverlap(const Given &given) const;
+  Error overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const;
   bool isEmpty(const Given &given) const;
   Error missing(const SlotSet &given) const;
   Result<void> run(const Stream &stream, const Given &given) const;

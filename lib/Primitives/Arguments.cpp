@@ -65,4 +65,12 @@ void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentIn
   }
 }
 
+void allowInPlace(int32_t output, InPlace equal, std::vector<ArgumentInfo> &arguments) {
+  for (ArgumentInfo &argument : arguments)
+    if (!argument.isOutput && !(argument.index & (scalesFlag | zeroPointsFlag))) {
+      argument.overwrittenBy = output;
+      argument.inPlace = equal;
+    }
+}
+
 } // namespace quern::arg

@@ -18,6 +18,9 @@
 
 namespace quern {
 
+/// What must be equal, apart from the places of all elements, where an output lies on an input.
+enum class InPlace : uint8_t { ElementSize, Type };
+
 /// One tensor of an execution: its argument index (QUERN_ARG_*), name in IR and text ("src", "scales.dst"), descriptor and direction.
 struct ArgumentInfo {
   int32_t index = 0;
@@ -25,6 +28,9 @@ struct ArgumentInfo {
   TensorDesc desc;
   bool isOutput = false;
   bool isUpdated = false; ///< an output whose old values are read, too (post-op sum)
+  /// Of an input: the output that may lie on it, element for element; 0: none. Whatever else an output shares bytes with is refused.
+  int32_t overwrittenBy = 0;
+  InPlace inPlace = InPlace::ElementSize;
 };
 
 } // namespace quern
@@ -33,7 +39,7 @@ namespace quern::arg {
 
 inline constexpr int32_t src = 1, src1 = 2, src2 = 3, dst = 17, diffSrc = 129, diffDst = 145;
 inline constexpr int32_t attention = 4, dst1 = 18, dst2 = 19, weights = 33, weights1 = 34, weights2 = 35, weights3 = 36, bias = 41;
-inline constexpr int32_t workspace = 64, seqLengths = 96;
+inline constexpr int32_t workspace = 64, scratchpad = 80, seqLengths = 96;
 inline constexpr int32_t gemmAlpha = 97, gemmBeta = 98, gemmSrcOffset = 99, gemmWeightsOffset = 100, gemmDstOffset = 101;
 inline constexpr int32_t multipleSrc = 1024; ///< source i of a sum or concat: multipleSrc + i
 inline constexpr int32_t scalesFlag = 4096, zeroPointsFlag = 8192, postOpBase = 32768;
@@ -60,6 +66,9 @@ TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of);
 /// binary post-op its src_1, its src_2 (select), the scales of src_1, the zero points of src_1. The attributes are verified and have no
 /// `any` left.
 void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized, std::vector<ArgumentInfo> &arguments);
+
+/// For kernels that read every tensor where they write: `output` may lie on any input but scales and zero points.
+void allowInPlace(int32_t output, InPlace equal, std::vector<ArgumentInfo> &arguments);
 
 } // namespace quern::arg
 

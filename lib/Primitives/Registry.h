@@ -30,7 +30,7 @@ struct VerifiedProblem {
   /// The constraints of an execution as messages cite them, " (reorder C13)", or nothing.
   struct Citations {
     std::string_view missing = "";     ///< every argument is given
-    std::string_view overlapping = ""; ///< an output is apart from the other arguments, or in place; empty: that is not checked
+    std::string_view overlapping = ""; ///< an output is apart from the other arguments, or in place
     std::string_view unfitting = "";   ///< sizes that are given at execution only fit each other
   } citations;
   std::vector<ArgumentInfo> intermediates = {}; ///< copies of arguments in scratch, whose layout the verifier chose

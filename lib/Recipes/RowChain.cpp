@@ -35,8 +35,8 @@ bool Access::mayAlias(const Access &other) const {
   if (base == other.base)
     return true;
   auto type = cast<MemRefType>(base.getType()), otherType = cast<MemRefType>(other.base.getType());
-  if (isStatic(type) && isStatic(otherType))
-    return type == otherType && loops == other.loops;
+  if (isStatic(type) && isStatic(otherType)) // the types of one layout may differ in the strides of dims of 1
+    return elementType() == other.elementType() && loops == other.loops;
   auto mayBeEqual = [](const Walk &a, const Walk &b) { return a == b || isOpen(a.step()) || isOpen(b.step()); };
   return elementType() == other.elementType() && llvm::equal(loops, other.loops, mayBeEqual);
 }

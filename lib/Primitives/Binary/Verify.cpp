@@ -17,7 +17,7 @@
 //   C11 The type that a sum reads dst as has the size of dst's.
 // Invalid at execution (the runtime checks these):
 //   C12 Every argument is given.
-//   C13 dst shares bytes with another argument only if it lies on it with the same layout and size of elements.
+//   C13 dst shares no byte with another argument, unless it lies on a tensor of its layout and element size; never scales.
 //   C14 The sizes that are given only then fit each other.
 // Unimplemented:
 //   C15 All tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
@@ -132,6 +132,7 @@ void listArguments(VerifiedProblem &problem) {
   for (const PostOp &op : problem.desc.attr.postOps)
     arguments.back().isUpdated |= op.kind == PostOp::Kind::Sum;
   arg::appendAttributeArguments(problem.desc.attr, arguments, arguments);
+  arg::allowInPlace(arg::dst, InPlace::ElementSize, arguments);
 }
 
 } // namespace

@@ -207,6 +207,7 @@ Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &ta
   listSources(concat.srcs, problem.arguments);
   problem.arguments.push_back({arg::dst, "dst", concat.dst, true});
   arg::appendAttributeArguments(desc.attr, problem.arguments, problem.arguments);
+  arg::allowInPlace(arg::dst, InPlace::ElementSize, problem.arguments);
   nameMapImplementation(problem, target);
   problem.isNoop = concat.dst.hasZeroDim();
   problem.citations = {" (concat C9)", " (concat C10)", " (concat C11)"};

@@ -18,7 +18,7 @@
 //   C11 Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's rank.
 // Invalid at execution (the runtime checks these):
 //   C12 Every argument is given.
-//   C13 The output shares bytes with another argument only if it lies on it with the same layout and size of elements.
+//   C13 The output shares no byte with another argument, unless it lies on a tensor of its layout and element size; never scales.
 //   C14 The sizes that are given only then fit each other.
 // Unimplemented:
 //   C15 Forward: src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
@@ -198,6 +198,7 @@ void listArguments(VerifiedProblem &problem) {
     arguments.push_back({arg::diffSrc, "diff_src", eltwise.diffSrc, true});
   }
   arg::appendAttributeArguments(problem.desc.attr, arguments, arguments);
+  arg::allowInPlace(isForward(eltwise.prop) ? arg::dst : arg::diffSrc, InPlace::ElementSize, arguments);
 }
 
 } // namespace

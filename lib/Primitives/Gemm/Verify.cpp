@@ -14,6 +14,10 @@
 //   C7  Tensors are plain, without padding and without compensation.
 //   C8  There are no scales, zero points, post-ops or RNN quantization parameters.
 //   C9  Integers are scaled where the target computes in f64.
+// Of an execution, invalid:
+//   C10 Every argument is given.
+//   C11 dst shares no byte with another argument.
+//   C12 The sizes that are given only then fit each other.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -174,6 +178,7 @@ Result<VerifiedProblem> verifyGemm(const PrimitiveDesc &desc, const Target &targ
   problem.checkSizes = checkGivenDims;
   problem.implementation.append("jit:rows:").append(target.name());
   problem.isNoop = gemm.dst.hasZeroDim() || gemm.src.hasZeroDim();
+  problem.citations = {" (gemm C10)", " (gemm C11)", " (gemm C12)"};
   return problem;
 }
 

@@ -18,7 +18,7 @@
 //   C12 RNN weights have one scale for each combination of the masked indices.
 // Invalid at execution (the runtime checks these):
 //   C13 Every argument is given.
-//   C14 dst shares bytes with another argument only if it lies on it with the same layout and size of elements.
+//   C14 dst shares no byte with another argument, unless it lies on a tensor of its layout and element size; never scales.
 //   C15 The sizes that are given only then fit each other: the dims of src and dst, the vectors of scales and zero points.
 // Unimplemented:
 //   C16 src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, f4_e2m1, s32, s8, u8, s4 or u4.
@@ -139,6 +139,7 @@ void listArguments(VerifiedProblem &problem) {
   for (const PostOp &op : problem.desc.attr.postOps)
     arguments.back().isUpdated |= op.kind == PostOp::Kind::Sum;
   arg::appendAttributeArguments(problem.desc.attr, arguments, arguments);
+  arg::allowInPlace(arg::dst, InPlace::ElementSize, arguments);
 }
 
 } // namespace

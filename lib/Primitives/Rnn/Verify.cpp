@@ -36,7 +36,7 @@
 //   C28 Scales are finite and not 0, the data shift is finite; of s8 data it is 0.
 // Invalid at execution (the runtime checks these):
 //   C29 Every argument is given.
-//   C30 An output shares bytes with another argument only if it lies on it with the same layout and size of elements.
+//   C30 Outputs share no byte with another argument, unless dst_iter lies on src_iter, or dst_iter_c on src_iter_c, of its layout and type.
 //   C31 The sizes that are given only then fit each other.
 // Unimplemented:
 //   C32 The propagation kind is forward.
@@ -85,9 +85,12 @@ bool hasZeroDim(const RnnDesc &rnn) {
 
 Result<void> listArguments(VerifiedProblem &problem) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
+  // States are read before the first step, or copied then, and written behind the last.
+  const auto overwrittenBy = [](int32_t index) { return index == arg::src1 ? arg::dst1 : index == arg::src2 ? arg::dst2 : 0; };
   for (const NamedTensor &tensor : forwardTensors(rnn))
     if (!tensor.desc.isZero())
-      problem.arguments.push_back({tensor.argument, tensor.name, tensor.desc, tensor.isOutput});
+      problem.arguments.push_back(
+          {tensor.argument, tensor.name, tensor.desc, tensor.isOutput, false, overwrittenBy(tensor.argument), InPlace::Type});
   if (rnn.prop != PropKind::ForwardTraining)
     return {};
   Result<WorkspaceLayout> workspace = workspaceOf(rnn);

@@ -31,6 +31,10 @@
 //   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at execution.
 //   C25 Backward takes no scales, zero points or post-ops.
 //   C26 There are no RNN quantization parameters.
+// Of an execution, invalid:
+//   C27 Every argument is given.
+//   C28 The output shares no byte with another argument, unless it lies on a tensor of its layout and type; not on scales or zero points.
+//   C29 The sizes that are given only then fit each other.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Softmax/Verify.h"
@@ -184,6 +188,7 @@ void listArguments(VerifiedProblem &problem) {
     arguments.push_back({arg::diffSrc, "diff_src", softmax.diffSrc, true});
   }
   arg::appendAttributeArguments(problem.desc.attr, arguments, arguments);
+  arg::allowInPlace(isForward(softmax.prop) ? arg::dst : arg::diffSrc, InPlace::Type, arguments);
 }
 
 } // namespace
@@ -210,6 +215,7 @@ Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &t
   listArguments(problem);
   problem.implementation.append("jit:rows:").append(target.name());
   problem.isNoop = softmax.dst.hasZeroDim();
+  problem.citations = {" (softmax C27)", " (softmax C28)", " (softmax C29)"};
   return problem;
 }
 

@@ -12,7 +12,7 @@
 //   C6  A dst with layout `any` takes that of a source whose layout is known when the problem is made.
 // Invalid at execution (the runtime checks these):
 //   C7  Every argument is given.
-//   C8  dst shares bytes with a source only if it lies on it with the same layout and size of elements.
+//   C8  dst shares no byte with another argument, unless it lies on a tensor of its layout and element size.
 //   C9  The sizes that are given only then fit each other.
 // Unimplemented:
 //   C10 Tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, s32, s8 or u8.
@@ -103,6 +103,7 @@ Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &targe
     return ok.takeError();
   listSources(sum.srcs, problem.arguments);
   problem.arguments.push_back({arg::dst, "dst", sum.dst, true});
+  arg::allowInPlace(arg::dst, InPlace::ElementSize, problem.arguments);
   nameMapImplementation(problem, target);
   problem.isNoop = sum.dst.hasZeroDim();
   problem.citations = {" (sum C7)", " (sum C8)", " (sum C9)"};

@@ -207,6 +207,31 @@ TEST_F(GemmTest, TheCallingThreadAloneGivesTheSameBits) {
   EXPECT_EQ(product, expected);
 }
 
+TEST_F(GemmTest, AMatrixThatOverlapsIsRefused) {
+  std::vector<float> values(64, 2);
+  const std::vector<float> before = values;
+  float *const all = values.data();
+  const auto product = [&](const float *a, const float *b, float *c, int64_t ldc) {
+    return quern_sgemm('N', 'T', 4, 4, 4, 1, a, 8, b, 8, 0, c, ldc);
+  };
+  EXPECT_EQ(product(all, all + 32, all, 8), quern_invalid_arguments);
+  EXPECT_STREQ(quern_get_last_error_message(), "C overlaps A; it must be apart from it");
+  EXPECT_EQ(product(all, all + 32, all + 59, 4), quern_invalid_arguments);
+  EXPECT_STREQ(quern_get_last_error_message(), "C overlaps B; it must be apart from it");
+  EXPECT_EQ(values, before);
+  EXPECT_EQ(product(all, all + 32, all + 4, 8), quern_success) << "the columns behind A's";
+  EXPECT_EQ(values[4], 16);
+  EXPECT_EQ(values[0], 2);
+  const std::vector<uint8_t> a(16, 1);
+  const std::vector<int8_t> b(16, 1);
+  std::vector<int32_t> c(20, 3);
+  EXPECT_EQ(quern_gemm_u8s8s32('N', 'N', 'R', 4, 4, 4, 1, a.data(), 4, 0, b.data(), 4, 0, 0, c.data(), 4, c.data() + 15),
+            quern_invalid_arguments);
+  EXPECT_STREQ(quern_get_last_error_message(), "C overlaps co; it must be apart from it");
+  EXPECT_EQ(quern_gemm_u8s8s32('N', 'N', 'R', 4, 4, 4, 1, a.data(), 4, 0, b.data(), 4, 0, 0, c.data(), 4, c.data() + 16), quern_success);
+  EXPECT_EQ(c[15], 7);
+}
+
 /// The kernel of the functions, as a primitive on tensors of open sizes.
 TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
   engine::kind kind = engine::kind::cpu;
@@ -224,7 +249,7 @@ TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
   EXPECT_EQ(static_cast<float *>(dst.get_data_handle())[7], 12);
   const quern_exec_arg_t wrong[] = {{QUERN_ARG_SRC, src.get()}, {QUERN_ARG_WEIGHTS, weights.get()}, {QUERN_ARG_DST, odd.get()}};
   EXPECT_EQ(quern_primitive_execute(product.get(), order.get(), 3, wrong), quern_invalid_arguments);
-  EXPECT_STREQ(quern_get_last_error_message(), "dim 1 of weights is 4, dim 1 of dst 5");
+  EXPECT_STREQ(quern_get_last_error_message(), "dim 1 of weights is 4, dim 1 of dst 5 (gemm C12)");
 }
 
 } // namespace

@@ -76,6 +76,16 @@ TEST(GemmVerify, C9Arithmetic) {
   EXPECT_TRUE(verify(parsed("gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab alpha=true"), plain));
 }
 
+// C10, C11, C12
+TEST(GemmVerify, CitesTheConstraintsOfAnExecution) {
+  const VerifiedProblem problem = verified("gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab alpha=true beta=true");
+  EXPECT_EQ(problem.citations.missing, " (gemm C10)");
+  EXPECT_EQ(problem.citations.overlapping, " (gemm C11)");
+  EXPECT_EQ(problem.citations.unfitting, " (gemm C12)");
+  for (const ArgumentInfo &argument : problem.arguments)
+    EXPECT_EQ(argument.overwrittenBy, 0) << argument.name;
+}
+
 TEST(GemmVerify, C1IllFormed) {
   PrimitiveDesc desc = parsed("gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab");
   std::get<GemmDesc>(desc.op).weights.dims[0] = -3;

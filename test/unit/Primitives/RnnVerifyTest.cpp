@@ -167,6 +167,10 @@ TEST(RnnVerify, CitesTheConstraintsOfAnExecution) {
   EXPECT_EQ(problem.citations.missing, " (rnn C29)");
   EXPECT_EQ(problem.citations.overlapping, " (rnn C30)");
   EXPECT_EQ(problem.citations.unfitting, " (rnn C31)");
+  for (const ArgumentInfo &argument : problem.arguments) {
+    const int32_t output = argument.index == arg::src1 ? arg::dst1 : argument.index == arg::src2 ? arg::dst2 : 0;
+    EXPECT_EQ(argument.overwrittenBy, output) << argument.name;
+  }
   PrimitiveDesc bad = parsed(lstm + layers + weights);
   std::get<Boxed<RnnDesc>>(bad.op)->srcLayer.dims[0] = -5;
   expectRefused(bad, invalid, "(rnn C1)", "a negative dim");

@@ -243,6 +243,21 @@ TEST(Verify, TensorsAndAttributesAreCheckedBeforeAnything) {
   expectRefused(desc, Status::InvalidArguments, "(softmax C1)", "attribute");
 }
 
+// C27, C28, C29
+TEST(SoftmaxVerify, CitesTheConstraintsOfAnExecution) {
+  const VerifiedProblem forward = verified("softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src "
+                                           "attr.post_ops=binary(alg=add,src1=f32:8x9:ab)");
+  EXPECT_EQ(forward.citations.missing, " (softmax C27)");
+  EXPECT_EQ(forward.citations.overlapping, " (softmax C28)");
+  EXPECT_EQ(forward.citations.unfitting, " (softmax C29)");
+  for (const ArgumentInfo &argument : forward.arguments) {
+    const bool isRead = argument.name == "src" || argument.name == "post0.src_1";
+    EXPECT_EQ(argument.overwrittenBy, isRead ? arg::dst : 0) << argument.name;
+  }
+  for (const ArgumentInfo &argument : verified("softmax bwd_d dst=f32:8x9:ab diff_dst=f32:8x9:ab diff_src=f32:8x9:ab").arguments)
+    EXPECT_EQ(argument.overwrittenBy, argument.isOutput ? 0 : arg::diffSrc) << argument.name;
+}
+
 TEST(DeviceVerify, WhatADeviceLacksIsRefusedByName) {
   const Target plain = *Target::parse("spirv64"), wide = *Target::parse("spirv64:f64");
   for (std::string_view line : {"softmax fwd_i src=f64:8x9:ab dst=f32:8x9:ab axis=1", "reorder src=f32:8x9:ab dst=f64:8x9:ba",

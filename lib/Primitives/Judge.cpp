@@ -29,18 +29,33 @@ struct Rule {
 
   /// In units of the threshold.
   double errorOf(double exact, double magnitude, double got) const {
-    double rounded = roundTo(type, exact);
-    if (got == rounded || (std::isnan(got) && std::isnan(rounded)))
+    if (isRounded(got, exact))
       return 0;
-    if (!std::isfinite(exact) || std::isnan(got))
+    if (!std::isfinite(exact))
       return infinity;
-    double tolerance = toleranceOf(exact, magnitude);
+    double rounded = stored(exact), tolerance = toleranceOf(exact, magnitude);
+    if (std::isnan(got))
+      return isOfOverflow(stored(exact - tolerance), stored(exact + tolerance)) ? 1 : infinity;
     if (slack > 0 && std::fabs(got - rounded) <= slack * (1 + 1e-5) + tolerance)
       return std::fabs(got - rounded) / (slack * (1 + 1e-5) + tolerance);
     if (!isWide(type) || !std::isfinite(got))
       return narrowError(exact, rounded, tolerance, got);
     return std::fabs(got - exact) / tolerance;
   }
+
+  /// `value` as the type has it; infinite where NaN stands for a number that is too large.
+  double stored(double value) const {
+    double rounded = roundTo(type, value);
+    return std::isnan(rounded) && !std::isnan(value) ? std::copysign(infinity, value) : rounded;
+  }
+
+  bool isRounded(double got, double exact) const {
+    double rounded = roundTo(type, exact);
+    return got == rounded || (std::isnan(got) && std::isnan(rounded));
+  }
+
+  /// Whether NaN is what a number between these becomes.
+  bool isOfOverflow(double low, double high) const { return std::isnan(roundTo(type, infinity)) && (std::isinf(low) || std::isinf(high)); }
 
   /// At least the distance between denormals, which no arithmetic can tell apart.
   double toleranceOf(double exact, double magnitude) const {
@@ -56,12 +71,13 @@ struct Rule {
   /// Where scales or post-ops follow: any value of the interval that they make of values near the exact one is right. Errors are in units
   /// of the distance from the exact value to the end of the interval.
   double errorIn(const Interval &possible, double exact, double got) const {
-    double rounded = roundTo(type, exact);
-    if (got == rounded || (possible.mayBeNan && isOfNan(got)))
+    if (isRounded(got, exact) || (possible.mayBeNan && isOfNan(got)))
       return 0;
-    if (std::isnan(got) || possible.isEmpty())
+    if (possible.isEmpty())
       return infinity;
-    double low = roundTo(type, static_cast<double>(possible.low)), high = roundTo(type, static_cast<double>(possible.high));
+    double low = stored(static_cast<double>(possible.low)), high = stored(static_cast<double>(possible.high));
+    if (std::isnan(got))
+      return isOfOverflow(low, high) ? 1 : infinity;
     double end = got > exact ? high : low, distance = std::fabs(end - exact), error = std::fabs(got - exact) / distance;
     if (low <= got && got <= high)
       return std::isfinite(error) ? std::min(error, 1.0) : 0;
@@ -73,7 +89,7 @@ struct Rule {
   double narrowError(double exact, double rounded, double tolerance, double got) const {
     if (data == DataKind::Designed && std::fabs(got - rounded) < epsilonOf(DataType::F32))
       return std::fabs(got - rounded) / epsilonOf(DataType::F32);
-    double low = roundTo(type, exact - tolerance), high = roundTo(type, exact + tolerance);
+    double low = stored(exact - tolerance), high = stored(exact + tolerance);
     if (low <= got && got <= high)
       return std::min(std::fabs(exact - (rounded + got) / 2) / tolerance, 1.0); // from the midpoint, or within the tolerance anyway
     return std::isfinite(got) ? std::max(std::fabs(got - exact) / tolerance, std::nextafter(1.0, 2.0)) : infinity;

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Conversions for the tools and the references, written for exactness rather than speed: one rounding from double, to nearest even,
-// whatever the caller's rounding mode; denormals are kept. Every narrow value is exact in double.
+// The formats, which the code generator goes by, too, and conversions for the tools and the references, written for exactness rather than
+// speed: one rounding from double, to nearest even, whatever the caller's rounding mode; denormals are kept. Every narrow value is exact in
+// double.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_NARROWFLOAT_H
@@ -19,8 +20,8 @@ namespace quern {
 
 /// A sign bit, then the exponent, then the mantissa.
 struct NarrowFormat {
-  /// What is not a number. IEEE: the largest exponent holds infinity and NaN. AllOnesIsNan: that pattern only; what is too large (infinity
-  /// included) becomes the largest finite value. None: NaN becomes the largest value, too.
+  /// What is not a number. IEEE: the largest exponent holds infinity and NaN. AllOnesIsNan: that pattern only, and what is too large
+  /// (infinity included) becomes it. None: what is too large, and NaN too, becomes the largest value.
   enum class Special { Ieee, AllOnesIsNan, None };
 
   int exponentBits, mantissaBits;
@@ -30,6 +31,8 @@ struct NarrowFormat {
   constexpr uint32_t signBit() const { return 1u << (exponentBits + mantissaBits); }
   constexpr uint32_t infinity() const { return ((1u << exponentBits) - 1) << mantissaBits; }
   constexpr bool isIeee() const { return special == Special::Ieee; }
+  /// What a number becomes that rounds beyond the largest.
+  constexpr uint32_t overflow() const { return isIeee() ? infinity() : signBit() - 1; }
   constexpr uint32_t quietNan() const { return isIeee() ? infinity() | 1u << (mantissaBits - 1) : signBit() - 1; }
   constexpr uint32_t largest() const { return isIeee() ? infinity() - 1 : signBit() - (special == Special::None ? 1 : 2); }
 };
@@ -43,16 +46,15 @@ inline uint32_t encodeNarrow(double value, const NarrowFormat &format) {
   uint32_t sign = std::signbit(value) ? format.signBit() : 0;
   if (std::isnan(value))
     return sign | format.quietNan();
-  uint32_t overflow = format.isIeee() ? format.infinity() : format.largest();
   double magnitude = std::fabs(value);
   if (std::isinf(magnitude))
-    return sign | overflow;
+    return sign | format.overflow();
   if (magnitude == 0)
     return sign;
   // Below the least normal exponent the spacing stays that of the denormals, which share the encoding of exponent 1.
   int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
   if (exponent > format.bias() + 1)
-    return sign | overflow;
+    return sign | format.overflow();
   double scaled = std::ldexp(magnitude, format.mantissaBits - exponent); // exact: only the exponent changes
   double whole = std::floor(scaled), rest = scaled - whole;              // both exact
   uint32_t digits = static_cast<uint32_t>(whole);
@@ -60,7 +62,7 @@ inline uint32_t encodeNarrow(double value, const NarrowFormat &format) {
     ++digits;
   // `digits` includes the hidden bit, and a carry out of it is a carry into the exponent.
   uint32_t bits = (static_cast<uint32_t>(exponent + format.bias() - 1) << format.mantissaBits) + digits;
-  return sign | (bits > format.largest() ? overflow : bits);
+  return sign | (bits > format.largest() ? format.overflow() : bits);
 }
 
 inline double decodeNarrow(uint32_t bits, const NarrowFormat &format) {

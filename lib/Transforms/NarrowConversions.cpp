@@ -13,8 +13,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-#include <bit>
-
 using namespace mlir;
 using namespace quern;
 using arith::CmpFPredicate;
@@ -309,14 +307,15 @@ Value NarrowConverter::narrowByF16c(Value wide) {
 }
 
 /// Three ranges: what overflows or is not finite, results that are normal (integer rounding), denormal results (rounded by the float adder
-/// against a number whose last place is the denormals' unit). A format without infinity saturates first.
+/// against a number whose last place is the denormals' unit). A format without infinity has one more number than it needs where all bits
+/// are one, NaN's pattern or the largest: nothing is larger, and NaN, whose bits are above all, comes out right.
 Value NarrowConverter::narrowByBits(Value wide, const NarrowFormat &format) {
   unsigned shift = 23 - format.mantissaBits, width = 1 + format.exponentBits + format.mantissaBits;
   auto exponent = [](int of) { return static_cast<uint32_t>(127 + of) << 23; };
   Value bits = asWord(wide), magnitude = make<arith::AndIOp>(bits, word(0x7fffffff)), finite = magnitude;
   if (!format.isIeee()) {
-    Value largest = word(std::bit_cast<uint32_t>(static_cast<float>(decodeNarrow(format.largest(), format))));
-    finite = make<arith::MinSIOp>(magnitude, largest);
+    uint32_t mantissa = (1u << format.mantissaBits) - 1;
+    finite = make<arith::MinSIOp>(magnitude, word(exponent(format.bias() + 1) | mantissa << shift));
   }
   Value odd = make<arith::AndIOp>(shiftRight(finite, shift), word(1));
   uint32_t rebias = (static_cast<uint32_t>(format.bias() - 127) << 23) + (1u << (shift - 1)) - 1;
@@ -324,10 +323,10 @@ Value NarrowConverter::narrowByBits(Value wide, const NarrowFormat &format) {
   uint32_t unit = exponent(24 - format.bias() - format.mantissaBits);
   Value sum = make<arith::AddFOp>(asReal(finite), asReal(word(unit))), denormal = make<arith::SubIOp>(asWord(sum), word(unit));
   Value result = select(compare(CmpIPredicate::slt, finite, word(exponent(1 - format.bias()))), denormal, normal);
-  if (format.isIeee())
+  if (format.isIeee()) {
     result = select(compare(CmpIPredicate::sgt, magnitude, word(exponent(format.bias() + 1) - 1)), word(format.infinity()), result);
-  if (format.special != NarrowFormat::Special::None)
     result = select(compare(CmpIPredicate::sgt, magnitude, word(0x7f800000)), word(format.quietNan()), result);
+  }
   return make<arith::OrIOp>(result, make<arith::AndIOp>(shiftRight(bits, 32 - width), word(format.signBit())));
 }
 

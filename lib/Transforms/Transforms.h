@@ -52,8 +52,9 @@ mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &o
 
 /// Removes bf16, f16, the floats of 8 bits, f4E2M1FN and i4 from a function: they become i16 and i8 in memory and registers, and
 /// conversions become integer arithmetic (F16C where the level has it). Rounds once, to nearest even, also from f64; NaN stays NaN where
-/// the type has one; denormals are kept; f8E4M3FN and f4E2M1FN saturate; f8E8M0FNU takes the exponent alone. AVX-512 BF16's own
-/// conversion, which flushes denormals, is taken for vectors without any. Fails with a diagnostic on arithmetic in a narrow type.
+/// the type has one; denormals are kept; f4E2M1FN saturates, what is too large for f8E4M3FN is NaN; f8E8M0FNU takes the exponent
+/// alone. AVX-512 BF16's own conversion, which flushes denormals, is taken for vectors without any. Fails with a diagnostic on arithmetic
+/// in a narrow type.
 mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
 
 /// Shortens what emission writes for a float that becomes the nearest integer of a range (clamp, round to even, convert; NaN becomes 0) on

@@ -54,11 +54,6 @@ public:
     Value whole = arith::FPToSIOp::create(builder, loc, builder.getI32Type(), math::RoundEvenOp::create(builder, loc, x));
     return to == DataType::S32 ? whole : arith::TruncIOp::create(builder, loc, elementType(to, builder), whole).getResult();
   }
-  /// Keeps NaN.
-  Value clamped(Value x, double magnitude) {
-    x = pickBound(CmpFPredicate::OLT, magnitude, x);
-    return pickBound(CmpFPredicate::OGT, -magnitude, x);
-  }
 
 private:
   Value constant(double value) { return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value)); }
@@ -66,11 +61,6 @@ private:
   Value pick(CmpFPredicate predicate, Value x, double bound) {
     Value limit = constant(bound);
     return arith::SelectOp::create(builder, loc, arith::CmpFOp::create(builder, loc, predicate, x, limit), x, limit);
-  }
-  /// The bound if it compares so to x, else x.
-  Value pickBound(CmpFPredicate predicate, double bound, Value x) {
-    Value limit = constant(bound);
-    return arith::SelectOp::create(builder, loc, arith::CmpFOp::create(builder, loc, predicate, limit, x), limit, x);
   }
   Value zeroForNan(Value x) {
     Value isNumber = arith::CmpFOp::create(builder, loc, CmpFPredicate::ORD, x, x);
@@ -81,8 +71,6 @@ private:
   Location loc;
   FloatType type;
 };
-
-constexpr double largestF8E4M3 = 448;
 
 bool isUnsigned(DataType type) { return type == DataType::U8 || type == DataType::U4; }
 
@@ -118,8 +106,6 @@ Value emission::narrowed(OpBuilder &builder, Location loc, Value value, DataType
   if (to == DataType::E8M0) // an exponent: the power of two below
     return arith::TruncFOp::create(builder, loc, element, value,
                                    arith::RoundingModeAttr::get(builder.getContext(), arith::RoundingMode::toward_zero), nullptr);
-  if (to == DataType::F8E4M3) // the IR type has no infinity: what is too large would become NaN
-    value = Narrowing(builder, loc, type).clamped(value, largestF8E4M3);
   if (cast<FloatType>(element).getWidth() > type.getWidth())
     return arith::ExtFOp::create(builder, loc, element, value);
   return arith::TruncFOp::create(builder, loc, element, value);

@@ -41,8 +41,12 @@ TEST(NarrowFloat, Overflows) {
   EXPECT_EQ(encodeNarrow(65520, f16Format), 0x7c00u);
   EXPECT_EQ(encodeNarrow(-infinity, f16Format), 0xfc00u);
   EXPECT_EQ(encodeNarrow(1e300, bf16Format), 0x7f80u);
-  EXPECT_EQ(encodeNarrow(1e9, f8E4M3Format), 0x7eu); // 448, the largest
-  EXPECT_EQ(encodeNarrow(-infinity, f8E4M3Format), 0xfeu);
+  // Beyond the largest, 448, the next step would be 480: the tie between them is even at 448. There is no infinity: NaN stands for it.
+  EXPECT_EQ(encodeNarrow(464, f8E4M3Format), 0x7eu);
+  EXPECT_EQ(encodeNarrow(std::nextafter(464, 465), f8E4M3Format), 0x7fu);
+  EXPECT_EQ(encodeNarrow(-480, f8E4M3Format), 0xffu);
+  EXPECT_EQ(encodeNarrow(1e9, f8E4M3Format), 0x7fu);
+  EXPECT_EQ(encodeNarrow(-infinity, f8E4M3Format), 0xffu);
   EXPECT_EQ(encodeNarrow(infinity, f8E5M2Format), 0x7cu);
   EXPECT_TRUE(std::isnan(decodeNarrow(encodeNarrow(std::nan(""), f8E4M3Format), f8E4M3Format)));
 }

@@ -156,6 +156,19 @@ TEST(Judge, SpecialValues) {
             std::string::npos);
 }
 
+/// NaN is right where the exact value, or one as near as the threshold, rounds beyond 448, and nowhere else.
+TEST(Judge, NanStandsForWhatIsTooLargeForF8E4M3) {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity(), near = 464 - 1e-5;
+  EXPECT_TRUE(judgeOne(DataType::F8E4M3, 465, 1, nan, DataKind::Dense).isRight);
+  EXPECT_TRUE(judgeOne(DataType::F8E4M3, -infinity, 1, nan, DataKind::Dense).isRight);
+  EXPECT_FALSE(judgeOne(DataType::F8E4M3, -infinity, 1, -448, DataKind::Dense).isRight);
+  EXPECT_FALSE(judgeOne(DataType::F8E4M3, 465, 1, 448, DataKind::Dense).isRight);
+  EXPECT_FALSE(judgeOne(DataType::F8E4M3, 463, 1, nan, DataKind::Dense).isRight);
+  EXPECT_TRUE(judgeOne(DataType::F8E4M3, near, 464, nan, DataKind::Dense).isRight);
+  EXPECT_TRUE(judgeOne(DataType::F8E4M3, near, 464, 448, DataKind::Dense).isRight);
+  EXPECT_FALSE(judgeOne(DataType::F8E4M3, near, 464, -448, DataKind::Dense).isRight);
+}
+
 TEST(TestData, DependsOnSeedAndNotOnLayout) {
   std::vector<int64_t> dims = {3, 5};
   TensorDesc rows = *TensorDesc::dense(dims, DataType::F32), columns = *TensorDesc::fromTag(dims, DataType::F32, "ba");

@@ -71,6 +71,11 @@ template <typename Wide, typename Bits> std::vector<Wide> narrowingInputs(const 
     for (Wide value : {middle, std::nextafter(middle, Wide(0)), std::nextafter(middle, Wide(INFINITY)), static_cast<Wide>(low)})
       inputs.push_back(bits % 3 ? value : -value);
   }
+  // The midpoint between the largest and what would follow it, and what is far beyond.
+  double step = std::ldexp(1.0, format.bias() + !format.isIeee() - format.mantissaBits);
+  auto end = static_cast<Wide>(decodeNarrow(format.largest(), format) + step / 2);
+  for (Wide value : {end, std::nextafter(end, Wide(0)), std::nextafter(end, Wide(INFINITY)), 2 * end, Wide(1e30f), Wide(INFINITY)})
+    inputs.insert(inputs.end(), {value, -value});
   Bits bits = 12345;
   for (size_t i = 0; i < strided; ++i, bits += stride)
     inputs.push_back(std::bit_cast<Wide>(bits));

@@ -7,6 +7,7 @@ but the tree.
 """
 
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -31,9 +32,11 @@ config.substitutions.append(("%build", config.quern_binary_dir))
 config.substitutions.append(("%problems", os.path.join(config.test_source_root, "problems")))
 config.substitutions.append(("%python", config.python))
 
-# REQUIRES: and UNSUPPORTED: may name the halves, the sanitizers, peers and what this machine's CPU runs.
+# REQUIRES: and UNSUPPORTED: may name the halves, the build's kind, the sanitizers, peers and what this machine's CPU runs.
 if config.enable_compiler:
     config.available_features.add("compiler")
+if os.path.exists(os.path.join(config.quern_binary_dir, "build.ninja")) and shutil.which("ninja"):
+    config.available_features.add("ninja-build")
 for sanitizer in filter(None, config.sanitizers.split(",")):
     config.available_features.add(sanitizer)
 # Peers and test drivers that are installed: intel-opencl is the OpenCL runtime and the Level Zero driver over it.

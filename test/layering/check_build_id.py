@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares the files whose hash is the compiler's build id with those that the compiler was really built from.
+
+  check_build_id.py ROOT BUILD LISTING
+
+LISTING is lib/BuildId.txt of the build directory: after a line of versions, a path below ROOT and a hash on each line. What was read is in
+ninja's log of dependencies, of the objects of quern_core and quern_compiler_objects; the build directory's own files, which are made from
+others, do not count. Prints one line for each file that only one side has; the exit status is 1 if there was any.
+"""
+
+import os
+import subprocess
+import sys
+
+LIBRARIES = ("quern_core", "quern_compiler_objects")
+
+
+def filesRead(root, build):
+    objects = []
+    for library in LIBRARIES:
+        folder = os.path.join("lib", "CMakeFiles", library + ".dir")
+        for path, _, names in os.walk(os.path.join(build, folder)):
+            objects += [os.path.relpath(os.path.join(path, name), build) for name in names if name.endswith((".o", ".pch"))]
+    log = subprocess.run(["ninja", "-C", build, "-t", "deps"] + sorted(objects), capture_output=True, text=True, check=True).stdout
+    real = os.path.realpath
+    read = set()
+    for line in log.splitlines():
+        if line.startswith("    "):
+            path = real(os.path.join(build, line.strip()))
+            if path.startswith(real(root) + os.sep) and not path.startswith(real(build) + os.sep):
+                read.add(os.path.relpath(path, real(root)))
+    return read
+
+
+def main():
+    root, build, listing = sys.argv[1:]
+    with open(listing, encoding="utf-8") as lines:
+        hashed = {line.rsplit(" ", 1)[0] for line in lines.read().splitlines()[1:]}
+    read = filesRead(root, build)
+    for name in sorted(read - hashed):
+        print(f"{name}: read by the compiler's build and not hashed")
+    for name in sorted(hashed - read):
+        print(f"{name}: hashed and not read")
+    print(f"{len(read)} files read, {len(hashed)} hashed")
+    sys.exit(read != hashed or not read)
+
+
+if __name__ == "__main__":
+    main()

@@ -25,7 +25,7 @@ struct Rule {
   DataType type;
   double threshold;
   DataKind data;
-  double slack;
+  double terms; ///< of a sum of products, each of which may be off by a denormal
 
   /// In units of the threshold.
   double errorOf(double exact, double magnitude, double got) const {
@@ -36,8 +36,6 @@ struct Rule {
     double rounded = stored(exact), tolerance = toleranceOf(exact, magnitude);
     if (std::isnan(got))
       return isOfOverflow(stored(exact - tolerance), stored(exact + tolerance)) ? 1 : infinity;
-    if (slack > 0 && std::fabs(got - rounded) <= slack * (1 + 1e-5) + tolerance)
-      return std::fabs(got - rounded) / (slack * (1 + 1e-5) + tolerance);
     if (!isWide(type) || !std::isfinite(got))
       return narrowError(exact, rounded, tolerance, got);
     return std::fabs(got - exact) / tolerance;
@@ -59,7 +57,7 @@ struct Rule {
 
   /// At least the distance between denormals, which no arithmetic can tell apart.
   double toleranceOf(double exact, double magnitude) const {
-    double least = type == DataType::F64 ? 0x1p-1074 : 0x1p-149;
+    double least = terms * (type == DataType::F64 ? 0x1p-1074 : 0x1p-149);
     if (data == DataKind::Dense)
       return std::max(threshold * std::max(std::fabs(exact), magnitude), least);
     return threshold * (std::fabs(exact) < 1e-5 ? 1.0 : std::fabs(exact));
@@ -96,19 +94,12 @@ struct Rule {
   }
 };
 
-/// The coarsest rounding that an RNN's arithmetic may do on the way to this output.
-double epsilonOfRnn(const RnnDesc &rnn, FpmathMode mode, DataType outputType) {
-  double epsilon = isFloating(outputType) ? epsilonOf(outputType) : epsilonOf(DataType::F32);
-  if (isFloating(rnn.srcLayer.dataType))
-    epsilon = std::max(epsilon, epsilonOf(rnn.srcLayer.dataType));
-  if (rnn.srcLayer.dataType != DataType::F32 || mode == FpmathMode::Strict)
-    return epsilon;
-  return std::max(epsilon, mode == FpmathMode::BF16 || mode == FpmathMode::Any ? epsilonOf(DataType::BF16) : epsilonOf(DataType::F16));
-}
+/// Of a gate.
+double productsOf(const RnnDesc &rnn) { return static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]); }
 
-double thresholdOfRnn(const RnnDesc &rnn, FpmathMode mode, DataType outputType) {
-  double products = static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]) * static_cast<double>(rnn.srcLayer.dims[0]);
-  double threshold = 4 * std::max(std::ceil(std::log2(std::max(products, 1.0))), 1.0) * epsilonOfRnn(rnn, mode, outputType);
+double thresholdOfRnn(const RnnDesc &rnn) {
+  double products = productsOf(rnn) * static_cast<double>(rnn.srcLayer.dims[0]);
+  double threshold = 4 * std::max(std::ceil(std::log2(std::max(products, 1.0))), 1.0) * epsilonOf(DataType::F32);
   threshold *= isForward(rnn.prop) ? 1 : 2;
   return threshold * (rnn.direction == RnnDirection::BidirectionalSum ? 2 : 1);
 }
@@ -123,7 +114,7 @@ double thresholdOf(const PrimitiveDesc &desc, DataType outputType) {
   if (hasExactResults(desc.kind()))
     return 0;
   if (const auto *rnn = std::get_if<Boxed<RnnDesc>>(&desc.op))
-    return thresholdOfRnn(*rnn, desc.attr.fpmathMode, outputType);
+    return thresholdOfRnn(*rnn);
   double threshold = 10 * epsilonOf(outputType == DataType::F64 ? DataType::F64 : DataType::F32);
   if (const SoftmaxDesc *softmax = std::get_if<SoftmaxDesc>(&desc.op)) {
     threshold *= softmax->alg == Alg::SoftmaxLog ? 5 : 1;
@@ -151,6 +142,14 @@ double errorAt(const Rule &rule, const ReferenceOutput &expected, int64_t positi
   return rule.errorOf(exact, magnitude, got);
 }
 
+Interval intervalAt(const PossibleValues &values, size_t at) {
+  Interval interval;
+  interval.mayBeNan = std::isnan(values.exact[at]);
+  if (!std::isnan(values.low[at]) && !std::isnan(values.high[at]))
+    interval.low = static_cast<long double>(values.low[at]), interval.high = static_cast<long double>(values.high[at]);
+  return interval;
+}
+
 } // namespace
 
 Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const void *buffer, DataKind data) {
@@ -159,14 +158,17 @@ Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const 
 
 Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const ReferenceInputs &results, DataKind data) {
   Verdict verdict;
-  Rule rule{expected.desc.dataType, thresholdOf(desc, expected.desc.dataType), data, expected.slack};
+  const auto *rnn = std::get_if<Boxed<RnnDesc>>(&desc.op);
+  Rule rule{expected.desc.dataType, thresholdOf(desc, expected.desc.dataType), data, rnn ? productsOf(*rnn) : 1};
   verdict.threshold = rule.threshold;
   const void *buffer = results.at(expected.argument);
+  const PossibleValues possible = expected.possibleOf ? expected.possibleOf(results) : PossibleValues();
   const std::vector<double> derived = expected.exactOf ? expected.exactOf(results) : std::vector<double>();
-  const std::vector<double> &values = expected.exactOf ? derived : expected.exact;
+  const std::vector<double> &values = expected.possibleOf ? possible.exact : expected.exactOf ? derived : expected.exact;
   forEachElement(expected.desc, [&](int64_t position, int64_t offset) {
     double exact = values[static_cast<size_t>(position)], got = loadElement(expected.desc.dataType, buffer, offset);
-    double error = errorAt(rule, expected, position, offset, buffer, exact, got);
+    double error = expected.possibleOf ? rule.errorIn(intervalAt(possible, static_cast<size_t>(position)), exact, got)
+                                       : errorAt(rule, expected, position, offset, buffer, exact, got);
     double stored = isFloating(rule.type) ? exact : roundTo(rule.type, exact); // saturation is no error
     if (std::isfinite(stored) && std::isfinite(got))
       verdict.maxAbsError = std::max(verdict.maxAbsError, std::fabs(got - stored));

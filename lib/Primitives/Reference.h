@@ -42,6 +42,12 @@ enum class Criterion {
   Bits,      ///< it has these very bits
 };
 
+/// Of each element, row-major: the exact value and the ends of what it may be, before they are rounded to the tensor's type. Ends that
+/// are NaN: NaN alone.
+struct PossibleValues {
+  std::vector<double> exact, low, high;
+};
+
 /// One output: exact values, before they are rounded to the tensor's type.
 struct ReferenceOutput {
   int32_t argument = 0;
@@ -54,11 +60,11 @@ struct ReferenceOutput {
   std::function<Interval(int64_t position, const Interval &start)> range{};
   Criterion criterion = Criterion::Threshold; ///< with `range`: of what it starts from
   std::vector<uint64_t> bits{};               ///< with Criterion::Bits
-  /// Of what is made of other results (compensation; the next state of an integer RNN): the exact values, from the buffers of the outputs
-  /// that are there. Where those results may differ, they differ from `exact`. Otherwise empty.
+  /// Of what is made of other results (compensation): the exact values, from the buffers of the outputs that are there. Where those
+  /// results may differ, they differ from `exact`. Otherwise empty.
   std::function<std::vector<double>(const ReferenceInputs &results)> exactOf{};
-  /// How far an element may be from the rounded exact value whatever the threshold says.
-  double slack = 0;
+  /// Of what goes on from rounded results (the next state of an RNN), instead of `range` and a threshold: what each element may be.
+  std::function<PossibleValues(const ReferenceInputs &results)> possibleOf{};
 };
 
 /// `unimplemented` where the references do not reach, `invalid_arguments` for a missing input or a layout that is not resolved.

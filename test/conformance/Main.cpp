@@ -28,7 +28,7 @@ namespace {
 /// Every level that this machine has and that differs in what these primitives can use: VNNI adds products of bytes only.
 std::vector<std::string> availableIsas() {
   std::vector<std::string> names;
-  for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16})
+  for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
     if (isa <= detectedIsa())
       names.emplace_back(nameOfIsa(isa));
   return names;

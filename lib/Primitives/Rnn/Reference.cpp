@@ -8,8 +8,10 @@
 // for each sequence on its own, up to its own length. Each direction runs its own stack; with the flag for a stack of both directions a
 // layer reads the states of both directions below.
 //
-// The state of an integer problem is judged to one step of the type, and the next step of the sequence depends on it: then expectations are
-// computed once more with the states that the results have (`followed`), so that a rounding that went the other way is one and not many.
+// Results of f32 are judged by a threshold. A state of a narrow type is rounded in each step, so there the reference says what each element
+// may be: the values that the exact one rounds to when sums are made in f32, as a rule one. The next step follows the state that the
+// results have, where one can be seen in them, so that a rounding that went the other way is forgiven once and not followed by more. Where
+// it cannot (stacks, sums of directions), what comes after a state near the midpoint of two values may be off by as much as that moves it.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/ReferenceRun.h"
@@ -21,6 +23,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <memory>
 
 namespace quern {
@@ -55,26 +59,69 @@ std::vector<double> magnitudeOf(const RnnDesc &rnn, const TensorDesc &desc, cons
   return norms;
 }
 
-/// The states of `dst_layer` in a buffer of results, where they can be told from it: of one layer, not summed over directions.
-std::function<double(const RunPlace &, double)> followResults(const Run &run, const void *dstLayer) {
-  const RnnDesc &rnn = run.rnn();
-  if (!isQuantized(rnn) || !dstLayer || run.shape().layers != 1 || rnn.direction == RnnDirection::BidirectionalSum)
-    return {};
-  auto results = std::make_shared<std::vector<double>>(gather(rnn.dstLayer, dstLayer));
-  bool isInteger = rnn.dstLayer.dataType == rnn.srcLayer.dataType;
-  return [results, isInteger, shape = run.shape(), state = run.state()](const RunPlace &at, double expected) {
-    auto channels = static_cast<size_t>(shape.dic),
-         row = (static_cast<size_t>(at.t * shape.batch + at.n) * static_cast<size_t>(shape.directions) + static_cast<size_t>(at.direction));
-    double result = (*results)[row * channels + static_cast<size_t>(at.channel)];
-    double stored = isInteger ? result : state.stored(result);
-    return std::fabs(stored - expected) <= 1 ? stored : expected; // what is further off is wrong there, and only there
-  };
+/// Whether kernels round what they keep or read, so that one error of f32 may become a step of a narrower type.
+bool isRoundedBetweenSteps(const PrimitiveDesc &desc) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
+  const FpmathMode mode = desc.attr.fpmathMode;
+  return rnn.srcLayer.dataType != DataType::F32 || mode == FpmathMode::BF16 || mode == FpmathMode::Any;
 }
+
+/// What results may be, computed once for all outputs of an execution. Of f32 whose products may be rounded a kernel may do either.
+class Follower {
+public:
+  explicit Follower(std::vector<Run> runs) : runs(std::move(runs)) {}
+
+  const RunResults &following(const ReferenceInputs &results) {
+    const RnnDesc &rnn = runs.front().rnn();
+    auto dstLayer = results.find(arg::dst);
+    std::vector<double> values = dstLayer == results.end() ? std::vector<double>() : gather(rnn.dstLayer, dstLayer->second);
+    if (isComputed && isSame(values, followed))
+      return found;
+    followed = std::move(values);
+    isComputed = true;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const Run &run : runs) {
+      RunResults computed = run.compute({seenIn(run), nullptr});
+      if (int64_t wrong = wrongOf(rnn.dstLayer.dataType, computed.dstLayer); wrong < least)
+        found = std::move(computed), least = wrong;
+    }
+    return found;
+  }
+
+private:
+  static bool isSame(const std::vector<double> &a, const std::vector<double> &b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+  }
+  /// The states in dst_layer, where they can be told from it: of one layer, not summed over directions.
+  std::function<double(const RunPlace &)> seenIn(const Run &run) const {
+    if (followed.empty() || run.shape().layers != 1 || run.rnn().direction == RnnDirection::BidirectionalSum)
+      return {};
+    const bool areNumbers = run.rnn().dstLayer.dataType != run.rnn().srcLayer.dataType;
+    return [&, areNumbers](const RunPlace &at) {
+      const Shape &s = run.shape();
+      auto row = static_cast<size_t>((at.t * s.batch + at.n) * s.directions + at.direction);
+      double result = followed[row * static_cast<size_t>(s.dic) + static_cast<size_t>(at.channel)];
+      return areNumbers ? run.state().stored(result) : result;
+    };
+  }
+  int64_t wrongOf(DataType type, const RunValues &possible) const {
+    int64_t wrong = 0;
+    for (size_t i = 0; i < followed.size(); ++i)
+      wrong += !(roundTo(type, possible.low[i]) <= followed[i] && followed[i] <= roundTo(type, possible.high[i])) &&
+               !(std::isnan(followed[i]) && std::isnan(possible.exact[i]));
+    return wrong;
+  }
+
+  std::vector<Run> runs;
+  std::vector<double> followed;
+  RunResults found;
+  bool isComputed = false;
+};
 
 struct Part {
   int32_t argument;
   TensorDesc desc;
-  std::vector<double> RunResults::*values;
+  RunValues RunResults::*values;
   std::vector<double> RunResults::*termNorms = nullptr;
 };
 
@@ -87,7 +134,7 @@ std::vector<Part> partsOf(const RnnDesc &rnn) {
   return parts;
 }
 
-std::vector<double> RunResults::*valuesOf(WorkspacePart part) {
+RunValues RunResults::*valuesOf(WorkspacePart part) {
   switch (part) {
   case WorkspacePart::Gates:
     return &RunResults::gates;
@@ -107,25 +154,12 @@ std::vector<double> RunResults::*valuesOf(WorkspacePart part) {
   return nullptr;
 }
 
-/// The step of the type that an integer state may be off by, as a distance in the output.
-double slackOf(const RnnDesc &rnn, const RnnQuantization &quantization, DataType output) {
-  double directions = rnn.direction == RnnDirection::BidirectionalSum ? 2 : 1;
-  return directions * (isFloating(output) ? 1 / std::fabs(static_cast<double>(quantization.dataScale)) : 1);
-}
-
-ReferenceOutput outputOf(const std::shared_ptr<const Run> &run, const Part &part, const RunResults &results) {
-  const RnnDesc &rnn = run->rnn();
-  ReferenceOutput output{part.argument, part.desc, results.*part.values};
-  output.magnitude = magnitudeOf(rnn, part.desc, output.exact, part.termNorms ? &(results.*part.termNorms) : nullptr);
-  if (!isQuantized(rnn))
-    return output;
-  bool isCell = part.argument == arg::dst2;
-  output.slack = isCell ? 0 : slackOf(rnn, run->quantization(), part.desc.dataType);
-  output.exactOf = [run, values = part.values](const ReferenceInputs &made) {
-    auto dstLayer = made.find(arg::dst);
-    RunResults again = run->compute(followResults(*run, dstLayer == made.end() ? nullptr : dstLayer->second));
-    return again.*values;
-  };
+ReferenceOutput outputOf(const RnnDesc &rnn, const Part &part, const RunResults &results, const std::shared_ptr<Follower> &follower) {
+  ReferenceOutput output{part.argument, part.desc, (results.*part.values).exact};
+  if (!follower)
+    output.magnitude = magnitudeOf(rnn, part.desc, output.exact, part.termNorms ? &(results.*part.termNorms) : nullptr);
+  else
+    output.possibleOf = [follower, values = part.values](const ReferenceInputs &made) { return follower->following(made).*values; };
   return output;
 }
 
@@ -140,6 +174,16 @@ void freeUnspecified(const WorkspaceSection &section, const Run &run, ReferenceO
     int64_t n = position / inner % shape.batch, t = position / inner / shape.batch % shape.steps;
     return t >= lengths[static_cast<size_t>(n)];
   };
+  if (output.possibleOf) {
+    output.possibleOf = [isFree, inner = output.possibleOf](const ReferenceInputs &made) {
+      PossibleValues values = inner(made);
+      for (size_t i = 0; i < values.exact.size(); ++i)
+        if (isFree(static_cast<int64_t>(i)))
+          values.low[i] = -std::numeric_limits<double>::infinity(), values.high[i] = -values.low[i], values.exact[i] = NAN;
+      return values;
+    };
+    return;
+  }
   output.beforeAttributes = output.exact;
   output.range = [isFree](int64_t position, const Interval &start) {
     Interval range = start;
@@ -149,7 +193,8 @@ void freeUnspecified(const WorkspaceSection &section, const Run &run, ReferenceO
   };
 }
 
-Result<void> appendWorkspace(const Run &run, const RunResults &results, std::vector<ReferenceOutput> &outputs) {
+Result<void> appendWorkspace(const Run &run, const RunResults &results, const std::shared_ptr<Follower> &follower,
+                             std::vector<ReferenceOutput> &outputs) {
   Result<WorkspaceLayout> layout = workspaceOf(run.rnn());
   if (!layout)
     return layout.takeError();
@@ -161,9 +206,9 @@ Result<void> appendWorkspace(const Run &run, const RunResults &results, std::vec
   for (const WorkspaceSection &section : layout->sections) {
     TensorDesc desc = section.desc;
     desc.offset0 = section.byteOffset / (bitsOf(desc.dataType) / 8);
-    ReferenceOutput output{arg::workspace, desc, results.*valuesOf(section.part)};
     bool isOfStates = section.part == WorkspacePart::Gates || section.part == WorkspacePart::States;
-    output.magnitude = magnitudeOf(run.rnn(), desc, output.exact, isOfStates ? &results.termNorms : nullptr);
+    const Part part{arg::workspace, desc, valuesOf(section.part), isOfStates ? &RunResults::termNorms : nullptr};
+    ReferenceOutput output = outputOf(run.rnn(), part, results, follower);
     freeUnspecified(section, run, output);
     outputs.push_back(std::move(output));
   }
@@ -173,16 +218,24 @@ Result<void> appendWorkspace(const Run &run, const RunResults &results, std::vec
 } // namespace
 
 Result<std::vector<ReferenceOutput>> computeRnnReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
-  Result<Run> made = Run::make(desc, inputs);
-  if (!made)
-    return made.takeError();
-  auto run = std::make_shared<const Run>(std::move(*made));
-  RunResults results = run->compute();
+  std::vector<Run> runs;
+  for (Operands operands : {Operands::AsTheyAre, Operands::RoundedToBf16}) {
+    const bool mayBe = operands == Operands::AsTheyAre || (isRoundedBetweenSteps(desc) && runs.front().rnn().srcLayer.dataType == DataType::F32);
+    if (!mayBe)
+      continue;
+    Result<Run> made = Run::make(desc, inputs, operands);
+    if (!made)
+      return made.takeError();
+    runs.push_back(std::move(*made));
+  }
+  const Run run = runs.front();
+  RunResults results = run.compute();
+  auto follower = isRoundedBetweenSteps(desc) ? std::make_shared<Follower>(std::move(runs)) : nullptr;
   std::vector<ReferenceOutput> outputs;
-  for (const Part &part : partsOf(run->rnn()))
-    outputs.push_back(outputOf(run, part, results));
-  if (run->rnn().prop == PropKind::ForwardTraining)
-    if (Result<void> ok = appendWorkspace(*run, results, outputs); !ok)
+  for (const Part &part : partsOf(run.rnn()))
+    outputs.push_back(outputOf(run.rnn(), part, results, follower));
+  if (run.rnn().prop == PropKind::ForwardTraining)
+    if (Result<void> ok = appendWorkspace(run, results, follower, outputs); !ok)
       return ok.takeError();
   return outputs;
 }

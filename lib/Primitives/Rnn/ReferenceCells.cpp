@@ -19,12 +19,13 @@
 namespace quern::rnn {
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double exactSigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 class Cell {
 public:
   Cell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in)
-      : rnn(rnn), s(shape), state(state), w(weights), in(in), channels(static_cast<size_t>(shape.dhc)) {
+      : rnn(rnn), s(shape), state(state), w(weights), in(in), channels(static_cast<size_t>(shape.dhc)), hRead(in.h.begin(), in.h.end()) {
+    std::transform(hRead.begin(), hRead.end(), hRead.begin(), [&](double h) { return state.operand(h); });
     out.h.resize(channels);
     out.gates.resize(channels * static_cast<size_t>(shape.gates));
   }
@@ -70,25 +71,34 @@ private:
   /// h' = R h
   void project() {
     out.unprojected = std::move(out.h);
-    out.h.assign(static_cast<size_t>(s.dic), 0);
+    auto width = static_cast<size_t>(s.dic);
+    out.h.assign(width, 0), out.jumps.assign(width, 0);
     for (size_t i = 0; i < channels; ++i) {
-      out.unprojected[i] = state.kept(out.unprojected[i]);
-      for (size_t o = 0; o < out.h.size(); ++o)
-        out.h[o] += out.unprojected[i] * w.projection[i * out.h.size() + o];
+      double read = readOf(out.unprojected[i]), jump = jumpAt(out.unprojected[i]);
+      for (size_t o = 0; o < width; ++o) {
+        out.h[o] += read * w.projection[i * width + o];
+        out.jumps[o] += jump > 0 ? jump * std::fabs(w.projection[i * width + o]) : 0;
+      }
     }
   }
 
   /// u = sigma(W_u x + U_u h + B_u)   r = sigma(W_r x + U_r h + B_r)   o = tanh(W_o x + U_o (r h) + B_o)   h' = u h + (1 - u) o
   /// With attention a: u <- (1 - a) u.
   void gru() {
-    std::vector<double> resetStates(channels);
+    std::vector<double> resetStates(channels), jumps(channels);
     for (size_t o = 0; o < channels; ++o) {
       gate(0, o) = sigmoid(W(0, o) + U(0, o) + B(0, o));
       double r = gate(1, o) = sigmoid(W(1, o) + U(1, o) + B(1, o));
-      resetStates[o] = state.kept(r * in.h[o]);
+      resetStates[o] = readOf(r * in.h[o]);
+      jumps[o] = jumpAt(r * in.h[o]);
     }
     for (size_t o = 0; o < channels; ++o) {
       gate(2, o) = std::tanh(W(2, o) + dot(w.iter, resetStates, 2, o) + B(2, o));
+      double jump = 0;
+      for (size_t i = 0; i < channels; ++i)
+        jump += jumps[i] > 0 ? jumps[i] * std::fabs(w.iter[(i * static_cast<size_t>(s.gates) + 2) * channels + o]) : 0;
+      out.candidateJumps.push_back(jump);
+      out.jumps.push_back(jump > 0 ? jump * std::fabs(1 - updateAt(o)) : 0);
       blend(o);
     }
   }
@@ -105,10 +115,17 @@ private:
     }
   }
 
+  double updateAt(size_t o) { return hasAttention(rnn) ? (1 - in.attention) * gate(0, o) : gate(0, o); }
+
   void blend(size_t o) {
-    double u = hasAttention(rnn) ? (1 - in.attention) * gate(0, o) : gate(0, o);
+    double u = updateAt(o);
     out.h[o] = u * in.h[o] + (1 - u) * gate(2, o);
   }
+
+  double sigmoid(double x) const { return in.sigmoid ? in.sigmoid(x) : exactSigmoid(x); }
+  /// What a product reads of what was kept within the step.
+  double readOf(double h) const { return state.operand(state.kept(h)); }
+  double jumpAt(double h) const { return state.jumpAt(h, state.toleranceOf(h, 1)); }
 
   double activation(double x) const {
     if (rnn.activation == Alg::EltwiseRelu)
@@ -132,7 +149,7 @@ private:
     return sum;
   }
   double W(size_t g, size_t o) const { return dot(w.layer, in.x, g, o); }
-  double U(size_t g, size_t o) const { return dot(w.iter, in.h, g, o); }
+  double U(size_t g, size_t o) const { return dot(w.iter, hRead, g, o); }
   double P(size_t g, size_t o) const { return w.peephole.empty() ? 0 : w.peephole[g * channels + o]; }
   double B(size_t g, size_t o) const { return w.bias.empty() ? 0 : w.bias[g * channels + o]; }
 
@@ -142,12 +159,45 @@ private:
   const CellWeights &w;
   const CellInputs &in;
   size_t channels;
+  std::vector<double> hRead; ///< h as products read it
   CellOutputs out;
 };
 
 } // namespace
 
+StateType::StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands)
+    : type(rnn.srcLayer.dataType), isInteger(isQuantized(rnn)), roundsOperands(operands == Operands::RoundedToBf16),
+      scale(quantization.dataScale), shift(quantization.dataShift) {
+  auto channels = static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]);
+  threshold = 4 * std::max(std::ceil(std::log2(std::max(channels * static_cast<double>(rnn.srcLayer.dims[0]), 1.0))), 1.0) * 0x1p-23;
+  floor = channels * 0x1p-126; // dot products of bf16 take a denormal for 0
+}
+
 double StateType::stored(double h) const { return roundTo(type, isInteger ? h * scale + shift : h); }
+
+double StateType::operand(double x) const { return roundsOperands ? roundTo(DataType::BF16, x) : x; }
+
+double StateType::toleranceOf(double h, double magnitude) const {
+  const double ofSums = std::max(threshold * std::max(std::fabs(h), magnitude), floor);
+  return isInteger ? std::max(1e-3 / std::fabs(scale), ofSums) : ofSums; // the second is greater for a cell far from 0
+}
+
+double StateType::jumpAt(double h, double tolerance) const {
+  if (type == DataType::F32 && !roundsOperands)
+    return 0;
+  double low = operand(kept(h - tolerance)), high = operand(kept(h + tolerance));
+  return std::isfinite(low) && std::isfinite(high) ? std::fabs(high - low) : 0;
+}
+
+double StateType::loosenessOf(double h, double typical) const {
+  if (isInteger)
+    return 2 / std::fabs(scale);
+  return 3 * epsilonOf(roundsOperands ? DataType::BF16 : type) * std::max(std::fabs(h), typical);
+}
+
+double StateType::roundingOf(double h) const {
+  return 4 * epsilonOf(DataType::F32) * (std::fabs(h) + (isInteger ? std::fabs(number(0)) : 0));
+}
 
 CellOutputs computeCell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in) {
   return Cell(rnn, shape, state, weights, in).run();

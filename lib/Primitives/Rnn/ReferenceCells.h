@@ -17,22 +17,34 @@
 
 namespace quern::rnn {
 
+/// What products round of what they read: of f32, where the fpmath mode allows bf16, a kernel may do either.
+enum class Operands { AsTheyAre, RoundedToBf16 };
+
 /// How a state is kept between steps: rounded to the type of src_layer, quantized if that is an integer.
 class StateType {
 public:
-  StateType(const RnnDesc &rnn, const RnnQuantization &quantization)
-      : type(rnn.srcLayer.dataType), isInteger(isQuantized(rnn)), scale(quantization.dataScale), shift(quantization.dataShift) {}
+  StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands);
   /// What is kept of the number h: q = RNE(sat(h s + shift)) of an integer.
   double stored(double h) const;
   /// The number that it stands for: (q - shift) / s of an integer.
   double number(double stored) const { return isInteger ? (stored - shift) / scale : stored; }
   /// The number that is left of h when it has been kept.
   double kept(double h) const { return number(stored(h)); }
+  /// What a product reads of a number.
+  double operand(double x) const;
+  /// How far f32 arithmetic may be from the number h, whose terms are of this size: of an integer a thousandth of its step.
+  double toleranceOf(double h, double magnitude) const;
+  /// How far apart two results near h may be once they are kept and read: 0 where no two values of the type are so near.
+  double jumpAt(double h, double tolerance) const;
+  /// How far a number may be off that follows from others which were rounded the other way; beside it are numbers of the size `typical`.
+  double loosenessOf(double h, double typical) const;
+  /// Of adding the number h to another in f32; an integer that stands for it is off by as much of what stands for 0.
+  double roundingOf(double h) const;
 
 private:
   DataType type;
-  bool isInteger;
-  double scale, shift;
+  bool isInteger, roundsOperands;
+  double scale, shift, threshold, floor;
 };
 
 /// The weights of one layer and direction as numbers: s8 weights divided by their scales.
@@ -42,17 +54,20 @@ struct CellWeights {
 
 /// What a step reads, as numbers.
 struct CellInputs {
-  std::span<const double> x, h, c; ///< h of SIC, c of DHC channels
+  std::span<const double> x, h, c; ///< h of SIC, c of DHC channels; x as products read it
   double attention = 0;
+  double (*sigmoid)(double) = nullptr; ///< null: the function of that name; tests of the judge give another
 };
 
-/// What it makes, as numbers.
+/// What it makes, as numbers, not yet rounded to what is kept.
 struct CellOutputs {
   std::vector<double> h, c;
   std::vector<double> gates;       ///< [G, DHC] activated; u before attention
   std::vector<double> hiddenSums;  ///< linear before reset: U_o h + b_u'
   std::vector<double> unprojected; ///< LSTM with projection
   std::vector<double> termNorms;   ///< vanilla: the root of the sum of squares of the terms whose sum h is of; 1 at most if h is bounded
+  /// How far h, and the last gate of gru, are off if what is rounded within the step is rounded the other way; empty: nothing is.
+  std::vector<double> jumps, candidateJumps;
 };
 
 /// x has as many channels as there are rows in `weights.layer`.

@@ -13,6 +13,7 @@
 #include "Primitives/QuantizationReference.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace quern::rnn {
 namespace {
@@ -24,6 +25,13 @@ std::span<const double> rowOf(const std::vector<double> &values, int64_t row, in
 
 void store(std::vector<double> &values, int64_t row, const std::vector<double> &from) {
   std::copy(from.begin(), from.end(), values.begin() + row * static_cast<int64_t>(from.size()));
+}
+
+double rootMeanSquare(const std::vector<double> &values) {
+  double sum = 0;
+  for (double value : values)
+    sum += std::isfinite(value) ? value * value : 0;
+  return std::sqrt(sum / static_cast<double>(std::max<size_t>(values.size(), 1)));
 }
 
 /// The part of layer and direction number `index` of `count`.
@@ -41,8 +49,19 @@ void divide(std::vector<double> &values, const std::vector<float> &scales) {
 
 } // namespace
 
-Result<Run> Run::make(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
-  Run run(std::get<Boxed<RnnDesc>>(desc.op), desc.attr.rnn);
+void RunValues::resize(size_t count) {
+  for (std::vector<double> *values : {&exact, &low, &high})
+    values->resize(count);
+}
+
+void RunValues::set(size_t at, double value, double off) {
+  exact[at] = value;
+  low[at] = std::isfinite(value) ? value - off : value;
+  high[at] = std::isfinite(value) ? value + off : value;
+}
+
+Result<Run> Run::make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands) {
+  Run run(std::get<Boxed<RnnDesc>>(desc.op), desc.attr.rnn, operands);
   if (Result<void> read = run.read(inputs); !read)
     return read.takeError();
   return run;
@@ -74,7 +93,7 @@ Result<void> Run::read(const ReferenceInputs &inputs) {
     input.values = gather(input.desc, *buffer);
   }
   for (double &x : srcLayer)
-    x = stateType.number(x);
+    x = stateType.operand(stateType.number(x));
   auto states = static_cast<size_t>(s.layers * s.directions * s.batch);
   if (desc.srcIter.isZero())
     srcIter.assign(states * static_cast<size_t>(s.sic), stateType.stored(0));
@@ -97,6 +116,8 @@ void Run::readWeights(const std::vector<double> &layer, const std::vector<double
     divide(part.layer, quantized.weightsScales);
     divide(part.iter, quantized.weightsScales);
     divide(part.projection, quantized.projectionScales);
+    for (std::vector<double> *matrix : {&part.layer, &part.iter, &part.projection})
+      std::transform(matrix->begin(), matrix->end(), matrix->begin(), [&](double w) { return stateType.operand(w); });
     weights.push_back(std::move(part));
   }
 }
@@ -105,117 +126,195 @@ void Run::readWeights(const std::vector<double> &layer, const std::vector<double
 struct Run::Sequence {
   int64_t layer, direction, n;
   std::vector<double> h, c; ///< the state, as stored, and the cell
-  const std::function<double(const RunPlace &, double)> &replace;
+  const RunOptions &options;
+  bool isOpen = false;     ///< a state before may have been rounded the other way
+  bool isCellOpen = false; ///< or the cell follows from such a state
 };
 
-/// What step t of a layer reads, as numbers.
-std::vector<double> Run::inputOf(const RunPlace &at, const RunResults &results) const {
+/// What a step of a layer reads: numbers, as products have them.
+struct Run::Input {
+  std::vector<double> x;
+  bool isOpen = false;
+};
+
+Run::Input Run::inputOf(const RunPlace &at, const RunResults &results) const {
   if (at.layer == 0) {
     std::span<const double> row = rowOf(srcLayer, at.t * s.batch + at.n, s.slc);
-    return {row.begin(), row.end()};
+    return {{row.begin(), row.end()}};
   }
-  std::vector<double> input;
+  Input input;
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     if (!(desc.flags & RnnStackConcatenated) && direction != at.direction)
       continue;
     int64_t row = (static_cast<int64_t>(stack(at.layer - 1, direction)) * s.steps + at.t) * s.batch + at.n;
-    for (double stored : rowOf(results.states, row, s.dic))
-      input.push_back(stateType.number(stored));
+    for (double h : rowOf(results.h, row, s.dic))
+      input.x.push_back(stateType.operand(stateType.kept(h)));
+    input.isOpen = input.isOpen || results.isOpen[static_cast<size_t>(row)];
   }
   return input;
+}
+
+void Run::setState(RunValues &values, size_t at, double h, double off, DataType output) const {
+  if (!isQuantized(desc))
+    return values.set(at, h, off);
+  double low = stateType.stored(h - off), high = stateType.stored(h + off);
+  if (!isFloating(output)) {
+    values.exact[at] = stateType.stored(h), values.low[at] = std::min(low, high), values.high[at] = std::max(low, high);
+    return;
+  }
+  const double rounding = stateType.roundingOf(stateType.kept(h));
+  low = stateType.number(low), high = stateType.number(high);
+  values.exact[at] = stateType.kept(h);
+  values.low[at] = std::min(low, high) - rounding, values.high[at] = std::max(low, high) + rounding;
+}
+
+/// The next step reads what the results show of this one, as far as that may be.
+void Run::follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::span<const double> off) const {
+  for (at.channel = 0; at.channel < s.dic; ++at.channel) {
+    auto channel = static_cast<size_t>(at.channel);
+    double seen = sequence.options.seen(at), low = stateType.stored(out.h[channel] - off[channel]),
+           high = stateType.stored(out.h[channel] + off[channel]);
+    if (std::min(low, high) <= seen && seen <= std::max(low, high))
+      sequence.h[channel] = seen;
+  }
+}
+
+void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, bool isLoose, RunResults &results) const {
+  const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
+  auto looseness = [&](double value, const std::vector<double> &beside) {
+    return isLoose ? stateType.loosenessOf(value, rootMeanSquare(beside)) : 0;
+  };
+  auto keep = [&](RunValues &values, const std::vector<double> &from, auto moreOf) {
+    for (size_t i = 0; i < from.size(); ++i)
+      values.set(static_cast<size_t>(row) * from.size() + i, from[i],
+                 stateType.toleranceOf(from[i], 1) + looseness(from[i], from) + moreOf(i));
+  };
+  auto none = [](size_t) { return 0.0; };
+  const size_t channels = static_cast<size_t>(s.dhc);
+  keep(results.gates, out.gates, [&](size_t i) { return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels]; });
+  keep(results.cells, out.c, none);
+  keep(results.hiddenSums, out.hiddenSums, none);
+  keep(results.unprojected, out.unprojected, none);
+  store(results.termNorms, row, out.termNorms);
+
+  const double norm = rootMeanSquare(out.h) * std::sqrt(static_cast<double>(out.h.size()));
+  bool isOpen = isLoose;
+  const auto first = static_cast<size_t>(row * s.dic);
+  for (size_t o = 0; o < out.h.size(); ++o) {
+    double magnitude = out.termNorms.empty() ? 1 : std::max(norm, out.termNorms[o]);
+    double tolerance = stateType.toleranceOf(out.h[o], magnitude) + (out.jumps.empty() ? 0 : out.jumps[o]);
+    tolerance += looseness(out.h[o], out.h);
+    isOpen = isOpen || stateType.jumpAt(out.h[o], tolerance) > 0;
+    results.h[first + o] = out.h[o], results.off[first + o] = tolerance;
+    setState(results.states, first + o, out.h[o], tolerance, desc.srcLayer.dataType);
+    sequence.h[o] = stateType.stored(out.h[o]);
+  }
+  results.isOpen[static_cast<size_t>(row)] = isOpen;
+  if (sequence.options.seen)
+    follow(sequence, at, out, std::span(results.off).subspan(first, out.h.size()));
+  else
+    sequence.isOpen = sequence.isOpen || isOpen;
 }
 
 void Run::runSequence(Sequence &sequence, RunResults &results) const {
   int64_t length = lengthOf[static_cast<size_t>(sequence.n)];
   for (int64_t step = 0; step < length; ++step) {
     RunPlace at{sequence.layer, sequence.direction, isReversed(sequence.direction) ? length - 1 - step : step, sequence.n, 0};
-    const std::vector<double> x = inputOf(at, results);
+    const Input input = inputOf(at, results);
     std::vector<double> h(sequence.h.size());
     std::transform(sequence.h.begin(), sequence.h.end(), h.begin(), [&](double stored) { return stateType.number(stored); });
     double a = attention.empty() ? 0 : attention[static_cast<size_t>(at.t * s.batch + at.n)];
-    CellOutputs out = computeCell(desc, s, stateType, weights[stack(at.layer, at.direction)], {x, h, sequence.c, a});
-
-    std::transform(out.h.begin(), out.h.end(), out.h.begin(), [&](double value) { return stateType.stored(value); });
-    std::transform(out.unprojected.begin(), out.unprojected.end(), out.unprojected.begin(),
-                   [&](double value) { return stateType.stored(value); });
-    int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
-    store(results.gates, row, out.gates);
-    store(results.states, row, out.h);
-    store(results.cells, row, out.c);
-    store(results.hiddenSums, row, out.hiddenSums);
-    store(results.unprojected, row, out.unprojected);
-    store(results.termNorms, row, out.termNorms);
-    sequence.h = out.h;
+    const CellInputs read{input.x, h, sequence.c, a, sequence.options.sigmoid};
+    const CellOutputs out = computeCell(desc, s, stateType, weights[stack(at.layer, at.direction)], read);
+    sequence.isCellOpen = sequence.isCellOpen || input.isOpen || sequence.isOpen;
+    const bool isLoose = input.isOpen || sequence.isOpen || (isLstm(desc) && sequence.isCellOpen);
+    sequence.h.resize(out.h.size());
+    keepStep(sequence, at, out, isLoose, results);
     if (!out.c.empty())
       sequence.c = out.c;
-    for (at.channel = 0; sequence.replace && at.channel < s.dic; ++at.channel) {
-      double &kept = sequence.h[static_cast<size_t>(at.channel)];
-      kept = sequence.replace(at, kept);
-    }
     if (step + 1 < length)
       continue;
     int64_t last = static_cast<int64_t>(stack(at.layer, at.direction)) * s.batch + at.n;
-    store(results.dstIter, last, out.h); // what is judged is what was computed
+    const auto row = static_cast<size_t>((static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n);
+    for (size_t o = 0; o < out.h.size(); ++o) // what is judged is what was computed
+      setState(results.dstIter, static_cast<size_t>(last) * out.h.size() + o, out.h[o], results.off[row * out.h.size() + o],
+               desc.dstIter.dataType);
+    for (size_t o = 0; o < out.c.size(); ++o)
+      results.dstIterC.set(static_cast<size_t>(last) * out.c.size() + o, out.c[o], results.cells.offAt(row * out.c.size() + o));
     store(results.dstIterTermNorms, last, out.termNorms);
   }
 }
 
-RunResults Run::compute(const std::function<double(const RunPlace &, double)> &replace) const {
+RunResults Run::emptyResults() const {
   RunResults results;
   auto stacks = static_cast<size_t>(s.layers * s.directions), rows = stacks * static_cast<size_t>(s.steps * s.batch);
   auto sequences = stacks * static_cast<size_t>(s.batch), hidden = static_cast<size_t>(s.dhc), dic = static_cast<size_t>(s.dic);
   results.gates.resize(rows * hidden * static_cast<size_t>(s.gates));
   results.states.resize(rows * dic);
+  results.h.resize(rows * dic), results.off.resize(rows * dic), results.isOpen.resize(rows);
   results.cells.resize(isLstm(desc) ? rows * hidden : 0);
   results.hiddenSums.resize(isLinearBeforeReset(desc) ? rows * hidden : 0);
   results.unprojected.resize(desc.weightsProjection.isZero() ? 0 : rows * hidden);
-  results.initialStates = srcIter;
-  results.initialCells = srcIterC;
+  results.initialStates = {{srcIter, srcIter, srcIter}};
+  results.initialCells = results.dstIterC = {{srcIterC, srcIterC, srcIterC}};
   results.dstIter.resize(sequences * dic);
   results.termNorms.resize(desc.cell == Alg::VanillaRnn ? rows * dic : 0);
   results.dstIterTermNorms.resize(desc.cell == Alg::VanillaRnn ? sequences * dic : 0);
-  results.dstIterC = srcIterC;
+  return results;
+}
+
+RunResults Run::compute(const RunOptions &options) const {
+  RunResults results = emptyResults();
   for (int64_t layer = 0; layer < s.layers; ++layer)
     for (int64_t direction = 0; direction < s.directions; ++direction)
       for (int64_t n = 0; n < s.batch; ++n) {
         int64_t row = static_cast<int64_t>(stack(layer, direction)) * s.batch + n;
         std::span<const double> h = rowOf(srcIter, row, s.sic), c = rowOf(srcIterC, row, s.dhc);
-        Sequence sequence{layer, direction, n, {h.begin(), h.end()}, {c.begin(), c.end()}, replace};
-        // Of a sequence without steps: the state that it keeps, if that has as many channels.
-        store(results.dstIter, row, s.sic == s.dic ? sequence.h : std::vector<double>(dic, stateType.stored(0)));
+        Sequence sequence{layer, direction, n, {h.begin(), h.end()}, {c.begin(), c.end()}, options};
+        for (int64_t o = 0; o < s.dic; ++o) // of a sequence without steps: the state that it keeps, if that has as many channels
+          setState(results.dstIter, static_cast<size_t>(row * s.dic + o),
+                   s.sic == s.dic ? stateType.number(h[static_cast<size_t>(o)]) : 0, 0, desc.dstIter.dataType);
         runSequence(sequence, results);
-        store(results.dstIterC, row, sequence.c);
       }
   combine(results);
   return results;
 }
 
-/// dst_layer from the states of the last layer; states in the type of dst_iter.
+/// dst_layer from the states of the last layer. A sum is of what is kept of both directions.
 void Run::combine(RunResults &results) const {
-  bool isWide = isQuantized(desc) && isFloating(desc.dstLayer.dataType), isSum = desc.direction == RnnDirection::BidirectionalSum;
-  int64_t width = s.dlc(desc);
-  results.dstLayer.assign(static_cast<size_t>(s.steps * s.batch * width), isWide || !isQuantized(desc) ? 0 : stateType.stored(0));
-  results.dstLayerTermNorms.resize(results.termNorms.empty() ? 0 : results.dstLayer.size());
-  for (int64_t t = 0; t < s.steps; ++t)
-    for (int64_t n = 0; n < s.batch; ++n)
-      for (int64_t channel = 0; channel < width && t < lengthOf[static_cast<size_t>(n)]; ++channel) {
-        double value = 0, termNorm = 0;
-        for (int64_t direction = 0; direction < s.directions; ++direction) {
-          if (!isSum && direction != channel / s.dic)
-            continue;
-          int64_t row = (static_cast<int64_t>(stack(s.layers - 1, direction)) * s.steps + t) * s.batch + n;
-          auto state = static_cast<size_t>(row * s.dic + channel % s.dic);
-          value += isWide ? stateType.number(results.states[state]) : results.states[state];
-          termNorm += results.termNorms.empty() ? 0 : results.termNorms[state];
-        }
-        auto at = static_cast<size_t>((t * s.batch + n) * width + channel);
-        results.dstLayer[at] = value;
-        if (!results.termNorms.empty())
-          results.dstLayerTermNorms[at] = termNorm;
-      }
-  if (!desc.dstIter.isZero() && isQuantized(desc) && isFloating(desc.dstIter.dataType))
-    std::transform(results.dstIter.begin(), results.dstIter.end(), results.dstIter.begin(),
-                   [&](double stored) { return stateType.number(stored); });
+  const bool isSum = desc.direction == RnnDirection::BidirectionalSum;
+  const int64_t width = s.dlc(desc);
+  const auto count = static_cast<size_t>(s.steps * s.batch * width);
+  results.dstLayer.resize(count);
+  results.dstLayerTermNorms.resize(results.termNorms.empty() ? 0 : count);
+  for (size_t at = 0; at < count; ++at) {
+    auto row = static_cast<int64_t>(at) / width, channel = static_cast<int64_t>(at) % width, t = row / s.batch, n = row % s.batch;
+    setState(results.dstLayer, at, 0, 0, desc.dstLayer.dataType);
+    for (int64_t direction = 0; direction < s.directions && t < lengthOf[static_cast<size_t>(n)]; ++direction) {
+      if (!isSum && direction != channel / s.dic)
+        continue;
+      auto state = static_cast<size_t>(((static_cast<int64_t>(stack(s.layers - 1, direction)) * s.steps + t) * s.batch + n) * s.dic +
+                                       channel % s.dic);
+      if (!isSum)
+        setState(results.dstLayer, at, results.h[state], results.off[state], desc.dstLayer.dataType);
+      else
+        addState(results.dstLayer, at, results.h[state], results.off[state], direction == 0);
+      if (!results.termNorms.empty())
+        results.dstLayerTermNorms[at] += results.termNorms[state];
+    }
+  }
+}
+
+/// Adds a state, as it is kept, to a sum.
+void Run::addState(RunValues &sums, size_t at, double h, double off, bool isFirst) const {
+  const bool isIntegerSum = isQuantized(desc) && !isFloating(desc.dstLayer.dataType);
+  auto keptOf = [&](double value) { return isIntegerSum ? stateType.stored(value) : stateType.kept(value); };
+  const double exact = keptOf(h), a = keptOf(h - off), b = keptOf(h + off);
+  const double rounding = isIntegerSum ? 0 : stateType.roundingOf(exact);
+  const double low = std::isfinite(exact) ? std::min(a, b) - rounding : exact, high = std::isfinite(exact) ? std::max(a, b) + rounding : exact;
+  sums.exact[at] = (isFirst ? 0 : sums.exact[at]) + exact;
+  sums.low[at] = (isFirst ? 0 : sums.low[at]) + low;
+  sums.high[at] = (isFirst ? 0 : sums.high[at]) + high;
 }
 
 } // namespace quern::rnn

@@ -19,32 +19,47 @@ struct RunPlace {
   int64_t layer, direction, t, n, channel;
 };
 
-/// Row-major over the dims of the tensor or of the workspace's part of that name. Outputs are as they are stored.
+/// Filled element by element; the ends are those of what arithmetic in f32 may make of the exact value.
+struct RunValues : PossibleValues {
+  void resize(size_t count);
+  /// An error of at most `off`. What is not finite has none.
+  void set(size_t at, double value, double off);
+  double offAt(size_t at) const { return high[at] - exact[at]; }
+};
+
+/// Row-major over the dims of the tensor or of the workspace's part of that name.
 struct RunResults {
-  std::vector<double> dstLayer, dstIter, dstIterC;
-  std::vector<double> gates, initialStates, states, initialCells, cells, hiddenSums, unprojected;
+  RunValues dstLayer, dstIter, dstIterC;
+  RunValues gates, initialStates, states, initialCells, cells, hiddenSums, unprojected;
   std::vector<double> termNorms, dstLayerTermNorms, dstIterTermNorms; ///< vanilla: of the sums behind states, dstLayer and dstIter
+  std::vector<double> h;    ///< states as numbers, not rounded to what is kept
+  std::vector<double> off;  ///< how far each of these may be off
+  std::vector<bool> isOpen; ///< of a row of states: whether one may have been rounded the other way
+};
+
+struct RunOptions {
+  /// The state after a step, as stored, where a result shows it: what the next step has read if it is one that the state may be.
+  std::function<double(const RunPlace &)> seen{};
+  double (*sigmoid)(double) = nullptr; ///< null: the function of that name
 };
 
 class Run {
 public:
   /// Of a verified problem whose sizes are known; `invalid_arguments` for a missing input.
-  static Result<Run> make(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
+  static Result<Run> make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands = Operands::AsTheyAre);
 
-  /// `replace`, if there is one, says what the next step reads for a state that was computed (both as stored).
-  RunResults compute(const std::function<double(const RunPlace &, double)> &replace = {}) const;
+  RunResults compute(const RunOptions &options = {}) const;
 
   const RnnDesc &rnn() const { return desc; }
   const Shape &shape() const { return s; }
   const StateType &state() const { return stateType; }
-  const RnnQuantization &quantization() const { return quantized; }
   bool hasLengths() const { return !desc.seqLengths.isZero(); }
   /// Of each sequence, from 0 to T.
   const std::vector<int64_t> &lengths() const { return lengthOf; }
 
 private:
-  Run(const RnnDesc &rnn, const RnnQuantization &quantization)
-      : desc(rnn), quantized(quantization), s(Shape::of(rnn)), stateType(rnn, quantization) {}
+  Run(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands)
+      : desc(rnn), quantized(quantization), s(Shape::of(rnn)), stateType(rnn, quantization, operands) {}
   Result<void> read(const ReferenceInputs &inputs);
   void readWeights(const std::vector<double> &layer, const std::vector<double> &iter, const std::vector<double> &peephole,
                    const std::vector<double> &projection, const std::vector<double> &bias);
@@ -52,8 +67,15 @@ private:
   size_t stack(int64_t layer, int64_t direction) const { return static_cast<size_t>(layer * s.directions + direction); }
 
   struct Sequence;
+  struct Input;
+  RunResults emptyResults() const;
   void runSequence(Sequence &sequence, RunResults &results) const;
-  std::vector<double> inputOf(const RunPlace &at, const RunResults &results) const;
+  Input inputOf(const RunPlace &at, const RunResults &results) const;
+  void keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, bool isLoose, RunResults &results) const;
+  void follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::span<const double> off) const;
+  /// A state as an output of this type has it.
+  void setState(RunValues &values, size_t at, double h, double off, DataType output) const;
+  void addState(RunValues &sums, size_t at, double h, double off, bool isFirst) const;
   void combine(RunResults &results) const;
 
   RnnDesc desc;

@@ -3,12 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Dense weights shrink with the number of inputs, so that gates are neither all open nor all shut and a long sequence does not grow.
-// Designed floating data is positive and its weights sparse: nothing cancels. Designed integer data opens and shuts every gate: sums of
-// products come in steps that are large against the slope of a sigmoid, and biases keep them half a step away from 0. So states are 0,
-// +-1, tanh of an integer or an earlier state, none of which lies between two integers once quantized. Dense integer data is taken as
-// designed where a rounding that goes the other way could not be told from an error: in a stack, or where directions are summed. Within a
-// step it can be told if the weights behind it are small: two such roundings then change a state by half a step of its type.
+// Nothing is near 0: every channel of every row is to be seen in some result, also where results are few and of a narrow type. Weights
+// shrink with the number of inputs, so that gates are neither all open nor all shut and a long sequence does not grow. Designed data is
+// positive and its weights sparse, so that nothing cancels; each gate reads every channel in some column. Integers have the ends of their
+// types, and are designed as little as dense. Special data has sequences of one kind: NaN, an infinity, large values or denormals.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/TestValues.h"
@@ -20,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace quern {
 namespace {
@@ -30,19 +29,20 @@ class RnnFiller {
 public:
   RnnFiller(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind)
       : rnn(std::get<Boxed<RnnDesc>>(desc.op)), quantization(desc.attr.rnn), argument(argument), tensor(tensor) {
-    bool isStack = rnn.weightsLayer.dims[0] > 1 || rnn.direction == RnnDirection::BidirectionalSum;
     isInteger = rnn::isQuantized(rnn);
-    isDesigned = kind == FillKind::Designed || (isInteger && isStack);
+    isDesigned = kind == FillKind::Designed && !isInteger;
+    isSpecial = kind == FillKind::Special && (argument == arg::src || argument == arg::src1 || argument == arg::src2) && !isInteger;
   }
 
   double valueAt(int64_t position, uint64_t bits) const {
-    if (argument == arg::seqLengths)
-      return static_cast<double>(bits % static_cast<uint64_t>(std::max<int64_t>(rnn.srcLayer.dims[0], 0) + 1));
+    if (argument == arg::seqLengths) // the first is whole: a batch of empty sequences has nothing to compute
+      return static_cast<double>(position == 0 ? rnn.srcLayer.dims[0]
+                                               : static_cast<int64_t>(bits % static_cast<uint64_t>(rnn.srcLayer.dims[0] + 1)));
     if (argument == arg::attention)
       return isDesigned ? static_cast<double>(bits % 4) / 4 : static_cast<double>(bits >> 40) * 0x1p-24;
     if (isInteger)
-      return isDesigned ? designedInteger(position, bits) : denseInteger(position, bits);
-    return isDesigned ? designedFloat(bits) : denseFloat(bits);
+      return isFloating(tensor.dataType) ? awayFromZero(bits) / 2 : integer(bits);
+    return isDesigned ? designedFloat(position, bits) : isSpecial ? specialFloat(position, bits) : denseFloat(bits);
   }
 
 private:
@@ -50,83 +50,77 @@ private:
   /// Over many steps c may reach 20; where |P_f c| > 1, c opens the gate that keeps it, and any rounding grows from step to step.
   bool isPeepholeOfMany() const { return argument == arg::weights2 && rnn.srcLayer.dims[0] >= 100; }
 
+  /// Of either sign, from 0.5 to 1.5.
+  static double awayFromZero(uint64_t bits) { return (bits & 1 ? -1 : 1) * (0.5 + static_cast<double>(bits >> 40) * 0x1p-24); }
+
   double denseFloat(uint64_t bits) const {
     if (isMatrix()) // of L, D, I, …: a sum of I products has a deviation of 0.8 times theirs
-      return bell(bits) * 0.4 / std::sqrt(static_cast<double>(std::max<int64_t>(tensor.dims[2], 1)));
+      return awayFromZero(bits) * 0.8 / std::sqrt(static_cast<double>(std::max<int64_t>(tensor.dims[2], 1)));
     if (isPeepholeOfMany())
-      return bell(bits) * 0.02;
+      return awayFromZero(bits) * 0.04;
     bool isSmall = argument == arg::bias || argument == arg::weights2 || argument == arg::src1;
-    return bell(bits) * (isSmall ? 0.25 : 0.5);
+    return awayFromZero(bits) * (isSmall ? 0.5 : 1);
   }
 
-  /// About two weights of a column are not 0.
-  bool isPresent(uint64_t bits) const { return mix(bits) % static_cast<uint64_t>(std::max<int64_t>(tensor.dims[2], 2)) < 2; }
+  /// One sequence in three is special, in one element of eight.
+  double specialFloat(int64_t position, uint64_t bits) const {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const int64_t sequence = position / tensor.dims[tensor.ndims - 1] % rnn.srcLayer.dims[1];
+    const uint64_t kind = mix(static_cast<uint64_t>(sequence) + 77) % 15;
+    if (kind == 4)
+      return denormalOf(tensor.dataType, bits) * (bits & 64 ? -1 : 1);
+    if (bits >> 8 & 7)
+      return denseFloat(bits);
+    switch (kind) {
+    case 0:
+      return std::numeric_limits<double>::quiet_NaN();
+    case 1:
+      return infinity;
+    case 2:
+      return -infinity;
+    case 3:
+      return denseFloat(bits) * 1000;
+    default:
+      return denseFloat(bits);
+    }
+  }
 
-  double designedFloat(uint64_t bits) const {
+  /// About two weights of a column, and some column of each gate for each input, are not 0.
+  double designedWeight(int64_t position, uint64_t bits) const {
+    const bool isOfGates = tensor.ndims == 5;
+    const int64_t inputs = tensor.dims[2], columns = tensor.dims[tensor.ndims - 1], gates = isOfGates ? tensor.dims[3] : 1;
+    const int64_t column = position % columns, gate = position / columns % gates, input = position / columns / gates % inputs;
+    const int64_t groups = std::max<int64_t>(std::min((inputs + 1) / 2, columns), 1), terms = inputs / groups;
+    if (input % groups != (column + gate) % groups)
+      return 0;
+    return std::ldexp(static_cast<double>(2 + bits % 2), -3 - static_cast<int>(std::log2(std::max<double>(static_cast<double>(terms) / 2, 1))));
+  }
+
+  double designedFloat(int64_t position, uint64_t bits) const {
     if (isMatrix())
-      return isPresent(bits) ? 0.125 * static_cast<double>(1 + bits % 2) : 0;
+      return designedWeight(position, bits);
     if (argument == arg::bias || argument == arg::weights2)
-      return static_cast<double>(bits % 4) / (isPeepholeOfMany() ? 128 : 8);
+      return static_cast<double>(1 + bits % 4) / (isPeepholeOfMany() ? 128 : 8);
     return static_cast<double>(1 + bits % 4) / 4;
   }
 
-  /// What an integer between two products is multiplied by: r h by U_o, the last gate, and h by a projection.
-  bool isBehindRounding(int64_t position) const {
-    if (argument != arg::weights1 || !rnn::isGru(rnn) || rnn::isLinearBeforeReset(rnn))
-      return argument == arg::weights3;
-    return position / tensor.dims[4] % tensor.dims[3] == 2;
-  }
-
-  double denseInteger(int64_t position, uint64_t bits) const {
-    if (isFloating(tensor.dataType))
-      return bell(bits) * 0.25;
-    double value = static_cast<double>(bits % 255);
-    if (tensor.dataType == DataType::U8)
-      return value;
-    if (!isBehindRounding(position))
-      return value - 127;
-    double scale = scaleAt(argument == arg::weights3 ? quantization.projectionScales : quantization.weightsScales, position);
-    return std::trunc((value / 127 - 1) * std::clamp(scale / 4, 1.0, 127.0));
-  }
-
-  /// The number of the scale of an element of weights, peepholes or bias: gate and channel, which are the last two dims.
-  double scaleAt(const std::vector<float> &scales, int64_t position) const {
-    if (scales.empty())
-      return 1;
-    return std::fabs(static_cast<double>(scales[static_cast<size_t>(position) % scales.size()]));
-  }
-  /// How large weights of this scale are, so that a step of a sum is 40 or more.
-  double weightOf(double scale) const {
-    return std::clamp(std::ceil(40 * scale * std::fabs(static_cast<double>(quantization.dataScale))), 1.0, 127.0);
-  }
-
-  double designedInteger(int64_t position, uint64_t bits) const {
-    double sign = bits & 1024 ? -1 : 1;
-    if (argument == arg::weights3)
-      return isPresent(bits) ? sign * std::clamp(std::round(scaleAt(quantization.projectionScales, position)), 1.0, 127.0) : 0;
-    if (isMatrix())
-      return isPresent(bits) ? sign * weightOf(scaleAt(quantization.weightsScales, position)) : 0;
-    if (argument == arg::bias || argument == arg::weights2)
-      return sign * stepAt(position) * (argument == arg::bias ? 0.5 : static_cast<double>(bits % 2));
-    double small = static_cast<double>(static_cast<int64_t>(bits >> 32) % 5 - 2);
-    if (isFloating(tensor.dataType)) // the cell, or a state as a number
-      return argument == arg::src1 ? std::clamp(small, -1.0, 1.0) : small;
-    return std::round(static_cast<double>(quantization.dataShift)) + small;
-  }
-
-  /// The step of the sums of a gate and channel of a bias or a peephole, whose gates are not those of the weights.
-  double stepAt(int64_t position) const {
-    int64_t channels = tensor.dims[3], gate = position / channels % tensor.dims[2], last = rnn::gatesOf(rnn.cell) - 1;
-    gate = argument == arg::weights2 && gate == 2 ? 3 : std::min(gate, last);
-    double scale = scaleAt(quantization.weightsScales, gate * channels + position % channels);
-    return weightOf(scale) / (scale * std::fabs(static_cast<double>(quantization.dataScale)));
+  /// One of eight is an end of its type. What stands for 0 is the data's shift, and 0 of weights.
+  double integer(uint64_t bits) const {
+    const bool isUnsigned = tensor.dataType == DataType::U8;
+    const double zero = isMatrix() ? 0 : std::round(static_cast<double>(quantization.dataShift));
+    const double low = isUnsigned ? 0 : -128, high = isUnsigned ? 255 : 127;
+    if (bits >> 8 & 7) {
+      const double value = zero + (bits & 1 ? -1 : 1) * std::round(40 + 87 * static_cast<double>(bits >> 40) * 0x1p-24);
+      return value < low || value > high ? 2 * zero - value : value;
+    }
+    return bits & 1 && zero - low >= 40 ? low : high;
   }
 
   const RnnDesc &rnn;
   const RnnQuantization &quantization;
   int32_t argument;
   const TensorDesc &tensor;
-  bool isInteger, isDesigned;
+  bool isInteger, isDesigned, isSpecial;
 };
 
 /// Behind packed s8 weights, as a reorder writes them: the sums over the input channels, f32, dense over the other, padded dims.

@@ -64,6 +64,8 @@ private:
     s.dhc = drawChannels(random, most);
     s.dic = hasProjection() ? drawChannels(random, most) : s.dhc;
     s.sic = isGru() ? s.dhc : s.steps == 1 && cell.family != LayoutFamily::Runtime && random.oneIn(2) ? drawChannels(random, most) : s.dic;
+    if (isInteger() && s.steps * s.batch * s.dic < 8) // fewer bytes may be right by chance
+      s.batch = 7;
     bool isConcatenated = s.layers > 1 && random.oneIn(3);
     op.flags = isConcatenated ? RnnStackConcatenated : 0;
     s.slc = s.layers == 1 ? drawChannels(random, most) : isConcatenated ? s.directions * s.dic : s.dic;
@@ -110,8 +112,7 @@ private:
       op.weightsPeephole = tensor({s.layers, s.directions, 3, s.dhc}, drawWide());
     if (hasProjection())
       op.weightsProjection = tensor({s.layers, s.directions, s.dhc, s.dic}, weight);
-    bool isStackOfBytes = isInteger() && (s.layers > 1 || cell.direction == RnnDirection::BidirectionalSum);
-    if (cell.options & HasBias || isStackOfBytes) // without a bias a gate may be half open, and a state half way between two bytes
+    if (cell.options & HasBias)
       op.bias = tensor({s.layers, s.directions, s.biasGates, s.dhc}, drawWide());
     op.dstLayer = tensor({s.steps, s.batch, s.dlc(op)}, isInteger() && random.oneIn(2) ? DataType::F32 : cell.type);
     if (cell.options & HasDstIter) {
@@ -137,11 +138,9 @@ private:
   }
 
   void drawData(Case &drawn) {
-    const bool mayBeHalfOpen = isInteger() && !(cell.options & HasBias); // a gate, which designed bytes with a bias never are
-    drawn.data.fill = random.oneIn(3) && !mayBeHalfOpen ? FillKind::Designed : FillKind::Dense;
+    drawn.data.fill = random.pick({FillKind::Dense, FillKind::Dense, FillKind::Designed, FillKind::Special});
     drawn.data.seed = random.bits() % 1000000;
     drawn.data.misalignment = random.oneIn(3) ? random.between(1, 15) : 0;
-    isDesigned = drawn.data.fill == FillKind::Designed || s.layers > 1 || cell.direction == RnnDirection::BidirectionalSum;
   }
 
   void drawAttributes(Case &) {
@@ -154,14 +153,13 @@ private:
     RnnQuantization &q = attr.rnn;
     q.dataScale = random.pick({64.0f, 100.0f, 127.0f});
     q.dataShift = cell.type == DataType::S8 ? 0.0f : random.pick({0.0f, 100.0f, 128.0f});
-    // Dense: gates come out between -2 and 2. Designed: a step of a sum is 40 or more (Rnn/TestData.cpp).
-    double inputs = static_cast<double>(s.slc + s.sic);
-    float weightScale = static_cast<float>((isDesigned ? 1.0 : 3600 * std::sqrt(inputs)) / static_cast<double>(q.dataScale));
+    // Gates come out between -2 and 2, a projection within the type (Rnn/TestData.cpp).
+    float weightScale = static_cast<float>(6000 * std::sqrt(static_cast<double>(s.slc + s.sic)) / static_cast<double>(q.dataScale));
     q.weightsMask = random.oneIn(2) ? 24 : 0;
     drawScales(q.weightsScales, q.weightsMask ? s.gates * s.dhc : 1, weightScale, {0.5f, 1.0f, 1.5f});
     if (!hasProjection())
       return;
-    float projectionScale = isDesigned ? 32.0f : static_cast<float>(73 * std::sqrt(static_cast<double>(s.dhc)));
+    float projectionScale = static_cast<float>(73 * std::sqrt(static_cast<double>(s.dhc)));
     q.projectionMask = random.oneIn(2) ? 8 : 0;
     drawScales(q.projectionScales, q.projectionMask ? s.dic : 1, projectionScale, {1.0f, 2.0f});
   }
@@ -209,7 +207,6 @@ private:
   Shape s;
   RnnDesc op;
   Attributes attr;
-  bool isDesigned = false;
 };
 
 } // namespace

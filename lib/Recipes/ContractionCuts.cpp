@@ -47,7 +47,7 @@ void Emitter::copyRhs(unsigned product) {
   Value source = kernel.arguments.lookup(chain.products[product].rhs.base);
   forRange(cut.begin, cut.end, [&](Value k) {
     for (size_t sum = 0; sum < chain.products[product].sums.size(); ++sum)
-      for (int64_t v = 0; v < plan.columnVectors && lanesOf(v).count; ++v)
+      for (int64_t v = 0; v < plan.columnVectors && tile.vectors[v].count; ++v)
         create<vector::StoreOp>(loadRhs(product, source, k, sum, v), copy, ValueRange{copyAt(product, k, sum, v)});
   });
   cut.copy = copy;

@@ -93,13 +93,50 @@ Value Emitter::columnMask(Value first, int64_t perColumn) {
   return create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, end);
 }
 
+/// Whether the last of masked tiles has none of a vector's columns.
+bool Emitter::mayMiss(int64_t vector) const {
+  return tile.isMasked && (plan.tiles - 1) * plan.width() + vector * plan.lanes >= chain.columns;
+}
+
 Emitter::Lanes Emitter::lanesOf(int64_t vector) {
   Lanes lanes{tile.first, vector * plan.lanes, {}, plan.lanes};
   if (tile.isMasked)
-    lanes.mask = tile.masks[vector];
+    lanes.mask = columnMask(linear(lanes.offset, {{tile.first, 1}}), 1);
   else
-    lanes.count = std::clamp<int64_t>(tile.count - vector * plan.lanes, 0, plan.lanes);
+    lanes.count = std::clamp<int64_t>(tile.count - lanes.offset, 0, plan.lanes);
   return lanes;
+}
+
+/// Where the vectors of a tile are. One without columns reads the first of the tile in rhs, and is at the last whole vector elsewhere.
+void Emitter::placeVectors(Value at) {
+  SmallVector<Lanes, 4> ofRhs;
+  Values exist;
+  for (int64_t v = 0; v < plan.columnVectors; ++v) {
+    Lanes lanes = lanesOf(v), read = lanes;
+    Value exists;
+    if (mayMiss(v)) {
+      Value column = linear(lanes.offset, {{tile.first, 1}});
+      exists = create<arith::CmpIOp>(arith::CmpIPredicate::slt, column, index(chain.columns));
+      read = {create<arith::SelectOp>(exists, column, tile.first), 0, create<arith::SelectOp>(exists, lanes.mask, ofRhs[0].mask),
+              plan.lanes};
+      lanes = {create<arith::SelectOp>(exists, column, index(chain.columns - plan.lanes)), 0, lanes.mask, plan.lanes};
+    }
+    exist.push_back(exists);
+    ofRhs.push_back(read);
+    tile.vectors.push_back(lanes);
+  }
+  for (auto [n, product] : llvm::enumerate(chain.products)) {
+    Value base = tileAddress(n, at, tile.first);
+    auto &places = tile.rhs.emplace_back();
+    for (int64_t v = 0; v < plan.columnVectors; ++v) {
+      Place place{base, ofRhs[v].count ? product.rhsAt(v * plan.lanes) : 0, ofRhs[v]};
+      if (exist[v]) {
+        place.base = create<arith::SelectOp>(exist[v], linear(place.offset, {{base, 1}}), base);
+        place.offset = 0;
+      }
+      places.push_back(place);
+    }
+  }
 }
 
 void Emitter::emitTile(Value at, Value chunk, bool isLast) {
@@ -107,10 +144,7 @@ void Emitter::emitTile(Value at, Value chunk, bool isLast) {
   tile.first = isLast ? index((plan.tiles - 1) * plan.width()) : linear(0, {{at, plan.width()}});
   tile.count = isLast ? chain.columns - (plan.tiles - 1) * plan.width() : plan.width();
   tile.isMasked = plan.tail == Tail::Masked;
-  for (int64_t v = 0; v < plan.columnVectors && tile.isMasked; ++v)
-    tile.masks.push_back(columnMask(linear(v * plan.lanes, {{tile.first, 1}}), 1));
-  for (unsigned product = 0; product < chain.products.size(); ++product)
-    tile.rhsBases.push_back(tileAddress(product, at, tile.first));
+  placeVectors(at);
   if (plan.shiftsApart)
     emitShift();
   if (plan.matrices)
@@ -190,7 +224,7 @@ void Emitter::emitBlock(Value row, int64_t rows) {
     return storeSums(row, sums);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t v = 0; v < plan.columnVectors; ++v)
-      emitPoint({row, i}, lanesOf(v), [&](unsigned accumulator) { return sums[sumIndex(i, accumulator, v)]; }, {});
+      emitPoint({row, i}, tile.vectors[v], [&](unsigned accumulator) { return sums[sumIndex(i, accumulator, v)]; }, {});
 }
 
 Emitter::Values Emitter::startSums(Value row, int64_t rows) {
@@ -203,7 +237,7 @@ Emitter::Values Emitter::startSums(Value row, int64_t rows) {
         if (isShared && i)
           sum = sums[sumIndex(0, n, v)];
         else
-          sum = startOf(accumulator, {row, i}, lanesOf(v));
+          sum = startOf(accumulator, {row, i}, tile.vectors[v]);
       }
   }
   if (plan.shiftsApart)

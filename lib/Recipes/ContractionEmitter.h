@@ -28,22 +28,28 @@ public:
   mlir::func::FuncOp emit();
 
 private:
-  /// The columns of one vector: all of its lanes, those of a mask, or the first few.
+  /// The columns of one vector: all of its lanes, those of a mask, or the first few. Where a mask leaves none, a vector is placed on
+  /// columns that exist: an access without an active lane takes hundreds of cycles where it meets a page that is not there.
   struct Lanes {
     Value first;    ///< a column
     int64_t offset; ///< of lane 0 from there: a constant, so that vectors side by side share an address
     Value mask;     ///< null: no mask
     int64_t count;
   };
+  /// Where a vector of rhs is read: a value, and a number so that vectors side by side share the value.
+  struct Place {
+    Value base;
+    int64_t offset;
+    Lanes lanes;
+  };
   /// The tile that is being written.
   struct Tile {
     Value first;       ///< column
     int64_t count = 0; ///< of the columns that exist; with masks, the tile's width
     bool isMasked = false;
-    Values masks;                            ///< by vector of columns
-    Values rhsBases;                         ///< by product: the address of the tile's first column
-    Values shift;                            ///< by sum of a row: what shifted dots add to it, if that is summed apart
-    llvm::SmallVector<Values, 4> rhsVectors; ///< for matrices: by product and vector of columns, its address
+    llvm::SmallVector<Lanes, 4> vectors;                ///< of columns
+    llvm::SmallVector<llvm::SmallVector<Place>, 4> rhs; ///< by product and vector of columns
+    Values shift;                                       ///< by sum of a row: what shifted dots add to it, if that is summed apart
   };
   /// A row of the tile: a value and a number.
   struct Row {
@@ -83,6 +89,8 @@ private:
   Values startSums(Value row, int64_t rows);
   Value startOf(const Accumulator &accumulator, const Row &row, const Lanes &lanes);
   void subtractShift(mlir::ArrayRef<Value> shift, Values &sums);
+  void placeVectors(Value tile);
+  bool mayMiss(int64_t vector) const;
   Lanes lanesOf(int64_t vector);
   Value columnMask(Value first, int64_t perColumn);
   unsigned sumIndex(int64_t row, unsigned accumulator, int64_t vector) const {

@@ -25,18 +25,22 @@ static Value knownAt(ArrayRef<std::pair<TileAccess, Value>> known, const TileAcc
 }
 
 void Emitter::emitScratchRows(Value begin, Value end) {
-  if (tile.isMasked) { // masks come from the column, so that one loop serves all vectors
-    return forCount(0, plan.columnVectors, [&](Value vector) {
+  if (tile.isMasked) { // masks come from the column, so that one loop serves all vectors that have one
+    auto emitVector = [&](Value vector) {
       Value first = linear(0, {{tile.first, 1}, {vector, plan.lanes}});
       emitScratchVector(vector, {first, 0, columnMask(first, 1), plan.lanes}, begin, end);
-    });
+    };
+    if (!mayMiss(plan.columnVectors - 1))
+      return forCount(0, plan.columnVectors, emitVector);
+    Value left = create<arith::DivUIOp>(linear(chain.columns + plan.lanes - 1, {{tile.first, -1}}), index(plan.lanes));
+    return forRange(index(0), smaller(left, index(plan.columnVectors)), emitVector);
   }
   int64_t whole = tile.count / plan.lanes;
   forCount(0, whole, [&](Value vector) {
     emitScratchVector(vector, {linear(0, {{tile.first, 1}, {vector, plan.lanes}}), 0, {}, plan.lanes}, begin, end);
   });
   if (tile.count % plan.lanes)
-    emitScratchVector(index(whole), lanesOf(whole), begin, end);
+    emitScratchVector(index(whole), tile.vectors[whole], begin, end);
 }
 
 /// One vector of columns in all rows of a chunk.

@@ -71,17 +71,6 @@ void Emitter::emitMatrixChunk(Value chunk) {
   Value end = smaller(linear(plan.chunkRows, {{begin, 1}}), openRows ? openRows : index(chain.rows));
   Value lastRow = difference(end, matrixHeight);
   chunkRow = smaller(begin, lastRow);
-  for (auto [n, product] : llvm::enumerate(chain.products)) {
-    Values &vectors = tile.rhsVectors.emplace_back();
-    for (int64_t v = 0; v < plan.columnVectors; ++v) { // one that does not exist is the first again
-      Value at = linear(product.rhsAt(v * plan.lanes), {{tile.rhsBases[n], 1}}), column = linear(v * plan.lanes, {{tile.first, 1}});
-      if (v && plan.readsPastEnd(product)) {
-        Value exists = create<arith::CmpIOp>(arith::CmpIPredicate::slt, column, index(product.readable));
-        at = create<arith::SelectOp>(exists, at, vectors[0]);
-      }
-      vectors.push_back(at);
-    }
-  }
   for (const Plan::Step &step : plan.steps())
     copyLeftSteps(step, end);
   int64_t height = plan.matrices->height;
@@ -138,7 +127,8 @@ void Emitter::copyLeftSteps(const Plan::Step &step, Value end) {
       int64_t wide = plan.lanes * product.packed, to = 0;
       for (const Product::Sum &sum : product.sums)
         for (int64_t v = 0; v < plan.columnVectors; ++v, to += matrices::rows * wide) {
-          Value at = linear(sum.offset + done * rhsStep(product), {{tile.rhsVectors[n][v], 1}, {k, rhsStep(product)}});
+          const Place &place = tile.rhs[n][v];
+          Value at = linear(sum.offset + place.offset + done * rhsStep(product), {{place.base, 1}, {k, rhsStep(product)}});
           Value loaded = keepTaken(b, product, loadVector(source, at, wide, Value(), wide), plan.lanes);
           create<vector::StoreOp>(loaded, rhsCopies[n], ValueRange{linear(to, {{k, wide}})});
         }
@@ -182,10 +172,11 @@ void Emitter::emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, V
         if (!std::exchange(isLhsLoaded, true))
           loadLhsMatrices(step[0], block, k);
         int64_t copied = (static_cast<int64_t>(number) * plan.columnVectors + v) * matrices::rows * plan.lanes * product.packed;
+        const Place &place = tile.rhs[n][v];
         if (k)
           matrices::load(b, loc, next,
                          {kernel.arguments.lookup(product.rhs.base),
-                          linear(sum.offset, {{tile.rhsVectors[n][v], 1}, {k, matrices::rows * rhsStep(product)}})},
+                          linear(sum.offset + place.offset, {{place.base, 1}, {k, matrices::rows * rhsStep(product)}})},
                          index(rhsStep(product) * bytesOf(product.rhs.element())));
         else
           matrices::load(b, loc, next, {rhsCopies[n], index(copied)}, index(matrices::rowBytes));

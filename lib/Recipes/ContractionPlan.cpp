@@ -241,7 +241,7 @@ void Planner::chooseTail() {
         look(access.element());
   };
   for (const Product &product : chain.products)
-    if (plan.readsPastEnd(product))
+    if (plan.masksRhs(product))
       look(product.rhs.element());
   for (const Accumulator &accumulator : chain.accumulators) {
     lookAt(accumulator.at);
@@ -278,15 +278,15 @@ void Planner::groupProducts() {
       plan.loops.push_back({step});
 }
 
-/// Tiles of at most so many vectors for each accumulator; rather narrower ones than such that read past the end of a factor, if their sums
-/// do not wait for each other, or such that leave registers for a single row.
+/// Tiles of at most so many vectors for each accumulator; rather narrower ones than such that a factor does not fill, if their sums do not
+/// wait for each other, or such that leave registers for a single row.
 bool Planner::chooseTiles(int64_t most) {
   int64_t vectors = ceilDiv(chain.columns, plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
   auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || mostRows() > 1; };
-  auto areMasked = [&] { return llvm::any_of(chain.products, [&](const Product &product) { return plan.readsPastEnd(product); }); };
+  auto areFilled = [&] { return llvm::none_of(chain.products, [&](const Product &product) { return plan.readsPastEnd(product); }); };
   const int64_t least = ceilDiv(strategy.leastSums / 2, static_cast<int64_t>(chain.accumulators.size()));
-  for (int64_t next = even; next >= least; --next) // a load that is masked is no operand of a multiplication
-    if (chooseTile(next) && isBalanced() && !areMasked())
+  for (int64_t next = even; next >= least; --next)
+    if (chooseTile(next) && isBalanced() && areFilled())
       return true;
   bool found = chooseTile(even) && isBalanced();
   for (int64_t next = most; next >= 1 && !found; --next)

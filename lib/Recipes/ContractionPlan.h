@@ -73,6 +73,8 @@ struct Plan {
     return static_cast<int64_t>(product.sums.size()) * width() * product.packed;
   }
   bool readsPastEnd(const Product &product) const { return product.readable < tiles * width(); }
+  /// Some vector of rhs ends behind the factor's columns.
+  bool masksRhs(const Product &product) const { return !product.apart && readsPastEnd(product) && product.readable % lanes; }
   double bytesOfTile() const; ///< of all factors rhs
   double nsPerIteration() const;
   std::string text() const; ///< one line

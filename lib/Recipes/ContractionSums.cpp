@@ -125,7 +125,7 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
   for (auto [n, number] : llvm::enumerate(step)) {
     const Product &product = chain.products[number];
     for (auto [which, sum] : llvm::enumerate(product.sums))
-      for (int64_t v = 0; v < plan.columnVectors && lanesOf(v).count; ++v) {
+      for (int64_t v = 0; v < plan.columnVectors && tile.vectors[v].count; ++v) {
         Value loaded = cut.copy ? loadCopy(number, k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
         take({number, sum.accumulator, static_cast<unsigned>(v), prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
       }
@@ -178,15 +178,16 @@ Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, 
 /// A vector of columns of one of the product's sums.
 Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector) {
   const Product &product = chain.products[number];
-  SmallVector<Term> terms{{tile.rhsBases[number], 1}};
+  const Place &place = tile.rhs[number][vector];
+  SmallVector<Term> terms{{place.base, 1}};
   for (auto [step, loop] : llvm::zip_equal(k, product.reduced))
     terms.push_back({step, loop.rhs});
-  Value at = linear(product.sums[sum].offset + product.rhsAt(vector * plan.lanes), terms);
-  Lanes lanes = lanesOf(vector);
+  Value at = linear(product.sums[sum].offset + place.offset, terms);
+  const Lanes &lanes = place.lanes;
   int64_t wide = plan.lanes * product.packed;
   if (product.apart)
     return loadApart(product, buffer, at, lanes);
-  if (!plan.readsPastEnd(product))
+  if (!plan.masksRhs(product))
     return loadVector(buffer, at, wide, Value(), wide);
   Value mask = lanes.mask && product.packed > 1 ? columnMask(linear(lanes.offset, {{lanes.first, 1}}), product.packed) : lanes.mask;
   return loadVector(buffer, at, wide, mask, lanes.count * product.packed);

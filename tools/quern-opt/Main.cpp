@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"
+#include "EmptyAccesses.h"
 #include "Replay.h"
 #include "Sizes.h"
 #include "Targets/Cpu/Pipeline.h"
@@ -48,6 +49,8 @@ struct Options {
   cl::opt<bool> codegen{"codegen", cl::desc("Print assembly"), cl::cat(category)};
   cl::opt<bool> run{"run", cl::desc("Run the kernel on data made from --seed and print a digest of what it changed"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("Schedule, run, and compare with the naive loops on the same data"), cl::cat(category)};
+  cl::opt<bool> allowEmpty{"allow-empty", cl::desc("Let --check pass where a masked access without an active lane lies behind a buffer"),
+                           cl::cat(category)};
   cl::opt<bool> time{"time", cl::desc("Time compiling and running, on one thread, beside a measured peak"), cl::cat(category)};
   cl::opt<std::string> peak{"peak", cl::desc("What --time takes for the peak: f32, f64, bf16 or int8 multiply-adds"), cl::init("f32"),
                             cl::cat(category)};
@@ -154,11 +157,16 @@ private:
       return failure();
     if (naive)
       copy = std::move(closed);
-    if (failed(schedule(*copy, naive)) || failed(lower(*copy)))
+    if (failed(schedule(*copy, naive)))
+      return failure();
+    if (options.check && !options.allowEmpty)
+      quern::trapEmptyAccesses(*copy);
+    if (failed(lower(*copy)))
       return failure();
     return quern::replay(*copy, options.target, options.seed, *sizes);
   }
   LogicalResult check(ModuleOp module) {
+    quern::explainTraps("quern-opt");
     auto scheduled = results(module, false);
     auto naive = results(module, true);
     if (failed(scheduled) || failed(naive))

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AmxEmulator.h"
+#include "EmptyAccesses.h"
 #include "RandomContraction.h"
 #include "Crash.h"
 #include "ScheduledKernel.h"
@@ -74,7 +75,7 @@ protected:
     for (const std::string &text : {problem.text, problem.openText}) {
       if (text.empty())
         continue;
-      ScheduledKernel kernel = compiler.compile(text, target, recipe);
+      ScheduledKernel kernel = compiler.compile(text, target, recipe, /*trapsEmpty=*/true);
       ASSERT_TRUE(kernel.code);
       if (kernel.plan.find(words) == std::string::npos)
         continue;
@@ -109,7 +110,9 @@ TEST_F(Contractions, RecipeEqualsNaiveLoops) {
   for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
     draw(own);
     SCOPED_TRACE(about());
-    const RunningCase running(about());
+    const std::string origin = about();
+    const RunningCase running(origin);
+    explainTraps(origin.c_str());
     std::mt19937_64 random(seed);
     for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16}) {
       Target target;
@@ -140,7 +143,9 @@ TEST_F(Contractions, MatricesEqualNaiveLoops) {
     if (!mayTake || (isEmulated && std::any_of(problem.arguments.begin(), problem.arguments.end(), hasHalf)))
       continue; // AVX-512 FP16, which comes before AMX, has conversions of its own
     SCOPED_TRACE(about());
-    const RunningCase running(about());
+    const std::string origin = about();
+    const RunningCase running(origin);
+    explainTraps(origin.c_str());
     std::mt19937_64 random(seed);
     Target target;
     target.isa = CpuIsa::Avx512Amx;

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "ScheduledKernel.h"
 
+#include "EmptyAccesses.h"
 #include "Transforms/Transforms.h"
 #include "quern/kernel_abi.h"
 
@@ -32,7 +33,7 @@ static mlir::DialectRegistry registry() {
 KernelCompiler::KernelCompiler()
     : context(registry(), mlir::MLIRContext::Threading::DISABLED), lowering((context.loadAllAvailableDialects(), context)) {}
 
-ScheduledKernel KernelCompiler::compile(const std::string &text, const Target &target, const Recipe &recipe) {
+ScheduledKernel KernelCompiler::compile(const std::string &text, const Target &target, const Recipe &recipe, bool trapsEmpty) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
   EXPECT_TRUE(module) << "the problem does not parse";
   if (!module)
@@ -45,6 +46,8 @@ ScheduledKernel KernelCompiler::compile(const std::string &text, const Target &t
     return {};
   problem.erase();
   EXPECT_TRUE(succeeded(mlir::verify(*module)));
+  if (trapsEmpty)
+    trapEmptyAccesses(*module);
   return build(*module, target);
 }
 

@@ -40,8 +40,9 @@ public:
   KernelCompiler();
   /// Writes kernels for the problem and keeps it; fails with a reason.
   using Recipe = std::function<mlir::LogicalResult(mlir::func::FuncOp problem, std::string &whyNot)>;
-  /// Fails the current test where something does.
-  ScheduledKernel compile(const std::string &text, const Target &target, const Recipe &recipe);
+  /// Fails the current test where something does. With `trapsEmpty` the kernel stops the process with SIGTRAP where a masked access without
+  /// an active lane reaches outside of its buffer.
+  ScheduledKernel compile(const std::string &text, const Target &target, const Recipe &recipe, bool trapsEmpty = false);
   /// Scalar loops by upstream, with f32 widened to f64 on demand.
   ScheduledKernel compileNaively(const std::string &text, const Target &target, bool widen);
 

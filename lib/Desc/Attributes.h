@@ -75,6 +75,9 @@ struct RnnQuantization {
         visit("projection_scales", self.projectionScales);
   }
   bool operator==(const RnnQuantization &other) const;
+  /// Whether it changes nothing: the scales that are given are 1, whatever their mask, and the shift is 0 of either sign. Every primitive
+  /// takes that, as what was not set.
+  bool isIdentity() const;
 };
 
 /// What oneDNN has and no primitive here computes: kept for its getters. Attributes::validate() refuses all of it, so none of it is ever

@@ -69,7 +69,7 @@ Result<void> checkQuantization(const Quantization &quantization, const BinaryDes
 } // namespace
 
 Result<void> binary::checkAttributes(const BinaryDesc &binary, Attributes &attr) {
-  if (!(attr.rnn == RnnQuantization()))
+  if (!attr.rnn.isIdentity())
     return unimplemented("a binary does not take RNN quantization parameters (binary C24)");
   if (Result<void> ok = checkPostOps(attr.postOps, binary.dst, postOpRules); !ok)
     return ok;

@@ -179,10 +179,10 @@ Result<void> checkAttributes(const ConcatDesc &concat, const Attributes &attr) {
   for (const auto &[argument, params] : attr.scales)
     if (Result<void> ok = checkScales(concat, argument, params); !ok)
       return ok;
-  const char *found = !attr.zeroPoints.empty()        ? "zero points"
-                      : !attr.postOps.empty()         ? "post-ops"
-                      : attr.rnn == RnnQuantization() ? nullptr
-                                                      : "RNN quantization parameters";
+  const char *found = !attr.zeroPoints.empty() ? "zero points"
+                      : !attr.postOps.empty()  ? "post-ops"
+                      : attr.rnn.isIdentity()  ? nullptr
+                                               : "RNN quantization parameters";
   if (found)
     return unimplemented("a concat takes no attribute ", found, " (concat C18)");
   return {};

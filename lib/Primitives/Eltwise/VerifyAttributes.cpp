@@ -62,7 +62,7 @@ Result<void> checkQuantization(const Quantization &quantization, const std::vect
 } // namespace
 
 Result<void> eltwise::checkAttributes(const EltwiseDesc &eltwise, Attributes &attr) {
-  if (!(attr.rnn == RnnQuantization()))
+  if (!attr.rnn.isIdentity())
     return unimplemented("eltwise does not take RNN quantization parameters (eltwise C26)");
   if (!isForward(eltwise.prop))
     return checkNone(attr);

@@ -102,11 +102,11 @@ Result<void> checkLayouts(const GemmDesc &gemm) {
 
 /// C8.
 Result<void> checkAttributes(const Attributes &attr) {
-  const char *what = !attr.scales.empty()               ? "scales"
-                     : !attr.zeroPoints.empty()         ? "zero points"
-                     : !attr.postOps.empty()            ? "post-ops"
-                     : !(attr.rnn == RnnQuantization()) ? "RNN quantization parameters"
-                                                        : nullptr;
+  const char *what = !attr.scales.empty()       ? "scales"
+                     : !attr.zeroPoints.empty() ? "zero points"
+                     : !attr.postOps.empty()    ? "post-ops"
+                     : !attr.rnn.isIdentity()   ? "RNN quantization parameters"
+                                                : nullptr;
   return what ? Result<void>(unimplemented("gemm is not implemented with ", what, " (gemm C8)")) : Result<void>();
 }
 

@@ -38,7 +38,7 @@ static bool isForRnnWeights(const ReorderDesc &reorder) {
 }
 
 RnnRole rnnRoleOf(const ReorderDesc &reorder, const Attributes &attr) {
-  if (attr.rnn == RnnQuantization())
+  if (attr.rnn.isIdentity())
     return RnnRole::None;
   return isForRnnWeights(reorder) ? RnnRole::Weights : RnnRole::Data;
 }

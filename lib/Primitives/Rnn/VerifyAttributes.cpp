@@ -23,10 +23,11 @@ Result<void> checkSupported(const RnnDesc &rnn, const Attributes &attr) {
       return unimplemented("rnn takes no ", what, "; argument ", nameOfArgument(all->begin()->first), " has some (rnn C42)");
   if (!attr.postOps.empty())
     return unimplemented("rnn takes no post-ops; ", attr.postOps.size(), " are given (rnn C42)");
-  if (!isQuantized(rnn) && !(attr.rnn == RnnQuantization()))
+  if (!isQuantized(rnn) && !attr.rnn.isIdentity())
     return unimplemented("rnn quantization is for src_layer of type u8 or s8; it is ", nameOf(rnn.srcLayer.dataType), " (rnn C43)");
-  bool hasProjectionScales = !attr.rnn.projectionScales.empty() || attr.rnn.projectionMask != 0;
-  if (hasProjectionScales && rnn.weightsProjection.isZero())
+  RnnQuantization ofProjection;
+  ofProjection.projectionMask = attr.rnn.projectionMask, ofProjection.projectionScales = attr.rnn.projectionScales;
+  if (!ofProjection.isIdentity() && rnn.weightsProjection.isZero())
     return unimplemented("scales of weights_projection are given, which is absent (rnn C43)");
   if (attr.scratchpadMode == ScratchpadMode::User && Shape::of(rnn).isOpen())
     return unimplemented("rnn has no scratchpad of the caller's where T or N are given at execution: its size depends on them (rnn C44)");
@@ -51,12 +52,15 @@ Result<void> checkScales(const char *name, int32_t mask, const std::vector<float
 Result<void> checkAttributes(const RnnDesc &rnn, const Attributes &attr) {
   if (Result<void> ok = checkSupported(rnn, attr); !ok)
     return ok;
+  if (!isQuantized(rnn))
+    return {};
   const RnnQuantization &q = attr.rnn;
   const Shape s = Shape::of(rnn);
   if (Result<void> ok = checkScales("weights_layer and weights_iter", q.weightsMask, q.weightsScales, 24, s.gates * s.dhc); !ok)
     return ok;
-  if (Result<void> ok = checkScales("weights_projection", q.projectionMask, q.projectionScales, 8, s.dic); !ok)
-    return ok;
+  if (!rnn.weightsProjection.isZero())
+    if (Result<void> ok = checkScales("weights_projection", q.projectionMask, q.projectionScales, 8, s.dic); !ok)
+      return ok;
   if (!std::isfinite(q.dataScale) || q.dataScale == 0 || !std::isfinite(q.dataShift))
     return invalidArguments("data scale is ", q.dataScale, " and data shift ", q.dataShift,
                             "; both must be finite and the scale not 0 (rnn C28)");

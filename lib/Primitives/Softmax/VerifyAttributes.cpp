@@ -93,7 +93,7 @@ Result<void> checkQuantization(const Quantization &quantization, const SoftmaxDe
 } // namespace
 
 Result<void> softmax::checkAttributes(const SoftmaxDesc &softmax, Attributes &attr) {
-  if (!(attr.rnn == RnnQuantization()))
+  if (!attr.rnn.isIdentity())
     return unimplemented("softmax does not take RNN quantization parameters (softmax C26)");
   if (!isForward(softmax.prop))
     return checkNone(attr);

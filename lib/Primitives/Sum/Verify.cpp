@@ -77,11 +77,11 @@ Result<void> checkCount(const SumDesc &sum) {
 
 /// C15.
 Result<void> checkAttributes(const Attributes &attr) {
-  const char *found = !attr.scales.empty()            ? "scales; those of the sources are its own"
-                      : !attr.zeroPoints.empty()      ? "zero points"
-                      : !attr.postOps.empty()         ? "post-ops"
-                      : attr.rnn == RnnQuantization() ? nullptr
-                                                      : "RNN quantization parameters";
+  const char *found = !attr.scales.empty()       ? "scales; those of the sources are its own"
+                      : !attr.zeroPoints.empty() ? "zero points"
+                      : !attr.postOps.empty()    ? "post-ops"
+                      : attr.rnn.isIdentity()    ? nullptr
+                                                 : "RNN quantization parameters";
   if (found)
     return unimplemented("a sum takes no attribute ", found, " (sum C15)");
   return {};

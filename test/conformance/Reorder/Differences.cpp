@@ -86,7 +86,7 @@ std::string knownDifference(const PeerComparison &with, size_t, double ours, dou
   DataType to = op.dst.dataType;
   if (std::string difference = differenceOfConversion(op.src.dataType, to, ours, theirs); !difference.empty())
     return difference;
-  bool computes = !attr.scales.empty() || !attr.zeroPoints.empty() || !attr.postOps.empty() || !(attr.rnn == RnnQuantization());
+  bool computes = !attr.scales.empty() || !attr.zeroPoints.empty() || !attr.postOps.empty() || !attr.rnn.isIdentity();
   if (op.src.dataType == DataType::S32 && !computes && isRoundedOtherwise(to, ours, theirs))
     return "s32 goes through f32";
   if (computes && isRoundedOtherwise(to, ours, theirs))

@@ -161,6 +161,19 @@ TEST(RnnVerify, RefusesOtherAttributes) {
   expectAllRefused(refusals);
 }
 
+// C43: scales of 1 and a shift of 0 quantize nothing, whatever the types and the mask.
+TEST(RnnVerify, AcceptsQuantizationThatChangesNothing) {
+  accepted(lstm + layers + weights + "attr.rnn.weights_scales=1 attr.rnn.projection_scales=1 attr.rnn.data_shift=-0");
+  accepted(lstm + layers + weights + "attr.rnn.weights_mask=4 attr.rnn.weights_scales=1,1,1");
+  accepted(lstm + int8 + "attr.rnn.projection_mask=8 attr.rnn.projection_scales=1,1,1");
+  const RnnRefusal refusals[] = {
+      {"C43", lstm + layers + weights + "attr.rnn.weights_mask=24", unsupported, "it is f32"},
+      {"C43", lstm + layers + weights + "attr.rnn.projection_scales=1,2", unsupported, "it is f32"},
+      {"C43", lstm + layers + weights + "attr.rnn.data_shift=0.5", unsupported, "it is f32"},
+  };
+  expectAllRefused(refusals);
+}
+
 // C1, C29, C30, C31
 TEST(RnnVerify, CitesTheConstraintsOfAnExecution) {
   VerifiedProblem problem = accepted(lstm + layers + weights);

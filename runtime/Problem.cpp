@@ -156,20 +156,27 @@ Result<AcquiredKernel> Problem::acquire() const {
     return AcquiredKernel{nullptr, quern_origin_none, 0, 0};
   {
     std::lock_guard lock(mutex);
-    if (held)
-      return AcquiredKernel{held, quern_origin_memory, 0, 0};
+    if (held.executable)
+      return std::exchange(held, AcquiredKernel{held.executable, quern_origin_memory, 0, 0});
   }
   return Kernels::process().acquire(problem, kernelKey, device->target, device->device);
 }
 
 Result<std::shared_ptr<const Executable>> Problem::hold() const {
-  Result<AcquiredKernel> acquired = acquire();
+  if (!hasKernel())
+    return std::shared_ptr<const Executable>();
+  {
+    std::lock_guard lock(mutex);
+    if (held.executable)
+      return held.executable;
+  }
+  Result<AcquiredKernel> acquired = Kernels::process().acquire(problem, kernelKey, device->target, device->device);
   if (!acquired)
     return acquired.takeError();
   std::lock_guard lock(mutex);
-  if (!held)
-    held = acquired->executable;
-  return held;
+  if (!held.executable)
+    held = std::move(*acquired);
+  return held.executable;
 }
 
 const std::string &Problem::text() const {
@@ -179,7 +186,7 @@ const std::string &Problem::text() const {
 
 void Problem::adopt(std::shared_ptr<const Executable> executable) const {
   std::lock_guard lock(mutex);
-  if (!held && !adopted)
+  if (!held.executable && !adopted)
     adopted = std::move(executable);
 }
 

@@ -45,7 +45,7 @@ public:
   /// The threads that a scratchpad given by the caller provides for.
   int scratchpadThreads() const { return threads; }
 
-  /// The kernel; the one already held if a question brought it.
+  /// The kernel; the one already held if a question brought it. The first to take that is told where the question found it.
   Result<AcquiredKernel> acquire() const;
   /// The text form; made at the first call.
   const std::string &text() const;
@@ -71,7 +71,8 @@ private:
   bool copies;
   int threads;
   mutable std::mutex mutex; ///< guards what follows
-  mutable std::shared_ptr<const Executable> held, adopted;
+  mutable AcquiredKernel held; ///< with where it came from, until that was told
+  mutable std::shared_ptr<const Executable> adopted;
   mutable std::once_flag textOnce;
   mutable std::string textForm;
   mutable std::once_flag scratchpadOnce;

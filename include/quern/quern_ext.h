@@ -43,7 +43,7 @@ QUERN_API quern_status_t quern_engine_get_info(quern_engine_t engine, quern_engi
 /* --- What a primitive is ------------------------------------------------------------------------------------------------------- */
 
 typedef enum QUERN_INT {
-    quern_origin_compiled = 0, /**< by this call */
+    quern_origin_compiled = 0, /**< by this call, or by a question to the descriptor before it */
     quern_origin_disk = 1,     /**< read from the disk cache */
     quern_origin_memory = 2,   /**< found in the memory cache, or made by another thread at the same time */
     quern_origin_blob = 3,     /**< given by the caller */
@@ -53,8 +53,8 @@ typedef enum QUERN_INT {
 typedef struct {
     quern_origin_t origin;
     int64_t create_ns;     /**< of quern_primitive_create() in all */
-    int64_t compile_ns;    /**< of that in the compiler; 0 unless compiled */
-    int64_t load_ns;       /**< of that linking or mapping the code; 0 for quern_origin_memory */
+    int64_t compile_ns;    /**< in the compiler, in this call or in the question that brought the kernel; 0 unless compiled */
+    int64_t load_ns;       /**< linking or mapping the code, likewise; 0 for quern_origin_memory */
     int64_t code_bytes;    /**< mapped code and constants; of the object file where the compiler's linker loaded it */
     int64_t scratch_bytes; /**< of each thread */
     int64_t shared_bytes;  /**< of scratch common to the threads of one execution */

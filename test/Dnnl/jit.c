@@ -1,16 +1,21 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels for a disassembler and for perf: object files in the working directory, lines of a perf map, records of a jitdump.
+// Kernels for a disassembler and for perf: object files in the working directory, lines of a perf map, records of a jitdump. A kernel that a
+// question to its descriptor brought, before a primitive was made, is among them; a function that several steps call is there once.
 //
 // REQUIRES: onednn-3.13
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && %ours %s %t | FileCheck %s
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir
 // RUN: env ONEDNN_JIT_DUMP=1 ONEDNN_JIT_PROFILE=6 JITDUMPDIR=%t.dir %ours %s %t | FileCheck %s
 // RUN: %llvm/llvm-objdump -d %t.dir/dnnl_dump_cpu_softmax.0.o | FileCheck --check-prefix=CODE %s
-// CHECK: object 7f 45 4c 46
-// CHECK: another: no
-// CHECK: map: {{[0-9a-f]+}} {{[1-9a-f][0-9a-f]*}} quern_softmax.step0
+// CHECK: dnnl_dump_cpu_softmax.0.o 7f 45 4c 46
+// CHECK-NEXT: dnnl_dump_cpu_softmax.1.o none
+// CHECK-NEXT: dnnl_dump_cpu_rnn.1.o 7f 45 4c 46
+// CHECK-NEXT: dnnl_dump_cpu_rnn.2.o none
+// CHECK-NEXT: map: {{[0-9a-f]+}} {{[1-9a-f][0-9a-f]*}} quern_softmax.step0
+// CHECK-NEXT: map: {{[0-9a-f]+}} {{[1-9a-f][0-9a-f]*}} quern_rnn.step0
+// CHECK-NOT: map: {{[0-9a-f]+}} 0
 // CHECK: record 0 of {{[0-9]+}} bytes: quern_softmax.step0, whole 1
 // CODE: <{{.+}}>:
 // CODE: ret
@@ -36,12 +41,34 @@ static void makeSoftmax(dnnl_engine_t eng, dnnl_dim_t columns) {
   dnnl_memory_desc_destroy(data);
 }
 
-static void showObject(void) {
+/// An LSTM whose memory is asked for before it is made, as a program does that gives it a scratchpad.
+static void makeLstm(dnnl_engine_t eng) {
+  const dnnl_dims_t layer = {5, 3, 16}, state = {1, 1, 3, 16}, weights = {1, 1, 16, 4, 16}, bias = {1, 1, 4, 16};
+  dnnl_memory_desc_t x, h, w, b;
+  dnnl_primitive_desc_t desc;
+  dnnl_primitive_t made;
+  int64_t bytes = 0;
+  dnnl_memory_desc_create_with_tag(&x, 3, layer, dnnl_f32, dnnl_tnc);
+  dnnl_memory_desc_create_with_tag(&h, 4, state, dnnl_f32, dnnl_ldnc);
+  dnnl_memory_desc_create_with_tag(&w, 5, weights, dnnl_f32, dnnl_format_tag_any);
+  dnnl_memory_desc_create_with_tag(&b, 4, bias, dnnl_f32, dnnl_ldgo);
+  dnnl_lstm_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_unidirectional_left2right, x, h, h, w, w, NULL, NULL, b, x,
+                                          h, h, 0, NULL);
+  dnnl_primitive_desc_query(desc, dnnl_query_memory_consumption_s64, 0, &bytes);
+  dnnl_primitive_create(&made, desc);
+  dnnl_primitive_destroy(made);
+  dnnl_primitive_desc_destroy(desc);
+  for (dnnl_memory_desc_t *md = (dnnl_memory_desc_t[]){x, h, w, b, NULL}; *md; ++md)
+    dnnl_memory_desc_destroy(*md);
+}
+
+static void showObject(const char *name) {
   unsigned char magic[4] = {0};
-  FILE *file = fopen("dnnl_dump_cpu_softmax.0.o", "r");
+  FILE *file = fopen(name, "r");
   if (file && fread(magic, 1, 4, file) == 4)
-    printf("object %02x %02x %02x %02x\n", magic[0], magic[1], magic[2], magic[3]);
-  printf("another: %s\n", access("dnnl_dump_cpu_softmax.1.o", F_OK) == 0 ? "yes" : "no");
+    printf("%s %02x %02x %02x %02x\n", name, magic[0], magic[1], magic[2], magic[3]);
+  else
+    printf("%s none\n", name);
   if (file)
     fclose(file);
 }
@@ -92,10 +119,14 @@ int main(void) {
   }
   makeSoftmax(eng, 7);
   makeSoftmax(eng, 7); // from the cache
+  makeLstm(eng);
   dnnl_set_jit_dump(0);
   dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE);
   makeSoftmax(eng, 9);
-  showObject();
+  showObject("dnnl_dump_cpu_softmax.0.o");
+  showObject("dnnl_dump_cpu_softmax.1.o");
+  showObject("dnnl_dump_cpu_rnn.1.o");
+  showObject("dnnl_dump_cpu_rnn.2.o");
   showMap();
   showDump();
   dnnl_engine_destroy(eng);

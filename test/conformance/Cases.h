@@ -105,6 +105,7 @@ struct CaseSet {
   std::unique_ptr<PrimitiveCases> (*make)();
   /// Each case is of a kind of its own, so that a part of them tells as much as it would among the others.
   bool isDivisible = false;
+  bool multipliesMatrices = false;
 };
 inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                        {"eltwise", makeEltwiseCases},
@@ -114,8 +115,8 @@ inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                        {"reorder-round-trips", makeReorderRoundTripCases},
                                        {"reorder-tags", makeReorderTagCases, /*isDivisible=*/true},
                                        {"binary", makeBinaryCases},
-                                       {"rnn", makeRnnCases},
-                                       {"gemm", makeGemmCases}};
+                                       {"rnn", makeRnnCases, /*isDivisible=*/false, /*multipliesMatrices=*/true},
+                                       {"gemm", makeGemmCases, /*isDivisible=*/false, /*multipliesMatrices=*/true}};
 
 /// The inputs of a case: of any kind, and one case in three begins between vectors.
 void drawData(Random &random, DataOptions &data);

@@ -25,7 +25,8 @@ using namespace quern;
 
 namespace {
 
-/// Every level that this machine has and that differs in what these primitives can use: VNNI adds products of bytes only.
+/// Every level that this process has (AMX if the system lets it) and that differs in what primitives can use: VNNI adds products of bytes
+/// only.
 std::vector<std::string> availableIsas() {
   std::vector<std::string> names;
   for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
@@ -51,12 +52,16 @@ struct Part {
   int64_t first = 0, count = 0;
 };
 
-/// One for each instruction set and set of cases, of a divisible set `jobs` of equal length.
+/// One for each instruction set (or "all" that this machine has) and set of cases, of a divisible set `jobs` of equal length. Registers of
+/// a matrix are new to sets that multiply matrices only.
 std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vector<std::string> &sets, const SuiteOptions &options,
                           int64_t jobs) {
   std::vector<Part> parts;
-  for (const std::string &isa : isas)
+  const bool areAll = isas == std::vector<std::string>{"all"};
+  for (const std::string &isa : areAll ? availableIsas() : isas)
     for (const std::string &set : sets) {
+      if (areAll && isa == nameOfIsa(CpuIsa::Avx512Amx) && !setOf(set).multipliesMatrices)
+        continue;
       std::unique_ptr<PrimitiveCases> cases = setOf(set).make();
       int64_t count = options.all ? cases->allRounds() : options.count ? options.count : cases->firstRound();
       int64_t slices = setOf(set).isDivisible ? std::min(jobs, count) : 1;
@@ -195,8 +200,6 @@ int main(int argc, char **argv) {
     options.engine = engine == "gpu" ? quern_gpu : quern_cpu;
     options.useLoader = linker != "orc";
     options.useOrc = linker != "loader" || !options.peer.empty();
-    if (isas == std::vector<std::string>{"all"})
-      isas = availableIsas();
     if (isas.empty() && (sets.size() > 1 || jobs > 1))
       isas = {std::string(nameOfIsa(Target::host().isa))};
     if (!isas.empty())

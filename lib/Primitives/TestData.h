@@ -24,8 +24,8 @@ namespace quern {
 /// has them. The dst of a backward problem is the result of a softmax: positive values whose sum is 1, or their logarithms. Scales are near
 /// 1 (those of an integer destination near the range of results over the range of the type); operands of post-ops are never 0, zero points
 /// included. Inputs of what is exact (Judge.h) are of every magnitude; special ones have NaN, infinities and denormals anywhere; of those
-/// of a binary a quarter are small integers. Weights of an RNN are such that its states neither vanish nor grow over time
-/// (Rnn/TestData.cpp); special is dense there.
+/// of a binary a quarter are small integers. Inputs of an RNN are never near 0, and its weights such that its states neither vanish nor
+/// grow over time (Rnn/TestData.cpp); special ones have sequences with NaN, with an infinity, with large values and of denormals.
 enum class FillKind { Dense, Designed, Special };
 
 std::string_view nameOf(FillKind kind);

@@ -3,11 +3,11 @@
 // that read one element of a row, and two results of different types.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
-// RUN: quern-opt %s --check --target=avx512_core_bf16 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core_vnni --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx2 --tolerance=0.02
-// RUN: quern-opt %s --check --target=sse42 --tolerance=0.02
+// RUN: quern-opt %s --check --target=avx512_core_bf16
+// RUN: quern-opt %s --check --target=avx512_core_vnni
+// RUN: quern-opt %s --check --target=avx512_core
+// RUN: quern-opt %s --check --target=avx2
+// RUN: quern-opt %s --check --target=sse42
 // CHECK: quern.plan = "contraction: 7x41, 4 products by dots of bf16 pairs into 2 accumulators
 // CHECK: vector.maskedstore {{.*}} : memref<287xf32>
 // CHECK: vector.maskedstore {{.*}} : memref<287xbf16>

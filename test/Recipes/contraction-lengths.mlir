@@ -2,16 +2,16 @@
 // front, has passed it, the row keeps its state and gives zeros.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
-// RUN: quern-opt %s --check --target=avx512_core_bf16 --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core_vnni --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx2 --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48 --tolerance=0.02
-// RUN: quern-opt %s --check --target=sse42 --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core_bf16 --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core_vnni --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx2 --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48 --tolerance=0.02
-// RUN: quern-opt %s --check --target=sse42 --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48 --tolerance=0.02
+// RUN: quern-opt %s --check --target=avx512_core_bf16 --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48
+// RUN: quern-opt %s --check --target=avx512_core_vnni --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48
+// RUN: quern-opt %s --check --target=avx512_core --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48
+// RUN: quern-opt %s --check --target=avx2 --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48
+// RUN: quern-opt %s --check --target=sse42 --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48
+// RUN: quern-opt %s --check --target=avx512_core_bf16 --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48
+// RUN: quern-opt %s --check --target=avx512_core_vnni --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48
+// RUN: quern-opt %s --check --target=avx512_core --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48
+// RUN: quern-opt %s --check --target=avx2 --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48
+// RUN: quern-opt %s --check --target=sse42 --sizes=70,32,70,56,70,48,70,70,40,70,64,70,48
 // CHECK: quern.plan = "contraction: ?x40, 3 products by dots of bytes in 16 bits into 4 accumulators
 // CHECK: memref.load %{{.*}} : memref<?xi32>
 #m0 = affine_map<(n, p, g, v, k, j) -> (n, k * 4 + j + 0)>

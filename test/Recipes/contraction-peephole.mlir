@@ -2,11 +2,11 @@
 // written twice, as f16 and as f32.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
-// RUN: quern-opt %s --check --target=avx512_core_bf16 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core_vnni --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx2 --tolerance=0.02
-// RUN: quern-opt %s --check --target=sse42 --tolerance=0.02
+// RUN: quern-opt %s --check --target=avx512_core_bf16
+// RUN: quern-opt %s --check --target=avx512_core_vnni
+// RUN: quern-opt %s --check --target=avx512_core
+// RUN: quern-opt %s --check --target=avx2
+// RUN: quern-opt %s --check --target=sse42
 // CHECK: quern.plan = "contraction: 7x40, 2 products by fma into 4 accumulators
 #m0 = affine_map<(n, p, g, v, k) -> (n, k)>
 #m1 = affine_map<(n, p, g, v, k) -> (p, k, g, v)>

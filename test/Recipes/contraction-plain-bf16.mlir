@@ -1,11 +1,11 @@
 // Weights as rows of K with columns side by side, in bf16: nothing is packed in pairs, each element is widened.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
-// RUN: quern-opt %s --check --target=avx512_core_bf16 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core_vnni --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx2 --tolerance=0.02
-// RUN: quern-opt %s --check --target=sse42 --tolerance=0.02
+// RUN: quern-opt %s --check --target=avx512_core_bf16
+// RUN: quern-opt %s --check --target=avx512_core_vnni
+// RUN: quern-opt %s --check --target=avx512_core
+// RUN: quern-opt %s --check --target=avx2
+// RUN: quern-opt %s --check --target=sse42
 // CHECK: quern.plan = "contraction: 5x40, 2 products by fma into 4 accumulators
 #m0 = affine_map<(n, g, o, k) -> (n, k)>
 #m1 = affine_map<(n, g, o, k) -> (k, g, o)>

@@ -4,7 +4,7 @@
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_bf16 | FileCheck %s --check-prefix=ASM
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --check-prefix=STRICT --implicit-check-not=bf16
-// RUN: quern-opt %s --check --tolerance=0.02
+// RUN: quern-opt %s --check
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: quern.plan = "contraction: 50x64, 2 products by dots of pairs rounded to bf16 into 1 accumulator, 2 loops over K; blocks of 6x4 vectors

@@ -1,11 +1,11 @@
 // The same with one row: what flipping a bit adds is summed beside its sums.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_vnni | FileCheck %s
-// RUN: quern-opt %s --check --target=avx512_core_bf16 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core_vnni --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx2 --tolerance=0.02
-// RUN: quern-opt %s --check --target=sse42 --tolerance=0.02
+// RUN: quern-opt %s --check --target=avx512_core_bf16
+// RUN: quern-opt %s --check --target=avx512_core_vnni
+// RUN: quern-opt %s --check --target=avx512_core
+// RUN: quern-opt %s --check --target=avx2
+// RUN: quern-opt %s --check --target=sse42
 // CHECK: %{{.*}}:8 = scf.for
 #m0 = affine_map<(n, p, g, v, k, j) -> (n, k * 4 + j + 0)>
 #m1 = affine_map<(n, p, g, v, k, j) -> (p, k, g, v, j)>

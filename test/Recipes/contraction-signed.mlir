@@ -4,11 +4,11 @@
 // RUN: quern-opt %s --schedule --target=avx512_core_vnni | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_vnni | FileCheck %s --check-prefix=ASM
 // RUN: quern-opt %s --codegen --target=avx512_core_amx | FileCheck %s --check-prefix=AMX
-// RUN: quern-opt %s --check --target=avx512_core_bf16 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core_vnni --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx2 --tolerance=0.02
-// RUN: quern-opt %s --check --target=sse42 --tolerance=0.02
+// RUN: quern-opt %s --check --target=avx512_core_bf16
+// RUN: quern-opt %s --check --target=avx512_core_vnni
+// RUN: quern-opt %s --check --target=avx512_core
+// RUN: quern-opt %s --check --target=avx2
+// RUN: quern-opt %s --check --target=sse42
 // CHECK: quern.plan = "contraction: 16x40, 3 products by dots of four bytes, shifted into 4 accumulators
 // CHECK: %{{.*}}:4 = scf.for
 // CHECK-NOT: arith.xori

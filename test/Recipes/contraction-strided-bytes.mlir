@@ -1,11 +1,11 @@
 // Bytes with K contiguous, and the third of three gates alone.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
-// RUN: quern-opt %s --check --target=avx512_core_bf16 --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core_vnni --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx512_core --tolerance=0.02
-// RUN: quern-opt %s --check --target=avx2 --tolerance=0.02
-// RUN: quern-opt %s --check --target=sse42 --tolerance=0.02
+// RUN: quern-opt %s --check --target=avx512_core_bf16
+// RUN: quern-opt %s --check --target=avx512_core_vnni
+// RUN: quern-opt %s --check --target=avx512_core
+// RUN: quern-opt %s --check --target=avx2
+// RUN: quern-opt %s --check --target=sse42
 // CHECK: quern.plan = "contraction: 3x24, 2 products by mul and add into 1 accumulator
 // CHECK: vector.from_elements
 #m0 = affine_map<(n, g, o, k) -> (n, k)>

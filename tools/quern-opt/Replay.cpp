@@ -350,11 +350,12 @@ std::string describe(const Buffer &buffer, int64_t values) {
   return text;
 }
 
-/// The spacing of the type's values at 1.
-static double lastPlace(Type element) {
-  if (auto type = dyn_cast<FloatType>(element))
-    return std::ldexp(1.0, 1 - static_cast<int>(type.getFPMantissaWidth()));
-  return 0;
+/// Relative: 32 spacings of the type's values at 1; one of a type that sums in f32 are rounded to. Integers agree exactly.
+static double toleranceOf(Type element) {
+  auto type = dyn_cast<FloatType>(element);
+  if (!type)
+    return 0;
+  return std::ldexp(type.getWidth() < 32 ? 1.001 : 32.0, 1 - static_cast<int>(type.getFPMantissaWidth()));
 }
 
 /// The root of the mean square of a buffer's finite values.
@@ -374,7 +375,7 @@ bool agree(const std::vector<Buffer> &results, const std::vector<Buffer> &oracle
   }
   bool all = true;
   for (auto [result, expected] : llvm::zip_equal(results, oracle)) {
-    double allowed = tolerance > 0 ? tolerance : 32 * lastPlace(result.element), worst = 0, magnitude = magnitudeOf(expected);
+    double allowed = tolerance > 0 ? tolerance : toleranceOf(result.element), worst = 0, magnitude = magnitudeOf(expected);
     bool same = result.element == expected.element && result.elements() == expected.elements();
     int64_t wrong = 0;
     for (int64_t i = 0; same && i < result.elements(); ++i) {

@@ -96,7 +96,8 @@ mlir::FailureOr<std::vector<Buffer>> replay(mlir::ModuleOp module, llvm::StringR
 std::string describe(const Buffer &buffer, int64_t values);
 
 /// Compares what two runs left in their buffers: |a − b| <= tolerance·max(|b|, r), r the root mean square of the oracle's buffer; NaN
-/// equals NaN. One line for each buffer in `report`; tolerance 0 stands for 32 last places of the element type.
+/// equals NaN. One line for each buffer in `report`; tolerance 0 stands for 32 last places of the element type, one of a type narrower than
+/// f32; integers then are equal.
 bool agree(const std::vector<Buffer> &results, const std::vector<Buffer> &oracle, double tolerance, std::string &report);
 
 } // namespace quern

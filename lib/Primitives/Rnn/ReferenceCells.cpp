@@ -57,11 +57,11 @@ private:
   void lstm() {
     out.c.resize(channels);
     for (size_t o = 0; o < channels; ++o) {
-      double i = gate(0, o) = sigmoid(W(0, o) + U(0, o) + P(0, o) * in.c[o] + B(0, o));
-      double f = gate(1, o) = sigmoid(W(1, o) + U(1, o) + P(1, o) * in.c[o] + B(1, o));
+      double i = gate(0, o) = sigmoid(W(0, o) + U(0, o) + P(0, o, in.c[o]) + B(0, o));
+      double f = gate(1, o) = sigmoid(W(1, o) + U(1, o) + P(1, o, in.c[o]) + B(1, o));
       double candidate = gate(2, o) = std::tanh(W(2, o) + U(2, o) + B(2, o));
       out.c[o] = f * in.c[o] + i * candidate;
-      double output = gate(3, o) = sigmoid(W(3, o) + U(3, o) + P(2, o) * out.c[o] + B(3, o));
+      double output = gate(3, o) = sigmoid(W(3, o) + U(3, o) + P(2, o, out.c[o]) + B(3, o));
       out.h[o] = output * std::tanh(out.c[o]);
     }
     if (!w.projection.empty())
@@ -150,7 +150,8 @@ private:
   }
   double W(size_t g, size_t o) const { return dot(w.layer, in.x, g, o); }
   double U(size_t g, size_t o) const { return dot(w.iter, hRead, g, o); }
-  double P(size_t g, size_t o) const { return w.peephole.empty() ? 0 : w.peephole[g * channels + o]; }
+  /// Without peepholes 0 whatever the cell is, infinity included.
+  double P(size_t g, size_t o, double c) const { return w.peephole.empty() ? 0 : w.peephole[g * channels + o] * c; }
   double B(size_t g, size_t o) const { return w.bias.empty() ? 0 : w.bias[g * channels + o]; }
 
   const RnnDesc &rnn;

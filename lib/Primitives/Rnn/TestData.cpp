@@ -79,7 +79,7 @@ private:
     case 2:
       return -infinity;
     case 3:
-      return denseFloat(bits) * 1000;
+      return denseFloat(bits) * 16;
     default:
       return denseFloat(bits);
     }

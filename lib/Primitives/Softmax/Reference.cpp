@@ -56,8 +56,9 @@ template <typename Real> void forwardRow(const Row &row, Alg alg, const std::vec
     y.exact[row.at(i)] = static_cast<double>(value);
     squares += std::isfinite(value) ? value * value : 0;
   }
+  // Of a logarithm each element stands for itself: the sum that it subtracts is off by a part of 1.
   for (int64_t i = 0; i < row.length; ++i)
-    y.magnitude[row.at(i)] = static_cast<double>(std::sqrt(squares));
+    y.magnitude[row.at(i)] = alg == Alg::SoftmaxLog ? 1 : static_cast<double>(std::sqrt(squares));
 }
 
 /// The least number that the arithmetic behind keeps all digits of: f64's where the reference computes in long double, else f32's.

@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Cases.h. There are no kernels yet: with --peer the reference judges a genuine oneDNN; without, cases are verified and the reference
-// is computed.
+// See Cases.h. With --peer the reference judges what a genuine oneDNN computes.
 //
 //===----------------------------------------------------------------------===//
 #include "Cases.h"

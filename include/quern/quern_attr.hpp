@@ -85,6 +85,30 @@ enum class accumulation_mode {
   f16 = quern_accumulation_mode_f16
 };
 
+/// How scales come about. Only static ones are computed with.
+enum class quantization_mode {
+  undef = quern_quantization_mode_undef,
+  static_sazp = quern_quantization_mode_static_sazp,
+  dynamic_mx = quern_quantization_mode_dynamic_mx,
+  dynamic_fp = quern_quantization_mode_dynamic_fp
+};
+
+enum class rounding_mode { environment = quern_rounding_mode_environment, stochastic = quern_rounding_mode_stochastic };
+
+/// The same as primitive::kind.
+enum class primitive_kind {
+  undef = quern_undefined_primitive,
+  reorder = quern_reorder,
+  concat = quern_concat,
+  sum = quern_sum,
+  convolution = quern_convolution,
+  eltwise = quern_eltwise,
+  rnn = quern_rnn,
+  binary = quern_binary,
+  prelu = quern_prelu,
+  softmax = quern_softmax
+};
+
 struct post_ops : public handle<quern_post_ops_t> {
   using handle::handle;
   post_ops() {
@@ -93,7 +117,7 @@ struct post_ops : public handle<quern_post_ops_t> {
     reset(created);
   }
   int len() const { return quern_post_ops_len(get()); }
-  quern_primitive_kind_t kind(int index) const { return quern_post_ops_get_kind(get(), index); }
+  primitive_kind kind(int index) const { return static_cast<primitive_kind>(quern_post_ops_get_kind(get(), index)); }
   void append_sum(float scale = 1, int32_t zero_point = 0, memory::data_type type = memory::data_type::undef) {
     check(quern_post_ops_append_sum(get(), scale, zero_point, static_cast<quern_data_type_t>(type)));
   }
@@ -108,6 +132,12 @@ struct post_ops : public handle<quern_post_ops_t> {
   }
   void append_prelu(int mask) { check(quern_post_ops_append_prelu(get(), mask)); }
 
+  void append_dw(memory::data_type weights, memory::data_type bias, memory::data_type dst, memory::dim kernel, memory::dim stride,
+                 memory::dim padding) {
+    check(quern_post_ops_append_dw(get(), static_cast<quern_data_type_t>(weights), static_cast<quern_data_type_t>(bias),
+                                   static_cast<quern_data_type_t>(dst), kernel, stride, padding));
+  }
+
   void get_params_sum(int index, float &scale) const { read(quern_post_ops_get_params_sum(get(), index, &scale, nullptr, nullptr)); }
   void get_params_sum(int index, float &scale, int32_t &zero_point, memory::data_type &type) const {
     quern_data_type_t found;
@@ -120,13 +150,24 @@ struct post_ops : public handle<quern_post_ops_t> {
     alg = static_cast<algorithm>(found);
   }
   void get_params_binary(int index, algorithm &alg, memory::desc &src1) const {
+    memory::desc src2;
+    get_params_binary(index, alg, src1, src2);
+  }
+  void get_params_binary(int index, algorithm &alg, memory::desc &src1, memory::desc &src2) const {
     quern_alg_kind_t found;
-    const_quern_memory_desc_t operand = nullptr;
-    quern_memory_desc_t copy = nullptr;
-    read(quern_post_ops_get_params_binary(get(), index, &found, &operand));
-    read(quern_memory_desc_clone(&copy, operand));
+    const_quern_memory_desc_t operands[2] = {nullptr, nullptr};
+    read(quern_post_ops_get_params_binary_v2(get(), index, &found, &operands[0], &operands[1]));
     alg = static_cast<algorithm>(found);
-    src1 = memory::desc(copy);
+    src1 = memory::desc::copy_of(operands[0]);
+    src2 = memory::desc::copy_of(operands[1]);
+  }
+  void get_params_dw(int index, memory::data_type &weights, memory::data_type &bias, memory::data_type &dst, memory::dim &kernel,
+                     memory::dim &stride, memory::dim &padding) const {
+    quern_data_type_t types[3];
+    read(quern_post_ops_get_params_dw(get(), index, &types[0], &types[1], &types[2], &kernel, &stride, &padding));
+    weights = static_cast<memory::data_type>(types[0]);
+    bias = static_cast<memory::data_type>(types[1]);
+    dst = static_cast<memory::data_type>(types[2]);
   }
   void get_params_prelu(int index, int &mask) const { read(quern_post_ops_get_params_prelu(get(), index, &mask)); }
 
@@ -146,6 +187,13 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
     quern_fpmath_mode_t mode;
     check(quern_primitive_attr_get_fpmath_mode(get(), &mode));
     return static_cast<fpmath_mode>(mode);
+  }
+  void get_fpmath_mode(fpmath_mode &mode, bool &apply_to_int) const {
+    quern_fpmath_mode_t found;
+    int applies = 0;
+    check(quern_primitive_attr_get_fpmath_mode_v2(get(), &found, &applies));
+    mode = static_cast<fpmath_mode>(found);
+    apply_to_int = applies != 0;
   }
   void set_fpmath_mode(fpmath_mode mode, bool apply_to_int = false) {
     check(quern_primitive_attr_set_fpmath_mode_v2(get(), static_cast<quern_fpmath_mode_t>(mode), apply_to_int));
@@ -173,14 +221,54 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
     check(quern_primitive_attr_set_scratchpad_mode(get(), static_cast<quern_scratchpad_mode_t>(mode)));
   }
   void set_scales_mask(int arg, int mask) { check(quern_primitive_attr_set_scales_mask(get(), arg, mask)); }
-  void set_scales(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::f32) {
-    check(quern_primitive_attr_set_scales(get(), arg, mask, static_cast<int>(groups.size()), groups.empty() ? nullptr : groups.data(),
-                                          static_cast<quern_data_type_t>(type)));
+  void set_scales(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::f32, bool is_on_host = false,
+                  quantization_mode mode = quantization_mode::static_sazp) {
+    check(quern_primitive_attr_set_scales_v3(get(), arg, mask, static_cast<int>(groups.size()), groups.empty() ? nullptr : groups.data(),
+                                             static_cast<quern_data_type_t>(type), is_on_host,
+                                             static_cast<quern_quantization_mode_t>(mode)));
   }
+  /// Bit d: dim d of the argument has scales of its own. 0 also where none are set.
+  int get_scales_mask(int arg) const { return get_mask(quern_primitive_attr_get_scales, arg); }
   void set_zero_points_mask(int arg, int mask) { check(quern_primitive_attr_set_zero_points_mask(get(), arg, mask)); }
-  void set_zero_points(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::s32) {
-    check(quern_primitive_attr_set_zero_points(get(), arg, mask, static_cast<int>(groups.size()),
-                                               groups.empty() ? nullptr : groups.data(), static_cast<quern_data_type_t>(type)));
+  void set_zero_points(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::s32,
+                       bool is_on_host = false) {
+    check(quern_primitive_attr_set_zero_points_v2(get(), arg, mask, static_cast<int>(groups.size()),
+                                                  groups.empty() ? nullptr : groups.data(), static_cast<quern_data_type_t>(type),
+                                                  is_on_host));
+  }
+  /// As get_scales_mask().
+  int get_zero_points_mask(int arg) const { return get_mask(quern_primitive_attr_get_zero_points, arg); }
+  rounding_mode get_rounding_mode(int arg) const {
+    quern_rounding_mode_t mode;
+    check(quern_primitive_attr_get_rounding(get(), arg, &mode));
+    return static_cast<rounding_mode>(mode);
+  }
+  void set_rounding_mode(int arg, rounding_mode mode) {
+    check(quern_primitive_attr_set_rounding(get(), arg, static_cast<quern_rounding_mode_t>(mode)));
+  }
+  void set_precomputed_reductions(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::s32) {
+    check(quern_primitive_attr_set_precomputed_reductions(get(), arg, mask, static_cast<int>(groups.size()),
+                                                          groups.empty() ? nullptr : groups.data(), static_cast<quern_data_type_t>(type)));
+  }
+  /// A mask of zero dims: none is written.
+  void get_dropout(memory::desc &mask) const {
+    const_quern_memory_desc_t found = nullptr;
+    check(quern_primitive_attr_get_dropout(get(), &found));
+    mask = memory::desc::copy_of(found);
+  }
+  void get_dropout(memory::desc &mask, memory::data_type &seed_type, bool &use_offset, bool &use_host_scalars) const {
+    const_quern_memory_desc_t found = nullptr;
+    quern_data_type_t type;
+    int offset = 0, host = 0;
+    check(quern_primitive_attr_get_dropout_v2(get(), &found, &type, &offset, &host));
+    mask = memory::desc::copy_of(found);
+    seed_type = static_cast<memory::data_type>(type);
+    use_offset = offset != 0;
+    use_host_scalars = host != 0;
+  }
+  void set_dropout(const memory::desc &mask) { check(quern_primitive_attr_set_dropout(get(), mask.get())); }
+  void set_dropout(const memory::desc &mask, memory::data_type seed_type, bool use_offset, bool use_host_scalars) {
+    check(quern_primitive_attr_set_dropout_v2(get(), mask.get(), static_cast<quern_data_type_t>(seed_type), use_offset, use_host_scalars));
   }
   /// One value that an execution takes from a host scalar.
   void set_host_scale(int arg, memory::data_type type = memory::data_type::f32) {
@@ -217,6 +305,12 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
 
 private:
   static void check(quern_status_t status) { error::wrap_c_api(status, "could not access an attribute"); }
+  int get_mask(decltype(&quern_primitive_attr_get_scales) getter, int arg) const {
+    int mask = 0;
+    const quern_status_t status = getter(get(), arg, &mask, nullptr, nullptr, nullptr);
+    check(status == quern_not_required ? quern_success : status);
+    return mask;
+  }
   void get_scales(decltype(&quern_primitive_attr_get_rnn_weights_qparams) getter, int &mask, std::vector<float> &scales) const {
     quern_dim_t count = 0;
     const float *values = nullptr;

@@ -72,6 +72,12 @@ struct memory : public handle<quern_memory_t> {
       reset(zero);
     }
     explicit desc(quern_memory_desc_t owned) : handle(owned) {}
+    /// Of a descriptor that something else owns.
+    static desc copy_of(const_quern_memory_desc_t existing) {
+      quern_memory_desc_t copy = nullptr;
+      error::wrap_c_api(quern_memory_desc_clone(&copy, existing), "could not clone a memory descriptor");
+      return desc(copy);
+    }
     desc(const dims &adims, data_type type, const char *tag, bool allow_empty = false)
         : desc(make("could not create a memory descriptor by a tag", allow_empty, [&](quern_memory_desc_t *out) {
             return quern_memory_desc_create_with_string_tag(out, rank(adims), adims.data(), static_cast<quern_data_type_t>(type), tag);

@@ -33,7 +33,7 @@ enum class prop_kind {
   backward_weights = quern_backward_weights
 };
 
-/// What may be asked of a primitive's descriptor: quern_query_ without its prefix.
+/// What may be asked of a descriptor: quern_query_ without its prefix.
 enum class query {
   undef = quern_query_undef,
   engine = quern_query_engine,
@@ -42,7 +42,22 @@ enum class query {
   num_of_outputs_s32 = quern_query_num_of_outputs_s32,
   time_estimate_f64 = quern_query_time_estimate_f64,
   memory_consumption_s64 = quern_query_memory_consumption_s64,
+  scratchpad_engine = quern_query_scratchpad_engine,
   impl_info_str = quern_query_impl_info_str,
+  reorder_src_engine = quern_query_reorder_src_engine,
+  reorder_dst_engine = quern_query_reorder_dst_engine,
+  prop_kind = quern_query_prop_kind,
+  cache_blob_id_size_s64 = quern_query_cache_blob_id_size_s64,
+  cache_blob_id = quern_query_cache_blob_id,
+  strides = quern_query_strides,
+  flags = quern_query_flags,
+  alg_kind = quern_query_alg_kind,
+  alpha_f32 = quern_query_alpha_f32,
+  beta_f32 = quern_query_beta_f32,
+  axis_s32 = quern_query_axis_s32,
+  cell_kind = quern_query_cell_kind,
+  direction = quern_query_direction,
+  activation_kind = quern_query_activation_kind,
   src_md = quern_query_src_md,
   diff_src_md = quern_query_diff_src_md,
   weights_md = quern_query_weights_md,
@@ -51,7 +66,20 @@ enum class query {
   diff_dst_md = quern_query_diff_dst_md,
   workspace_md = quern_query_workspace_md,
   scratchpad_md = quern_query_scratchpad_md,
-  exec_arg_md = quern_query_exec_arg_md
+  exec_arg_md = quern_query_exec_arg_md,
+  ndims_s32 = quern_query_ndims_s32,
+  dims = quern_query_dims,
+  data_type = quern_query_data_type,
+  submemory_offset_s64 = quern_query_submemory_offset_s64,
+  padded_dims = quern_query_padded_dims,
+  padded_offsets = quern_query_padded_offsets,
+  format_kind = quern_query_format_kind,
+  inner_nblks_s32 = quern_query_inner_nblks_s32,
+  inner_blks = quern_query_inner_blks,
+  inner_idxs = quern_query_inner_idxs,
+  sparse_encoding = quern_query_sparse_encoding,
+  nnz_s64 = quern_query_nnz_s64,
+  num_handles_s32 = quern_query_num_handles_s32
 };
 
 /// Any primitive's descriptor. Empty if its creation failed and that was allowed.
@@ -70,7 +98,7 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
   }
   engine get_engine() const { return engine(query<quern_engine_t>(quern_query_engine), true); }
   const char *impl_info_str() const { return query<const char *>(quern_query_impl_info_str); }
-  quern_primitive_kind_t get_kind() const { return query<quern_primitive_kind_t>(quern_query_primitive_kind); }
+  primitive_kind get_kind() const { return static_cast<primitive_kind>(query<quern_primitive_kind_t>(quern_query_primitive_kind)); }
   prop_kind get_prop_kind() const { return static_cast<prop_kind>(query<quern_prop_kind_t>(quern_query_prop_kind)); }
   algorithm get_algorithm() const { return static_cast<algorithm>(query<quern_alg_kind_t>(quern_query_alg_kind)); }
   /// -1 if the primitive has none.
@@ -81,11 +109,7 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
   /// The zero descriptor if there is no such tensor.
   memory::desc query_md(quern_query_t what, int index = 0) const {
     const_quern_memory_desc_t found = quern_primitive_desc_query_md(get(), what, index);
-    if (!found)
-      return memory::desc();
-    quern_memory_desc_t copy = nullptr;
-    error::wrap_c_api(quern_memory_desc_clone(&copy, found), "could not clone a memory descriptor");
-    return memory::desc(copy);
+    return found ? memory::desc::copy_of(found) : memory::desc();
   }
   memory::desc query_md(quern::query what, int index = 0) const { return query_md(static_cast<quern_query_t>(what), index); }
   memory::desc src_desc(int index = 0) const { return query_md(quern_query_src_md, index); }
@@ -100,6 +124,8 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
     error::wrap_c_api(quern_primitive_desc_query(get(), quern_query_scratchpad_md, 0, &found), "could not get the scratchpad descriptor");
     return query_md(quern_query_scratchpad_md);
   }
+  /// Of the queries whose name ends in _s64.
+  memory::dim query_s64(quern::query what) const { return query<memory::dim>(static_cast<quern_query_t>(what)); }
   int64_t memory_consumption() const { return query<int64_t>(quern_query_memory_consumption_s64); }
   std::vector<uint8_t> get_cache_blob_id() const {
     const uint8_t *id = query<const uint8_t *>(quern_query_cache_blob_id);
@@ -146,16 +172,7 @@ protected:
 using primitive_desc_base = primitive_desc;
 
 struct primitive : public handle<quern_primitive_t> {
-  enum class kind {
-    undef = quern_undefined_primitive,
-    reorder = quern_reorder,
-    sum = quern_sum,
-    eltwise = quern_eltwise,
-    rnn = quern_rnn,
-    binary = quern_binary,
-    prelu = quern_prelu,
-    softmax = quern_softmax
-  };
+  using kind = primitive_kind;
   primitive() = default;
   using handle::handle;
   primitive(const quern::primitive_desc &pd) {

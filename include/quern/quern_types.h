@@ -261,10 +261,11 @@ typedef struct {
     int major, minor, patch;
     const char *hash; /**< identity of the code generator; static */
     unsigned cpu_runtime; /**< QUERN_RUNTIME_TBB */
-    unsigned gpu_runtime; /**< QUERN_RUNTIME_NONE */
+    unsigned gpu_runtime; /**< QUERN_RUNTIME_ZE, whether or not the machine has a device */
 } quern_version_t;
 #define QUERN_RUNTIME_NONE 0u
 #define QUERN_RUNTIME_TBB 4u
+#define QUERN_RUNTIME_ZE 1024u
 
 /* Handles. A const_ handle that a query returns belongs to the object that was queried. */
 typedef struct quern_engine *quern_engine_t;

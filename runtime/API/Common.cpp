@@ -114,8 +114,8 @@ const char *quern_status_name(quern_status_t status) noexcept { return quern::to
 
 const quern_version_t *quern_version(void) noexcept {
   // The build id is a string literal, hence terminated.
-  static const quern_version_t version{QUERN_VERSION_MAJOR,        QUERN_VERSION_MINOR, QUERN_VERSION_PATCH,
-                                       compilerBuildId().data(), QUERN_RUNTIME_TBB,   QUERN_RUNTIME_NONE};
+  static const quern_version_t version{QUERN_VERSION_MAJOR,      QUERN_VERSION_MINOR, QUERN_VERSION_PATCH,
+                                       compilerBuildId().data(), QUERN_RUNTIME_TBB,   QUERN_RUNTIME_ZE};
   return &version;
 }
 

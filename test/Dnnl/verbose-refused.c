@@ -13,7 +13,7 @@
 // CHECK: info,oneDNN v3.13.2 (commit {{.*}})
 // CHECK: info,cpu,runtime:TBB,nthr:{{[0-9]+$}}
 // CHECK-NEXT: info,cpu,isa:Intel {{.*}}
-// CHECK-NEXT: info,gpu,runtime:none
+// CHECK-NEXT: info,gpu,runtime:Level Zero
 // CHECK-NEXT: primitive,info,template:operation,engine,{{.*}},problem_desc,exec_time
 // CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,matmul,{{[^,]+}},dnnl_matmul_primitive_desc_create
 // CHECK-NEXT: matmul unimplemented

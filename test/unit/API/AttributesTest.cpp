@@ -117,7 +117,8 @@ TEST(PostOpsTest, EveryKind) {
   ops.append_binary(algorithm::binary_select, one, two);
   ops.append_prelu(2);
   ASSERT_EQ(ops.len(), 5);
-  const quern_primitive_kind_t kinds[] = {quern_sum, quern_eltwise, quern_binary, quern_binary, quern_prelu, quern_undefined_primitive};
+  using kind = primitive::kind;
+  const kind kinds[] = {kind::sum, kind::eltwise, kind::binary, kind::binary, kind::prelu, kind::undef};
   for (int i = 0; i < 6; ++i)
     EXPECT_EQ(ops.kind(i), kinds[i]);
   primitive_attr attr;
@@ -227,7 +228,7 @@ TEST(AttributesTest, WhatIsNotComputedIsKeptAndRefused) {
 
   post_ops ops;
   ASSERT_EQ(quern_post_ops_append_dw(ops.get(), quern_f32, quern_data_type_undef, quern_f32, 3, 1, 1), quern_success);
-  EXPECT_EQ(ops.kind(0), quern_convolution);
+  EXPECT_EQ(ops.kind(0), primitive::kind::convolution);
   quern_dim_t kernel = 0, stride = 0, padding = 0;
   ASSERT_EQ(quern_post_ops_get_params_dw(ops.get(), 0, nullptr, nullptr, &seeds, &kernel, &stride, &padding), quern_success);
   EXPECT_EQ(std::vector<int64_t>({seeds, kernel, stride, padding}), std::vector<int64_t>({quern_f32, 3, 1, 1}));

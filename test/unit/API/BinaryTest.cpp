@@ -40,7 +40,7 @@ TEST_F(BinaryTest, AnswersQueries) {
   ops.append_binary(algorithm::binary_mul, row);
   attr.set_post_ops(ops);
   binary::primitive_desc desc(device, algorithm::binary_select, matrix, row, bytes, any, attr);
-  EXPECT_EQ(desc.get_kind(), quern_binary);
+  EXPECT_EQ(desc.get_kind(), primitive::kind::binary);
   EXPECT_EQ(desc.get_algorithm(), algorithm::binary_select);
   EXPECT_EQ(desc.src0_desc(), matrix);
   EXPECT_EQ(desc.src1_desc(), row);

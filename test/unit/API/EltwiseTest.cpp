@@ -63,7 +63,7 @@ TEST_F(EltwiseExecution, PaddingStaysZero) {
 
 TEST_F(EltwiseExecution, Queries) {
   eltwise_forward::primitive_desc desc = forward(algorithm::eltwise_clip, md, memory::desc({2, 5}, dt::bf16, "any"), -1, 2);
-  EXPECT_EQ(desc.get_kind(), quern_eltwise);
+  EXPECT_EQ(desc.get_kind(), primitive::kind::eltwise);
   EXPECT_EQ(desc.get_algorithm(), algorithm::eltwise_clip);
   EXPECT_EQ(desc.get_prop_kind(), prop_kind::forward_training);
   EXPECT_EQ(desc.get_alpha(), -1);

@@ -42,7 +42,7 @@ TEST_F(ReorderTest, AnswersQueries) {
   ops.append_sum(0.5f);
   attr.set_post_ops(ops);
   reorder::primitive_desc desc(device, rows, other, bytes, attr);
-  EXPECT_EQ(desc.get_kind(), quern_reorder);
+  EXPECT_EQ(desc.get_kind(), primitive::kind::reorder);
   EXPECT_EQ(desc.get_src_engine().get(), device.get());
   EXPECT_EQ(desc.get_dst_engine().get(), other.get());
   EXPECT_EQ(desc.src_desc(), rows);

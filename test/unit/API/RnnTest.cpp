@@ -53,7 +53,7 @@ TEST_F(RnnTest, AnswersWhatItIs) {
   rnn.direction = rnn_direction::unidirectional_right2left;
   rnn.seq_lengths = memory::desc({3}, dt::s32, memory::format_tag::a);
   rnn_forward::primitive_desc desc = describe(rnn);
-  EXPECT_EQ(desc.get_kind(), quern_rnn);
+  EXPECT_EQ(desc.get_kind(), primitive::kind::rnn);
   EXPECT_EQ(desc.get_prop_kind(), prop_kind::forward_inference);
   EXPECT_EQ(desc.get_cell_kind(), algorithm::vanilla_lstm);
   EXPECT_EQ(desc.get_activation_kind(), algorithm::undef);

@@ -41,7 +41,7 @@ protected:
 TEST_F(SourcesExecution, QueriesNameEverySource) {
   const memory::desc plain({3, 5}, dt::f32, "ab"), turned({3, 5}, dt::bf16, "ba");
   const sum::primitive_desc added(device, {1, 2}, {plain, turned});
-  EXPECT_EQ(added.get_kind(), quern_sum);
+  EXPECT_EQ(added.get_kind(), primitive::kind::sum);
   EXPECT_EQ(added.src_desc(1), turned);
   EXPECT_EQ(added.dst_desc(), plain);
   EXPECT_EQ(added.query_md(quern_query_exec_arg_md, QUERN_ARG_MULTIPLE_SRC + 1), turned);
@@ -51,7 +51,7 @@ TEST_F(SourcesExecution, QueriesNameEverySource) {
   primitive_attr attr;
   attr.set_scales_mask(QUERN_ARG_MULTIPLE_SRC + 1, 0);
   const concat::primitive_desc joined(device, 1, {plain, turned}, attr);
-  EXPECT_EQ(joined.get_kind(), quern_concat);
+  EXPECT_EQ(joined.get_kind(), primitive::kind::concat);
   EXPECT_EQ(joined.get_axis(), 1);
   EXPECT_EQ(joined.dst_desc(), memory::desc({3, 10}, dt::f32, "ab"));
   EXPECT_EQ(quern_primitive_desc_query_s32(joined.get(), quern_query_num_of_inputs_s32, 0), 2) << "without scales";

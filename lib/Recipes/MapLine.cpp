@@ -40,6 +40,7 @@ public:
 
 private:
   Count elementsLeft(bool write);
+  bool mayBeBeyond(bool write) const;
   Value asValue(const Count &count) { return count.isKnown() ? e.index(count.number) : count.value; }
   bool isInvariant(unsigned operand) const;
   bool isRead(unsigned operand) const { return operand + 1 < problem.operands.size() || problem.readsOld; }
@@ -89,6 +90,16 @@ Count LineEmitter::elementsLeft(bool write) {
     left.value = e.create<arith::MinSIOp>(asValue(left), own);
   }
   return left;
+}
+
+/// Whether some run lies behind a limit with all of its elements.
+bool LineEmitter::mayBeBeyond(bool write) const {
+  for (auto [i, limit] : llvm::enumerate(problem.limits)) {
+    int64_t inRun = plan.run.sum(plan.run.lanes() - 1, limit.weights);
+    if (e.mayExceed(i, write) && plan.highest[i] - inRun >= (write ? limit.write : limit.read))
+      return true;
+  }
+  return false;
 }
 
 /// One element for all lanes, or a pattern that every vector repeats.
@@ -296,15 +307,21 @@ void LineEmitter::emitShort(const Count &reads, const Count &writes) {
     else
       emitStep(e.index(0), 1);
   };
-  bool needsAny = false; // what is the same for all lanes is read whatever the mask
+  bool needsAny = mayBeBeyond(/*write=*/false); // a vector without a lane is left out
   for (unsigned i = 0; i < problem.operands.size(); ++i)
-    needsAny |= isRead(i) && isInvariant(i);
-  Value any = reads.isKnown() || !needsAny ? Value() : e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, reads.value, e.index(0));
+    needsAny |= isRead(i) && isInvariant(i); // what is the same for all lanes is read whatever the mask
+  auto isAny = [&](const Count &count) { return e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, count.value, e.index(0)); };
+  Value any = reads.isKnown() || !needsAny ? Value() : isAny(reads);
+  if (!problem.writesPadding())
+    return e.choose(any, move);
   auto clear = [&] { e.store(e.paddingValue(lanes), place.bases.back(), writeMask, false); };
-  if (any && problem.writesPadding())
-    e.choose(any, move, clear);
-  else
-    e.choose(any, move);
+  Value anyWritten = writes.isKnown() || !mayBeBeyond(/*write=*/true) ? Value() : isAny(writes);
+  e.choose(anyWritten, [&] {
+    if (any)
+      e.choose(any, move, clear);
+    else
+      move();
+  });
 }
 
 void LineEmitter::emit() {

@@ -96,6 +96,8 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
   std::optional<int64_t> apart = acrossBlocks ? access.row.advance(indices, plan.lanes) : std::optional(indices * step);
   if (slot && apart) {
     Value first = place(access, 0);
+    if (Value reach = plan.alongRow() ? Value() : lanesOf(slot).reach)
+      return known = add(first, scaled(reach, step));
     return known = add(first, isOpen(step) ? scaled(index(indices), step) : index(*apart));
   }
   Value base = rowBase(access);

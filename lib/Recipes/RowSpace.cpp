@@ -126,13 +126,21 @@ void RowEmitter::limitLanes() {
   chain.forEachAccess(
       [&](Stage &, Access &access) { masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType()); });
   partial.assign(plan.columns, Lanes());
+  Value ownFirst = parallel[plan.vectorDim], hasLanes;
   for (int64_t slot = inLast / plan.lanes; slot < plan.columns; ++slot) {
     Lanes &lanes = partial[slot];
+    bool mayBeEmpty = !isKnown || slot * plan.lanes >= inLast;
     if (plan.groups == 1 && isKnown) {
       lanes.fixed = std::clamp<int64_t>(inLast - slot * plan.lanes, 0, plan.lanes);
       continue;
     }
     lanes.left = lanesLeft(slot);
+    if (mayBeEmpty && (slot || dim.limit >= 0))
+      hasLanes = create<arith::CmpIOp>(arith::CmpIPredicate::sgt, lanes.left, index(0));
+    if (mayBeEmpty && slot)
+      lanes.reach = create<arith::SelectOp>(hasLanes, index(slot * plan.lanes), index(0));
+    else if (mayBeEmpty && dim.limit >= 0 && plan.groups > 1)
+      ownFirst = create<arith::SelectOp>(hasLanes, ownFirst, index(0)); // a limit may leave nothing of a whole group
     if (masks)
       lanes.mask = prefixMask(lanes.left);
     if (plan.laneBuffer < 0)
@@ -140,6 +148,7 @@ void RowEmitter::limitLanes() {
     lanes.isFull = create<arith::CmpIOp>(arith::CmpIPredicate::sge, lanes.left, index(plan.lanes));
     lanes.count = create<arith::MinSIOp>(create<arith::MaxSIOp>(lanes.left, index(0)), index(plan.lanes));
   }
+  parallel[plan.vectorDim] = ownFirst;
 }
 
 /// The first `count` lanes.

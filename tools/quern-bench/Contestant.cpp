@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cmath>
 #include <cstring>
 #include <iostream>
 #include <random>
@@ -108,12 +109,22 @@ GuardedBuffer makeBuffer(int64_t bytes) {
   return buffer;
 }
 
+/// As in trained networks, the products of a channel's inputs and weights sum to something of the order of 1. Larger sums would saturate
+/// all gates, and leave states so near to zero that processors take a hundred cycles for each multiplication.
+static double deviationOf(const ArgumentInfo &argument) {
+  DataType type = argument.desc.dataType;
+  if (bitsOf(type) == 8 && !isFloating(type))
+    return 30;
+  const bool isWeights = argument.name.starts_with("weights_") && argument.desc.ndims >= 4 && argument.desc.dims[2] > 0;
+  return isWeights ? 1 / std::sqrt(static_cast<double>(argument.desc.dims[2])) : 2;
+}
+
 void fillArgument(char *data, const ArgumentInfo &argument) {
   // A period of 64 Ki values is cheap to make and longer than any row that would notice.
   constexpr int64_t periodLength = 65536;
   DataType type = argument.desc.dataType;
   std::minstd_rand generator(1);
-  std::normal_distribution<double> normal(0, bitsOf(type) == 8 && !isFloating(type) ? 30 : 2);
+  std::normal_distribution<double> normal(0, deviationOf(argument));
   std::uniform_real_distribution<double> probability(0.001, 0.01), nearOne(0.5, 2);
   bool isResult = argument.index == QUERN_ARG_DST, isScale = argument.name.starts_with("scales.");
   std::vector<char> period(static_cast<size_t>(periodLength * bitsOf(type) / 8));

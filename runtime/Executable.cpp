@@ -17,7 +17,7 @@ namespace quern {
 Result<void> Executable::checkArguments(const Artifact &artifact, const VerifiedProblem &problem) {
   int64_t sizes = 0;
   for (const ArgumentInfo &argument : problem.arguments)
-    sizes += argument.desc.runtimeSizes();
+    sizes += argument.runtimeSizes();
   if (artifact.sizeCount != sizes)
     return runtimeError("the artifact takes ", artifact.sizeCount, " runtime sizes; the problem has ", sizes);
   if (artifact.arguments.size() != problem.arguments.size())

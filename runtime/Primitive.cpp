@@ -9,6 +9,7 @@
 #include "Primitive.h"
 
 #include "Cpu/Execute.h"
+#include "Desc/TextForm.h"
 #include "Events.h"
 #include "LevelZero/Stream.h"
 #include "Overlap.h"
@@ -39,17 +40,10 @@ bool sameDesc(const TensorDesc &a, const TensorDesc &b) {
 }
 
 /// Memory of another descriptor serves as well if it has the same elements in the same places: dims of 1 may be added, left out and have
-/// any stride, a vector of scales may have the dims that they belong to.
-bool servesAs(const TensorDesc &given, const TensorDesc &declared) {
-  return given.dataType == declared.dataType && (given.extras.flags | declared.extras.flags) == 0 && given.sameStorage(declared);
-}
-
-std::string describe(const TensorDesc &desc) {
-  std::string text = concat(nameOf(desc.dataType), ":");
-  for (int d = 0; d < desc.ndims; ++d)
-    text += concat(d ? "x" : "", desc.dims[d]);
-  const std::string tag = desc.tag();
-  return text + ":" + (tag.empty() ? "strided" : tag);
+/// any stride, a vector of scales may have the dims that they belong to. What is read may have compensation behind it that is not asked for.
+bool servesAs(const TensorDesc &given, const TensorDesc &declared, bool isOutput) {
+  const uint64_t unwanted = isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust;
+  return given.dataType == declared.dataType && (unwanted | declared.extras.flags) == 0 && given.sameStorage(declared);
 }
 
 } // namespace
@@ -92,7 +86,7 @@ Result<void> Primitive::addSlots() {
     return unimplemented("the primitive takes ", arguments.size(), " arguments; the limit is ", maxArguments - 1);
   slots.reserve(arguments.size() + 1);
   for (const ArgumentInfo &argument : arguments)
-    slots.push_back({argument.index, &argument.desc, &argument.name, static_cast<size_t>(argument.desc.runtimeSizes()),
+    slots.push_back({argument.index, &argument.desc, &argument.name, static_cast<size_t>(argument.runtimeSizes()),
                      problem().engineOf(argument.index), argument.isOutput, argument.isUpdated, argument.overwrittenBy, argument.inPlace});
   for (const Slot &slot : slots) {
     sizeCount += slot.sizeCount;
@@ -156,9 +150,9 @@ Result<void> Primitive::collect(std::span<const quern_exec_arg_t> arguments, Giv
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is given twice");
     if (!memory)
       return invalidArguments("the memory of argument ", slot->index, " (", *slot->name, ") is null");
-    if (slot->sizeCount == 0 && !sameDesc(memory->desc, *slot->desc) && !servesAs(memory->desc, *slot->desc))
-      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", describe(memory->desc), "; the primitive takes ",
-                              describe(*slot->desc));
+    if (slot->sizeCount == 0 && !sameDesc(memory->desc, *slot->desc) && !servesAs(memory->desc, *slot->desc, slot->isOutput))
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", textOf(memory->desc), "; the primitive takes ",
+                              textOf(*slot->desc));
     if (memory->engine.get() && memory->engine->device != slot->engine->device) // a host scalar is on none
       return misplaced(*slot, *memory);
     if (!memory->data && memory->bytes > 0)
@@ -186,7 +180,9 @@ Result<void> Primitive::collectSizes(Given &given) const {
     descs[i] = &given.memories[i]->desc;
     if (slots[i].sizeCount == 0)
       continue;
-    if (Result<void> taken = takeRuntimeSizes(verified.arguments[i], *descs[i], left); !taken)
+    const ArgumentInfo &argument = verified.arguments[i];
+    Result<void> taken = argument.grid ? takeGridSizes(verified, i, {descs, i + 1}, left) : takeRuntimeSizes(argument, *descs[i], left);
+    if (!taken)
       return taken;
     left = left.subspan(slots[i].sizeCount);
   }
@@ -225,8 +221,8 @@ Error Primitive::overlapping(const Slot &output, const Memory &written, const Sl
   const char *limit = other.overwrittenBy != output.index ? "must be apart from it"
                       : other.inPlace == InPlace::Type    ? "may only be at the same address with the same layout and type"
                                                           : "may only be at the same address with the same layout and element size";
-  return invalidArguments(*output.name, " overlaps ", *other.name, ": ", describe(written.desc), " begins ", distance, " bytes behind ",
-                          describe(read.desc), "; it ", limit, problem().verified().citations.overlapping);
+  return invalidArguments(*output.name, " overlaps ", *other.name, ": ", textOf(written.desc), " begins ", distance, " bytes behind ",
+                          textOf(read.desc), "; it ", limit, problem().verified().citations.overlapping);
 }
 
 /// Whether a runtime dim of this execution is 0. That one of several sources has no elements says nothing of the others.

@@ -22,8 +22,10 @@ Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &giv
     return invalidArguments(declared.name, " is of type ", nameOf(given.dataType), "; the primitive takes ", nameOf(wanted.dataType));
   if (given.ndims != wanted.ndims)
     return invalidArguments(declared.name, " is of rank ", given.ndims, "; the primitive takes ", wanted.ndims);
-  if (!given.isPlain() || given.extras.flags != 0)
+  if (!given.isPlain())
     return invalidArguments(declared.name, " is not plain; an argument with runtime dims must be");
+  if (declared.isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust) // a source may have compensation behind it
+    return invalidArguments(declared.name, " has compensation or an adjusted scale; an argument with runtime dims has none");
   for (int d = 0; d < given.ndims; ++d)
     if (given.paddedDims[d] != given.dims[d] || given.paddedOffsets[d] != 0)
       return invalidArguments("dim ", d, " of ", declared.name, " is ", given.dims[d], ", padded to ", given.paddedDims[d],
@@ -32,14 +34,39 @@ Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &giv
 }
 
 /// Takes one value that must be known now, and the declared one where that is.
-Result<void> take(const char *what, int d, const ArgumentInfo &declared, int64_t given, int64_t wanted, int64_t *&next) {
+Result<void> take(const char *what, int d, const std::string &name, int64_t given, int64_t wanted, int64_t *&next) {
   if (given == runtimeDim)
-    return invalidArguments(what, " ", d, " of ", declared.name, " is not known at execution");
+    return invalidArguments(what, " ", d, " of ", name, " is not known at execution");
   if (wanted == runtimeDim)
     *next++ = given;
   else if (given != wanted)
-    return invalidArguments(what, " ", d, " of ", declared.name, " is ", given, "; the primitive takes ", textOf(wanted));
+    return invalidArguments(what, " ", d, " of ", name, " is ", given, "; the primitive takes ", textOf(wanted));
   return {};
+}
+
+Result<void> takeSizes(const std::string &name, const TensorDesc &wanted, const TensorDesc &given, std::span<int64_t> sizes) {
+  int64_t *next = sizes.data();
+  for (int d = 0; d < given.ndims; ++d)
+    if (Result<void> taken = take("dim", d, name, given.dims[d], wanted.dims[d], next); !taken)
+      return taken;
+  for (int d = 0; d < given.ndims; ++d)
+    if (Result<void> taken = take("stride", d, name, given.strides[d], wanted.strides[d], next); !taken)
+      return taken;
+  return take("offset", 0, name, given.offset0, wanted.offset0, next);
+}
+
+/// The position of the tensor that a vector of scales or zero points belongs to.
+size_t ownerOf(const VerifiedProblem &problem, size_t vector) {
+  const std::vector<ArgumentInfo> &arguments = problem.arguments;
+  const int32_t index = arguments[vector].index & ~(arg::scalesFlag | arg::zeroPointsFlag);
+  const auto isOwner = [&](const ArgumentInfo &other) { return other.index == index; };
+  return static_cast<size_t>(std::find_if(arguments.begin(), arguments.end(), isOwner) - arguments.begin());
+}
+
+const QuantParams &paramsOf(const VerifiedProblem &problem, size_t vector) {
+  const Attributes &attr = problem.desc.attr;
+  return (problem.arguments[vector].index & arg::scalesFlag ? attr.scales : attr.zeroPoints)
+      .at(problem.arguments[ownerOf(problem, vector)].index);
 }
 
 } // namespace
@@ -47,18 +74,20 @@ Result<void> take(const char *what, int d, const ArgumentInfo &declared, int64_t
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes) {
   if (Result<void> fixed = checkFixedParts(declared, given); !fixed)
     return fixed;
-  int64_t *next = sizes.data();
-  for (int d = 0; d < given.ndims; ++d)
-    if (Result<void> taken = take("dim", d, declared, given.dims[d], declared.desc.dims[d], next); !taken)
-      return taken;
-  for (int d = 0; d < given.ndims; ++d)
-    if (Result<void> taken = take("stride", d, declared, given.strides[d], declared.desc.strides[d], next); !taken)
-      return taken;
-  if (Result<void> taken = take("offset", 0, declared, given.offset0, declared.desc.offset0, next); !taken)
+  if (Result<void> taken = takeSizes(declared.name, declared.desc, given, sizes); !taken)
     return taken;
   if (declared.isOutput && given.hasBroadcast())
     return invalidArguments(declared.name, " has stride 0 over a dim greater than 1; only a source may broadcast");
   return {};
+}
+
+Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given, std::span<int64_t> sizes) {
+  const ArgumentInfo &vector = problem.arguments[i];
+  if (Result<void> fixed = checkFixedParts(vector, *given[i]); !fixed)
+    return fixed;
+  if (given[i]->strides[0] != 1 || given[i]->offset0 != 0)
+    return invalidArguments(vector.name, " has stride ", given[i]->strides[0], " and offset ", given[i]->offset0, "; it must be dense");
+  return takeSizes(vector.name, *vector.grid, arg::gridOf(paramsOf(problem, i), *given[ownerOf(problem, i)]), sizes);
 }
 
 Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
@@ -82,13 +111,10 @@ Result<void> checkVectors(const VerifiedProblem &problem, std::span<const Tensor
     const int32_t flag = arguments[i].index & (arg::scalesFlag | arg::zeroPointsFlag);
     if (flag == 0 || arguments[i].desc.dims[0] != runtimeDim)
       continue;
-    const auto owner = std::find_if(arguments.begin(), arguments.end(),
-                                    [&](const ArgumentInfo &other) { return other.index == (arguments[i].index & ~flag); });
-    const Attributes &attr = problem.desc.attr;
-    const QuantParams &params = (flag == arg::scalesFlag ? attr.scales : attr.zeroPoints).at(owner->index);
-    const int64_t wanted = arg::vectorOf(params, *given[static_cast<size_t>(owner - arguments.begin())]).dims[0];
+    const size_t owner = ownerOf(problem, i);
+    const int64_t wanted = arg::vectorOf(paramsOf(problem, i), *given[owner]).dims[0];
     if (given[i]->dims[0] != wanted)
-      return invalidArguments(arguments[i].name, " has ", given[i]->dims[0], " values; ", owner->name, " needs ", wanted);
+      return invalidArguments(arguments[i].name, " has ", given[i]->dims[0], " values; ", arguments[owner].name, " needs ", wanted);
   }
   return {};
 }

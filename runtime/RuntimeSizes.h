@@ -25,6 +25,9 @@ inline constexpr size_t maxRuntimeSizes = (2 + 2 * maxPostOps) * (2 * maxDims + 
 /// `sizes`. The message says what differs, beginning with the name of the argument.
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes);
 
+/// The same of a vector that has a grid, argument `i` of those given up to it: its sizes are those of the tensor that it belongs to.
+Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given, std::span<int64_t> sizes);
+
 /// Whether the tensors of an execution agree: a dim that one of them leaves open is the dim of the first argument, wherever the ranks are
 /// equal. `given` in the order of `arguments`.
 Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);

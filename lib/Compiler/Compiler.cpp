@@ -206,7 +206,7 @@ int64_t Compilation::sizeCount() const {
   auto maxima = (*module)->getAttrOfType<ArrayAttr>(kernel_attr::maxima);
   int64_t count = maxima ? static_cast<int64_t>(maxima.size()) : 0;
   for (const ArgumentInfo &argument : problem.arguments)
-    count += argument.desc.runtimeSizes();
+    count += argument.runtimeSizes();
   return count;
 }
 
@@ -272,7 +272,7 @@ Result<void> Compilation::addLaunch(Artifact &artifact) {
   }
   for (const ArgumentInfo &argument : problem.arguments) {
     artifact.arguments.push_back({argument.index, argument.isOutput ? 1u : 0u, std::max<int64_t>(argument.desc.bytes(), 0)});
-    artifact.sizeCount += static_cast<uint32_t>(argument.desc.runtimeSizes());
+    artifact.sizeCount += static_cast<uint32_t>(argument.runtimeSizes());
   }
   return {};
 }

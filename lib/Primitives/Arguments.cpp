@@ -10,12 +10,20 @@
 
 #include "Desc/TextForm.h"
 
+#include <algorithm>
+
 namespace quern::arg {
 namespace {
 
 void appendVector(const std::map<int32_t, QuantParams> &all, const ArgumentInfo &of, int32_t index, std::vector<ArgumentInfo> &arguments) {
-  if (auto found = all.find(of.index); found != all.end())
-    arguments.push_back({index, nameOf(index), vectorOf(found->second, of.desc), false});
+  auto found = all.find(of.index);
+  if (found == all.end())
+    return;
+  arguments.push_back({index, nameOf(index), vectorOf(found->second, of.desc), false});
+  if (arguments.back().desc.dims[0] != runtimeDim)
+    return;
+  if (const TensorDesc grid = gridOf(found->second, of.desc); grid.runtimeSizes() > 1)
+    arguments.back().grid = std::make_shared<const TensorDesc>(grid);
 }
 
 } // namespace
@@ -42,6 +50,24 @@ TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of) {
       count = count == runtimeDim || of.dims[dim] == runtimeDim ? runtimeDim : count * (of.dims[dim] / groupAlong(params, of.ndims, dim));
   vector.dims[0] = vector.paddedDims[0] = count;
   return vector;
+}
+
+TensorDesc gridOf(const QuantParams &params, const TensorDesc &of) {
+  TensorDesc grid = vectorOf(params, of);
+  grid.ndims = 0;
+  for (int dim = 0; dim < of.ndims; ++dim)
+    if (params.mask >> dim & 1) {
+      const int64_t size = of.dims[dim] == runtimeDim ? runtimeDim : of.dims[dim] / groupAlong(params, of.ndims, dim);
+      grid.dims[grid.ndims] = grid.paddedDims[grid.ndims] = size;
+      ++grid.ndims;
+    }
+  grid.ndims = std::max(grid.ndims, 1);
+  int64_t stride = 1;
+  for (int dim = grid.ndims - 1; dim >= 0; --dim) {
+    grid.strides[dim] = stride;
+    stride = stride == runtimeDim || grid.dims[dim] == runtimeDim ? runtimeDim : stride * grid.dims[dim];
+  }
+  return grid;
 }
 
 void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized, std::vector<ArgumentInfo> &arguments) {

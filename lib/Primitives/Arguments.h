@@ -12,6 +12,7 @@
 
 #include "Desc/PrimitiveDesc.h"
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,12 @@ struct ArgumentInfo {
   /// Of an input: the output that may lie on it, element for element; 0: none. Whatever else an output shares bytes with is refused.
   int32_t overwrittenBy = 0;
   InPlace inPlace = InPlace::ElementSize;
+  /// Of a vector of scales or zero points along several dims, where a dim behind the first is open: the vector with these dims, whose sizes
+  /// a kernel takes in place of the vector's. Else null.
+  std::shared_ptr<const TensorDesc> grid;
+
+  /// What a kernel takes of it: dims, strides and offset that are open.
+  int64_t runtimeSizes() const { return (grid ? *grid : desc).runtimeSizes(); }
 };
 
 } // namespace quern
@@ -61,6 +68,9 @@ int64_t groupAlong(const QuantParams &params, int rank, int dim);
 /// The tensor of scales or zero points: dense, 1-D, row-major over the masked dims of `of`, of which the last two count groups if there are
 /// any; one element for mask 0, or a host scalar. Its dim is known only at execution if one of those is.
 TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of);
+
+/// The same elements with the masked dims of `of`, row-major; one dim for mask 0.
+TensorDesc gridOf(const QuantParams &params, const TensorDesc &of);
 
 /// Appends the inputs that attributes add, in this order: scales of each of `quantized` that has them, zero points likewise; for each
 /// binary post-op its src_1, its src_2 (select), the scales of src_1, the zero points of src_1. The attributes are verified and have no

@@ -72,9 +72,11 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind()) {
       Result<VerifiedProblem> problem = primitive.verify(desc, target, forwardHint);
-      if (problem)
-        if (Result<void> ok = checkTypes(*problem, target); !ok)
-          return ok.takeError();
+      if (!problem)
+        return problem;
+      if (Result<void> ok = checkTypes(*problem, target); !ok)
+        return ok.takeError();
+      problem->implementation = concat("jit:", target.name());
       return problem;
     }
   std::string implemented;

@@ -22,7 +22,7 @@ namespace quern {
 struct VerifiedProblem {
   PrimitiveDesc desc;                      ///< defaults filled, `any` resolved; what the key is made of
   std::vector<ArgumentInfo> arguments;     ///< in the order of the emitted function's arguments
-  std::string implementation;              ///< "jit:rows:avx512_core_bf16": recipe and ISA, for the impl-info query
+  std::string implementation;              ///< "jit:avx512_core_bf16": code made for that target; the plan names the recipe
   bool isNoop = false;                     ///< no elements: nothing to compile or to run
   /// Whether the tensors of an execution, in the order of the arguments, agree in the dims that were left open; null: as
   /// checkSharedDims() has it (runtime/RuntimeSizes.h).

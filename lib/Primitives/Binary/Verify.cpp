@@ -34,7 +34,6 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Binary/Verify.h"
 #include "Primitives/Arguments.h"
-#include "Primitives/MapImplementation.h"
 #include "Primitives/Registry.h"
 #include "Primitives/TensorChecks.h"
 
@@ -158,7 +157,7 @@ Result<void> binary::checkLayout(std::string_view name, const TensorDesc &tensor
   return quern::checkLayout(name, tensor, {"a binary", " (binary C16)", " (binary C17)", " (binary C18)"});
 }
 
-Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
+Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &, const PrimitiveDesc *) {
   VerifiedProblem problem;
   problem.desc = desc;
   auto &binary = std::get<BinaryDesc>(problem.desc.op);
@@ -172,7 +171,6 @@ Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &ta
   if (Result<void> ok = binary::checkAttributes(binary, problem.desc.attr); !ok)
     return ok.takeError();
   listArguments(problem);
-  nameMapImplementation(problem, target);
   problem.isNoop = binary.dst.hasZeroDim();
   problem.citations = {" (binary C12)", " (binary C13)", " (binary C14)"};
   return problem;

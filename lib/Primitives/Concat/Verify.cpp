@@ -28,7 +28,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Concat/Places.h"
-#include "Primitives/MapImplementation.h"
 #include "Primitives/PostOpChecks.h"
 #include "Primitives/Registry.h"
 #include "Primitives/SourceChecks.h"
@@ -190,7 +189,7 @@ Result<void> checkAttributes(const ConcatDesc &concat, const Attributes &attr) {
 
 } // namespace
 
-Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
+Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &, const PrimitiveDesc *) {
   VerifiedProblem problem;
   problem.desc = desc;
   ConcatDesc &concat = std::get<ConcatDesc>(problem.desc.op);
@@ -208,7 +207,6 @@ Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &ta
   problem.arguments.push_back({arg::dst, "dst", concat.dst, true});
   arg::appendAttributeArguments(desc.attr, problem.arguments, problem.arguments);
   arg::allowInPlace(arg::dst, InPlace::ElementSize, problem.arguments);
-  nameMapImplementation(problem, target);
   problem.isNoop = concat.dst.hasZeroDim();
   problem.citations = {" (concat C9)", " (concat C10)", " (concat C11)"};
   return problem;

@@ -38,7 +38,6 @@
 #include "Primitives/Eltwise/Verify.h"
 
 #include "Primitives/Arguments.h"
-#include "Primitives/MapImplementation.h"
 #include "Primitives/Registry.h"
 #include "Primitives/TensorChecks.h"
 
@@ -224,7 +223,7 @@ bool eltwise::isElementType(DataType type) {
   }
 }
 
-Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
+Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &, const PrimitiveDesc *forwardHint) {
   VerifiedProblem problem;
   problem.desc = desc;
   auto &eltwise = std::get<EltwiseDesc>(problem.desc.op);
@@ -240,7 +239,6 @@ Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &t
   if (Result<void> ok = eltwise::checkAttributes(eltwise, problem.desc.attr); !ok)
     return ok.takeError();
   listArguments(problem);
-  nameMapImplementation(problem, target);
   problem.isNoop = firstOf(eltwise).desc.hasZeroDim();
   problem.citations = {" (eltwise C12)", " (eltwise C13)", " (eltwise C14)"};
   return problem;

@@ -132,13 +132,12 @@ AffineMap emission::mapOf(const TensorDesc &desc, ArrayRef<int64_t> space, MLIRC
 
 MemRefType emission::quantMemrefOf(const QuantParams &params, const TensorDesc &of, MLIRContext *context) {
   Builder builder(context);
-  SmallVector<int64_t> shape;
-  for (int d = 0; d < of.ndims; ++d)
-    if (params.mask >> d & 1)
-      shape.push_back(of.dims[d] == runtimeDim ? runtimeDim : of.dims[d] / arg::groupAlong(params, of.ndims, d));
-  if (shape.empty())
-    shape.push_back(1);
-  return MemRefType::get(shape, elementType(params.dataType, builder));
+  const TensorDesc grid = arg::gridOf(params, of);
+  const ArrayRef<int64_t> shape(grid.dims, grid.ndims), strides(grid.strides, grid.ndims);
+  auto dense = MemRefType::get(shape, elementType(params.dataType, builder));
+  if (!llvm::is_contained(strides, runtimeDim))
+    return dense;
+  return MemRefType::get(shape, dense.getElementType(), StridedLayoutAttr::get(context, 0, strides));
 }
 
 AffineMap emission::quantMapOf(const QuantParams &params, const TensorDesc &of, ArrayRef<int64_t> space, MLIRContext *context) {

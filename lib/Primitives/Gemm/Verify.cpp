@@ -176,7 +176,6 @@ Result<VerifiedProblem> verifyGemm(const PrimitiveDesc &desc, const Target &targ
     return ok.takeError();
   listArguments(problem);
   problem.checkSizes = checkGivenDims;
-  problem.implementation.append("jit:rows:").append(target.name());
   problem.isNoop = gemm.dst.hasZeroDim() || gemm.src.hasZeroDim();
   problem.citations = {" (gemm C10)", " (gemm C11)", " (gemm C12)"};
   return problem;

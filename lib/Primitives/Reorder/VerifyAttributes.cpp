@@ -75,17 +75,15 @@ Result<void> checkGroups(const Quantization &quantization, const TensorDesc &ten
 /// C22, C28.
 Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc &tensor) {
   const QuantParams &params = quantization.params;
-  bool isFirst = true;
   for (int d = 0; d < tensor.ndims; ++d) {
-    if (!quantization.isMasked(d))
+    if (!quantization.isMasked(d) || tensor.dims[d] != runtimeDim)
       continue;
-    if (tensor.dims[d] == runtimeDim && (!isFirst || arg::groupAlong(params, tensor.ndims, d) != 1))
-      return unimplemented("a reorder is not implemented with ", quantization.of(), isFirst ? " in groups" : " along more than one dim",
-                           ", of which dim ", d, " is given at execution (reorder C22)");
-    if (tensor.dims[d] == runtimeDim && bitsOf(params.dataType) < 8)
+    if (const int64_t group = arg::groupAlong(params, tensor.ndims, d); group != 1)
+      return unimplemented("a reorder is not implemented with ", quantization.of(), " in groups of ", group, " along dim ", d,
+                           ", which is given at execution (reorder C22)");
+    if (bitsOf(params.dataType) < 8)
       return unimplemented("a reorder is not implemented with ", quantization.of(), " of type ", nameOf(params.dataType), " along dim ", d,
                            ", which is given at execution (reorder C28)");
-    isFirst = false;
   }
   return {};
 }

@@ -19,7 +19,7 @@ States::States(const VerifiedProblem &problem, const CellContext &context, Progr
     : isTraining(context.rnn.prop == PropKind::ForwardTraining), hasLengths(!context.rnn.seqLengths.isZero()), problem(problem),
       rnn(context.rnn), s(context.shape), program(program), state(context.state()), factor(context.factor()) {
   for (const ArgumentInfo &argument : problem.arguments)
-    sizeCount += argument.desc.runtimeSizes();
+    sizeCount += argument.runtimeSizes();
   if (isTraining)
     workspace = *workspaceOf(rnn); // the verifier has listed it
   lastIsResult = canBeResult();

@@ -157,7 +157,6 @@ Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &targe
     return ok.takeError();
   if (Result<void> ok = listPackedWeights(problem, target); !ok)
     return ok.takeError();
-  problem.implementation.append("jit:contraction:").append(target.name());
   problem.isNoop = hasZeroDim(rnn);
   problem.citations = {" (rnn C29)", " (rnn C30)", " (rnn C31)"};
   return problem;

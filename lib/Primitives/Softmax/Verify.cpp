@@ -197,7 +197,7 @@ Result<void> softmax::checkLayout(std::string_view name, const TensorDesc &tenso
   return quern::checkLayout(name, tensor, {"softmax", " (softmax C15)", " (softmax C16)", " (softmax C17)"});
 }
 
-Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
+Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &, const PrimitiveDesc *forwardHint) {
   VerifiedProblem problem{desc, {}, {}, false};
   auto &softmax = std::get<SoftmaxDesc>(problem.desc.op);
   for (auto check : {checkKind, checkPresence, checkDims})
@@ -213,7 +213,6 @@ Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &t
   if (Result<void> ok = softmax::checkAttributes(softmax, problem.desc.attr); !ok)
     return ok.takeError();
   listArguments(problem);
-  problem.implementation.append("jit:rows:").append(target.name());
   problem.isNoop = softmax.dst.hasZeroDim();
   problem.citations = {" (softmax C27)", " (softmax C28)", " (softmax C29)"};
   return problem;

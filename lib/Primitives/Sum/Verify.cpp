@@ -23,7 +23,6 @@
 //   C15 There are no scales, zero points, post-ops or RNN parameters among the attributes.
 //
 //===----------------------------------------------------------------------===//
-#include "Primitives/MapImplementation.h"
 #include "Primitives/Registry.h"
 #include "Primitives/SourceChecks.h"
 #include "Primitives/Sum/Sum.h"
@@ -89,7 +88,7 @@ Result<void> checkAttributes(const Attributes &attr) {
 
 } // namespace
 
-Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
+Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &, const PrimitiveDesc *) {
   VerifiedProblem problem;
   problem.desc = desc;
   SumDesc &sum = std::get<SumDesc>(problem.desc.op);
@@ -104,7 +103,6 @@ Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &targe
   listSources(sum.srcs, problem.arguments);
   problem.arguments.push_back({arg::dst, "dst", sum.dst, true});
   arg::allowInPlace(arg::dst, InPlace::ElementSize, problem.arguments);
-  nameMapImplementation(problem, target);
   problem.isNoop = sum.dst.hasZeroDim();
   problem.citations = {" (sum C7)", " (sum C8)", " (sum C9)"};
   return problem;

@@ -20,13 +20,7 @@ public:
   Draw(Random &random, Sides &sides, const OperandShape &shape) : random(random), sides(sides), shape(shape) {}
   AttributesDraw drawn;
 
-  /// Of a dim that is open only the first may have its own value.
-  int32_t mask() {
-    std::vector<bool> isOpen = shape.isOpen;
-    int32_t first = drawMask(random, std::vector<bool>(isOpen.size(), false)), low = first & -first;
-    int32_t closed = drawMask(random, isOpen);
-    return random.oneIn(2) && low && low <= (closed & -closed) ? low | closed : closed;
-  }
+  int32_t mask() { return drawMask(random, std::vector<bool>(shape.isOpen.size(), false)); }
 
   void addScales(bool inGroups = false) {
     int64_t which = random.between(1, 3);
@@ -121,13 +115,10 @@ private:
     size_t rank = shape.dims.size();
     if (!inGroups || rank < 2)
       return;
-    bool mayAdd = true; // an open dim with own values must be the first
-    for (size_t d = 0; d < rank; ++d)
-      mayAdd = mayAdd && !(params.mask >> d & 1 && shape.isOpen[d]);
     for (size_t d = rank - 2; d < rank; ++d) {
       int64_t extent = shape.dims[d], size = 1;
       bool isKnown = !shape.isOpen[d] && extent > 0;
-      if (isKnown && mayAdd && random.between(0, 3))
+      if (isKnown && random.between(0, 3))
         params.mask |= 1 << d;
       for (int tries = 0; tries < 4 && isKnown && params.mask >> d & 1 && size == 1; ++tries)
         if (int64_t candidate = random.pick<int64_t>({2, 4, 8, 16, 32, 3, 5, extent}); extent % candidate == 0)

@@ -54,7 +54,7 @@ constexpr Mistake all[] = {
     {"compensation for RNN and convolution", "reorder src=f32:1x1x@nx4x@m:abcde dst=s8:1x1x@nx4x@m:abcde:rnn_u8s8@27:s8s8@27", "C20"},
     {"scales of integers", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=src(type=s32)", "C21"},
     {"zero points of bf16", "reorder src=s8:@nx@m:ab dst=f32:@nx@m:ab attr.zero_points=src(type=bf16)", "C21"},
-    {"own scales along two open dims", "reorder src=f32:?x?:ab dst=f32:?x?:ba attr.scales=src(mask=3)", "C22"},
+    {"groups along an open dim", "reorder src=f32:?x?:ab dst=f32:?x?:ba attr.scales=src(mask=3,groups=1x4)", "C22"},
     {"two sums", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=sum,sum", "C23"},
     {"post-op prelu", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=eltwise(alg=relu),prelu(mask=2)", "C23"},
     {"an operand of a type without numbers", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=binary(alg=add,src1=@t:@nx@m:ab)",

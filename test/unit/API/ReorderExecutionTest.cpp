@@ -207,6 +207,38 @@ TEST_F(ReorderExecution, RefusesByNumber) {
             std::string::npos);
 }
 
+/// A source may have compensation behind it that the kernel does not ask for; what is written is as the primitive has it.
+TEST_F(ReorderExecution, CompensationBehindASource) {
+  const std::string line = "reorder src=f32:1x17x5x3:abcd dst=s8:1x17x5x3:cdba";
+  const memory::desc plain = primitive_desc(device, line).dst_desc();
+  const memory::desc more = primitive_desc(device, line + ":asymmetric@2").dst_desc();
+  const memory::desc adjusted = primitive_desc(device, line + ":s8s8@2:scale_adjust@0.5").dst_desc();
+  ASSERT_GT(more.get_size(), plain.get_size());
+  const memory::desc floats({1, 17, 5, 3}, dt::f32, "abcd");
+  std::vector<int8_t> from = pattern<int8_t>(more.get_size());
+  std::vector<float> to(255);
+  const reorder kernel(reorder::primitive_desc(device, plain, device, floats));
+  kernel.execute(order, memory(more, device, from.data()), memory(floats, device, to.data()));
+  EXPECT_EQ(wrongElements(plain, from.data(), floats, to.data(), same), 0u);
+  const memory scaled(adjusted, device, from.data());
+  EXPECT_NE(refusal([&] { kernel.execute(order, scaled, memory(floats, device, to.data())); })
+                .find("argument 1 (src) is s8:1x17x5x3:cdba:s8s8@2:scale_adjust@0.5; the primitive takes s8:1x17x5x3:cdba"),
+            std::string::npos);
+  const reorder back(reorder::primitive_desc(device, floats, device, plain));
+  const memory target(more, device, from.data());
+  EXPECT_NE(refusal([&] { back.execute(order, memory(floats, device, to.data()), target); })
+                .find("argument 17 (dst) is s8:1x17x5x3:cdba:asymmetric@2; the primitive takes s8:1x17x5x3:cdba"),
+            std::string::npos);
+  const memory::desc gaps({1, 17, 5, 3}, dt::f32, memory::dims{1000, 15, 3, 1});
+  const memory::desc strided({1, 17, 5, 3}, dt::f32, memory::dims{1000, 16, 3, 1});
+  const reorder wide(reorder::primitive_desc(device, plain, device, gaps));
+  std::vector<float> large(1000);
+  EXPECT_NE(refusal([&] { wide.execute(order, memory(plain, device, from.data()), memory(strided, device, large.data())); })
+                .find("is f32:1x17x5x3:s1000x16x3x1; the primitive takes f32:1x17x5x3:"),
+            std::string::npos)
+      << quern_get_last_error_message();
+}
+
 TEST_F(ReorderExecution, AnOperandMayNotBeWrittenEither) {
   memory::desc md({8, 8}, dt::f32, "ab"), row({1, 8}, dt::f32, "ab");
   std::vector<float> from(64, 1.0f), to(64, 2.0f);

@@ -28,11 +28,6 @@ const BinaryDesc &binaryOf(const VerifiedProblem &problem) { return std::get<Bin
 
 } // namespace
 
-TEST(BinaryVerify, NamesTheRecipeAndTheInstructionSet) {
-  EXPECT_EQ(verified("binary alg=add src=f32:8x9:ab src1=f32:8x9:ba dst=f32:8x9:ab").implementation, "jit:map:avx2");
-  EXPECT_EQ(verified("binary alg=add src=f32:?x9:ab src1=f32:1x9:ab dst=f32:?x9:ab").implementation, "jit:rows:avx2");
-}
-
 TEST(BinaryVerify, AcceptsEveryBroadcastAndLayout) {
   for (std::string_view line : {
            "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab",

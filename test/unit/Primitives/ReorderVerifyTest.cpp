@@ -27,11 +27,6 @@ constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimp
 
 } // namespace
 
-TEST(ReorderVerify, NamesTheRecipeAndTheInstructionSet) {
-  EXPECT_EQ(verified("reorder src=f32:8x9:ab dst=f32:8x9:ba").implementation, "jit:map:avx2");
-  EXPECT_EQ(verified("reorder src=f32:8x9:s?x1 dst=f32:8x9:ba").implementation, "jit:rows:avx2");
-}
-
 TEST(ReorderVerify, AcceptsEveryLayout) {
   for (std::string_view line : {
            "reorder src=f32:8x9:ab dst=f32:8x9:ba",
@@ -111,15 +106,19 @@ TEST(ReorderVerify, ListsTheArguments) {
 }
 
 // C22
-TEST(ReorderVerify, VectorsMayHaveOneOpenDim) {
-  VerifiedProblem problem = verified("reorder src=u8:?x?x3:abc dst=f32:?x?x3:bca attr.scales=src(mask=6) attr.zero_points=src(type=s32)");
-  ASSERT_EQ(problem.arguments.size(), 4u);
-  EXPECT_EQ(problem.arguments[2].desc.dims[0], runtimeDim);
-  EXPECT_EQ(problem.arguments[2].desc.runtimeSizes(), 1);
-  EXPECT_EQ(problem.arguments[3].desc.dims[0], 1);
+TEST(ReorderVerify, VectorsMayHaveOpenDims) {
+  VerifiedProblem problem = verified("reorder src=u8:?x?x3:abc dst=f32:?x?x3:bca attr.scales=src(mask=6),dst(mask=7) "
+                                     "attr.zero_points=src(type=s32)");
+  ASSERT_EQ(problem.arguments.size(), 5u);
+  const ArgumentInfo &first = problem.arguments[2], &all = problem.arguments[3];
+  EXPECT_EQ(first.desc.dims[0], runtimeDim);
+  EXPECT_EQ(first.runtimeSizes(), 1) << "its outer dim";
+  EXPECT_EQ(all.desc.ndims, 1);
+  EXPECT_EQ(all.desc.dims[0], runtimeDim);
+  EXPECT_EQ(all.runtimeSizes(), 3) << "two dims, and the stride of the outer one";
+  EXPECT_EQ(problem.arguments[4].desc.dims[0], 1);
   const Refusal refusals[] = {
-      {"C22", "reorder src=f32:3x?:ab dst=f32:3x?:ab attr.scales=src(mask=3)", unsupported, "along more than one dim, of which dim 1"},
-      {"C22", "reorder src=f32:?x8:ab dst=f32:?x8:ab attr.scales=dst(mask=3,groups=4x1)", unsupported, "in groups, of which dim 0"},
+      {"C22", "reorder src=f32:?x8:ab dst=f32:?x8:ab attr.scales=dst(mask=3,groups=4x1)", unsupported, "in groups of 4 along dim 0"},
   };
   expectAllRefused(refusals);
   verified("reorder src=f32:?x8:ab dst=f32:?x8:ab attr.scales=dst(mask=3,groups=1x4)");

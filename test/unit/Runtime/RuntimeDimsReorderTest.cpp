@@ -131,6 +131,47 @@ TEST_F(RuntimeDimsReorderTest, AVectorOfScalesIsAsLongAsItsDims) {
   }
 }
 
+TEST_F(RuntimeDimsReorderTest, ScalesAlongSeveralOpenDims) {
+  primitive_attr attr;
+  attr.set_scales_mask(QUERN_ARG_SRC, 6);
+  attr.set_scales_mask(QUERN_ARG_DST, 7);
+  attr.set_zero_points_mask(QUERN_ARG_DST, 5);
+  const reorder kernel = make(memory::desc({open, open, open}, dt::f32, "abc"), memory::desc({open, open, open}, dt::s32, "cab"), attr);
+  for (const auto &[a, b, c] : {std::tuple(2, 3, 5), {1, 40, 7}, {3, 1, 33}, {4, 9, 1}, {17, 16, 64}}) {
+    const auto number = [](int64_t count) { return memory::desc({count}, dt::f32, "a"); };
+    const memory::desc src({a, b, c}, dt::f32, "abc"), dst({a, b, c}, dt::s32, "cab"), points({a * c}, dt::s32, "a");
+    std::vector<float> from(static_cast<size_t>(a * b * c)), multiply(static_cast<size_t>(b * c)), divide(from.size());
+    std::vector<int32_t> to(from.size()), shift(static_cast<size_t>(a * c));
+    for (size_t i = 0; i < from.size(); ++i) {
+      from[i] = static_cast<float>(i % 91) * 64 - 2048;
+      divide[i] = static_cast<float>(1 << i % 5);
+    }
+    for (size_t i = 0; i < multiply.size(); ++i)
+      multiply[i] = static_cast<float>(i % 23 + 1);
+    for (size_t i = 0; i < shift.size(); ++i)
+      shift[i] = static_cast<int32_t>(i * 1000);
+    std::unordered_map<int, memory> arguments = {
+        {QUERN_ARG_SRC, memory(src, device, from.data())},
+        {QUERN_ARG_DST, memory(dst, device, to.data())},
+        {QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC, memory(number(b * c), device, multiply.data())},
+        {QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST, memory(number(a * b * c), device, divide.data())},
+        {QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_DST, memory(points, device, shift.data())}};
+    kernel.execute(order, arguments);
+    for (int i = 0; i < a; ++i)
+      for (int j = 0; j < b; ++j)
+        for (int k = 0; k < c; ++k) {
+          const auto at = static_cast<size_t>((i * b + j) * c + k);
+          ASSERT_EQ(to[static_cast<size_t>((k * a + i) * b + j)],
+                    static_cast<int32_t>(from[at] * multiply[static_cast<size_t>(j * c + k)] / divide[at]) +
+                        shift[static_cast<size_t>(i * c + k)])
+              << a << "x" << b << "x" << c << " at " << i << ", " << j << ", " << k;
+        }
+    arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] = memory(number(b * c + 1), device, multiply.data());
+    EXPECT_NE(refusal(kernel, arguments).find("scales.src has " + std::to_string(b * c + 1) + " values; src needs " + std::to_string(b * c)),
+              std::string::npos);
+  }
+}
+
 TEST_F(RuntimeDimsReorderTest, InPlaceAndNowhereElse) {
   const reorder kernel = make(openStrides(2, dt::f32), openStrides(2, dt::s32));
   memory::desc src({70, 11}, dt::f32, memory::dims{12, 1}), dst({70, 11}, dt::s32, memory::dims{12, 1});

@@ -170,6 +170,8 @@ Result<void> Suite::runCase(const Case &drawn) {
   Result<Kernel> kernel = Kernel::create(device, text);
   if (!kernel)
     return skipOrFail(kernel.takeError());
+  if (options.aliases)
+    return runAliases(*kernel, drawn, sized, *data);
   std::string fromOrc, fromLoader;
   if (options.useOrc)
     if (Result<void> done = executeAndJudge(*kernel, drawn, *data, fromOrc); !done)
@@ -189,6 +191,17 @@ Result<void> Suite::runCase(const Case &drawn) {
   if (options.useOrc && fromOrc != fromLoader)
     return internalError("the loader's kernel and ORC's give different bits");
   return {};
+}
+
+Result<void> Suite::runAliases(Kernel &kernel, const Case &drawn, const Problem &problem, ProblemData &data) {
+  if (Result<void> given = data.addScratchpad(kernel); !given)
+    return given;
+  const std::string command = concat("quern-conformance --cases=", cases.name(), " --aliases --linker=orc --seed=", options.seed,
+                                     " --first=", drawn.number, " --count=1");
+  Result<void> done = aliases.run(kernel, problem, data, drawn, [&](std::string_view alias) {
+    nameRunningCase(concat(describe(drawn), "\n  ", settingOf(), command, "   # ", alias));
+  });
+  return done ? done : Error{done.error().status, concat(done.error().message, "\n  ", settingOf(), command)};
 }
 
 Result<void> Suite::skipOrFail(Error error) {
@@ -342,6 +355,7 @@ int Suite::summarize() const {
             << (options.useLoader ? options.useOrc ? "ORC and loader" : "loader" : "ORC") << ": " << legal << " problems (" << bySpecial
             << " with special values, " << inPlace << " in place, " << misaligned << " misaligned, " << empty << " empty)\n";
   cases.print(std::cout);
+  aliases.print(std::cout);
   int64_t refused = 0;
   for (const auto &[what, count] : refusals)
     refused += count;
@@ -364,6 +378,10 @@ int Suite::summarize() const {
       ++missed;
       std::cout << "not reached: " << what << '\n';
     }
+  for (const std::string &what : options.aliases ? aliases.missing(legal) : std::vector<std::string>()) {
+    ++missed;
+    std::cout << "not reached: " << what << '\n';
+  }
   std::cout << passed << " passed, " << failed << " failed" << std::endl;
   return failed || missed ? 1 : 0;
 }

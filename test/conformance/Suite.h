@@ -11,6 +11,7 @@
 #ifndef QUERN_CONFORMANCE_SUITE_H
 #define QUERN_CONFORMANCE_SUITE_H
 
+#include "Aliases.h"
 #include "Cases.h"
 #include "Kernel.h"
 #include "OneDnn.h"
@@ -28,6 +29,7 @@ struct SuiteOptions {
   double seconds = 0;       ///< 0: no limit
   bool listOnly = false;    ///< verify legal problems and print the commands that would run them
   bool compileOnly = false; ///< for devices, and run nothing
+  bool aliases = false;     ///< lay outputs on other arguments instead
   bool useOrc = true, useLoader = true;
   quern_engine_kind_t engine = quern_cpu;
   std::string peer; ///< a oneDNN to compare with; empty: none
@@ -63,6 +65,8 @@ private:
   /// Executes with every number of threads, guarded at the end of buffers and at the beginning by turns; the outputs of the first go to
   /// `bytes`.
   Result<void> executeAndJudge(Kernel &kernel, const Case &drawn, ProblemData &data, std::string &bytes);
+  /// Executes with outputs on other arguments.
+  Result<void> runAliases(Kernel &kernel, const Case &drawn, const Problem &problem, ProblemData &data);
   /// The peer's primitive, or null where it has none.
   std::unique_ptr<OneDnnPrimitive> askPeer(const Problem &problem);
   Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
@@ -78,6 +82,7 @@ private:
   std::map<std::string, int64_t> peerDifferences; ///< by what is known of them
   std::map<std::string, int64_t> refusals;        ///< by kind of mistake
   std::map<std::string, int64_t> skipped;         ///< by what the device has not
+  AliasRounds aliases;
   GuardedSide guarded = GuardedSide::End; ///< of the execution that runs
   int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0;
   int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0;

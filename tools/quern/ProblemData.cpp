@@ -240,6 +240,16 @@ std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
   return places;
 }
 
+std::vector<size_t> ProblemData::bytesWrittenOf(const TensorDesc &desc) {
+  std::vector<size_t> bytes;
+  const std::vector<Place> places = placesOf(desc);
+  const auto size = static_cast<size_t>(elementBytes(desc)), perByte = static_cast<size_t>(bitsOf(desc.dataType) == 4 ? 2 : 1);
+  for (size_t i = 0; i < places.size(); ++i)
+    for (size_t byte = 0; byte < size && places[i] != Place::Gap; ++byte)
+      bytes.push_back(i / perByte * size + byte);
+  return bytes;
+}
+
 std::vector<ProblemData::Run> ProblemData::straysOf(const TensorDesc &desc) {
   std::vector<Run> runs;
   const std::vector<Place> places = placesOf(desc);

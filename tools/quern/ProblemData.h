@@ -64,6 +64,8 @@ public:
   const std::vector<ReferenceOutput> &expectedOutputs() const { return expected; }
   /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs), or padding that is not zero.
   std::string strayWrites() const;
+  /// The bytes of a buffer of this layout that an output writes: of its elements, its padding and what is appended.
+  static std::vector<size_t> bytesWrittenOf(const TensorDesc &desc);
   /// The bytes of all outputs, to compare executions with.
   std::string outputBytes() const;
 

@@ -1,0 +1,210 @@
+//===- Aliases.cpp - Outputs laid on other arguments ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Aliases.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Aliases.h"
+
+#include "Primitives/Elements.h"
+
+#include <algorithm>
+#include <cstring>
+#include <ostream>
+
+namespace quern {
+namespace {
+
+constexpr int aliasesOfProblem = 5; ///< that are drawn
+
+int64_t elementBytes(const TensorDesc &desc) { return std::max<int64_t>(bitsOf(desc.dataType) / 8, 1); }
+
+/// How far the output begins behind the start of what it lies on.
+enum class Shift : uint8_t { None, Element, Back, Half, LastByte, Beside };
+constexpr std::string_view shiftNames[] = {"at its start", "an element behind", "an element in front", "in the middle", "at its end", "beside"};
+
+/// Both of one argument for several sources.
+std::string roleOf(const ArgumentInfo &info) {
+  const bool isSource = info.index >= arg::multipleSrc && info.index < arg::multipleSrc + static_cast<int32_t>(maxSources);
+  return isSource ? "a source" : info.name.starts_with("post") ? info.name.substr(info.name.find('.') + 1) + " of a post-op" : info.name;
+}
+
+} // namespace
+
+/// One output on one argument.
+struct AliasRounds::Alias {
+  ArgumentInfo output, other;
+  Shift shift = Shift::None;
+  int64_t bytes = 0; ///< of the shift
+
+  bool isApart() const { return bytes >= other.desc.bytes() || -bytes >= output.desc.bytes(); }
+  std::string text() const { return concat(output.name, " ", bytes, " bytes behind the start of ", other.name); }
+  /// What is counted together.
+  std::string kind() const {
+    const bool isSame = output.desc.dataType == other.desc.dataType && output.desc.sameStorage(other.desc);
+    const bool hasSameType = output.desc.dataType == other.desc.dataType;
+    return concat(roleOf(output), " on ", roleOf(other), isSame ? "" : hasSameType ? " of another layout" : " of another type", ", ",
+                  shiftNames[static_cast<size_t>(shift)]);
+  }
+  /// Of a multiple of both elements, so that every address is one that a program may give.
+  void place() {
+    const int64_t step = std::max(elementBytes(output.desc), elementBytes(other.desc));
+    const auto roundUp = [&](int64_t value) { return (value + step - 1) / step * step; };
+    switch (shift) {
+    case Shift::None:
+      break;
+    case Shift::Element:
+      bytes = step;
+      break;
+    case Shift::Back:
+      bytes = -step;
+      break;
+    case Shift::Half:
+      bytes = roundUp(other.desc.bytes() / 2);
+      break;
+    case Shift::LastByte:
+      bytes = std::max<int64_t>(roundUp(other.desc.bytes()) - step, 0);
+      break;
+    case Shift::Beside:
+      bytes = roundUp(other.desc.bytes());
+      break;
+    }
+  }
+};
+
+namespace {
+
+/// Both tensors in one buffer, with what an execution may write in it.
+class SharedBuffer {
+public:
+  SharedBuffer(int64_t shift, const TensorDesc &output, const TensorDesc &other)
+      : start(std::min<int64_t>(shift, 0)), shift(shift), buffer(std::max(other.bytes(), shift + output.bytes()) - start, {GuardedSide::End, 64}),
+        isWritable(static_cast<size_t>(buffer.size())) {}
+  char *other() { return buffer.data() - start; }
+  char *output() { return buffer.data() + shift - start; }
+  void keep() { before.assign(buffer.data(), static_cast<size_t>(buffer.size())); }
+  void allowWrites(const TensorDesc &desc, const char *data) {
+    for (size_t byte : ProblemData::bytesWrittenOf(desc))
+      isWritable[static_cast<size_t>(data - buffer.data()) + byte] = true;
+  }
+  bool isUnchanged() const { return std::memcmp(buffer.data(), before.data(), before.size()) == 0; }
+  /// The first byte that changed and may not have, or -1.
+  int64_t strayWrite() const {
+    for (size_t i = 0; i < before.size(); ++i)
+      if (!isWritable[i] && buffer.data()[i] != before[i])
+        return static_cast<int64_t>(i);
+    return buffer.guardsIntact() ? -1 : buffer.size();
+  }
+
+private:
+  int64_t start, shift;
+  GuardedBuffer buffer;
+  std::vector<bool> isWritable;
+  std::string before;
+};
+
+} // namespace
+
+Result<void> AliasRounds::runOne(Kernel &kernel, const Problem &problem, ProblemData &data, FillKind fill, const Alias &alias) {
+  data.refill();
+  std::map<int32_t, BoundBuffer> buffers = data.buffers();
+  const BoundBuffer given = buffers.at(alias.output.index), under = buffers.at(alias.other.index);
+  SharedBuffer shared(alias.bytes, alias.output.desc, alias.other.desc);
+  std::memcpy(shared.output(), given.data, static_cast<size_t>(alias.output.desc.bytes()));
+  std::memcpy(shared.other(), under.data, static_cast<size_t>(alias.other.desc.bytes()));
+  shared.keep();
+  shared.allowWrites(alias.output.desc, shared.output());
+  if (alias.other.isOutput)
+    shared.allowWrites(alias.other.desc, shared.other());
+  buffers[alias.output.index].data = shared.output();
+  buffers[alias.other.index].data = shared.other();
+
+  ReferenceInputs inputs, results;
+  for (const ArgumentInfo &info : problem.verified.arguments) {
+    if (!info.isOutput || info.isUpdated)
+      inputs[info.index] = buffers.at(info.index).data;
+    if (info.isOutput)
+      results[info.index] = buffers.at(info.index).data;
+  }
+  Result<std::vector<ReferenceOutput>> expected = computeReference(problem.desc(), inputs);
+  if (!expected)
+    return expected.takeError();
+  if (Result<void> bound = kernel.bind(buffers); !bound)
+    return bound;
+  if (Result<void> executed = kernel.execute(); !executed) {
+    const Error &error = executed.error();
+    if (error.status != Status::InvalidArguments || alias.isApart())
+      return internalError("refused with ", toString(error.status), ": ", error.message);
+    if (!shared.isUnchanged())
+      return internalError("refused after something was written: ", error.message);
+    ++counts[alias.kind()].refused;
+    return {};
+  }
+  if (int64_t byte = shared.strayWrite(); byte >= 0)
+    return internalError("byte ", byte, " of both was overwritten, which is no output's");
+  for (const ReferenceOutput &output : *expected)
+    if (Verdict verdict = judge(problem.desc(), output, results, judgedAs(fill)); !verdict.isRight)
+      return internalError("accepted and wrong: ", verdict.describe(output.desc));
+  ++counts[alias.kind()].right;
+  return {};
+}
+
+Result<void> AliasRounds::run(Kernel &kernel, const Problem &problem, ProblemData &data, const Case &drawn,
+                              const std::function<void(std::string_view)> &announce) {
+  std::vector<ArgumentInfo> outputs, all;
+  for (const ArgumentInfo &info : problem.verified.arguments)
+    if (!info.desc.isHostScalar() && info.desc.bytes() > 0) {
+      all.push_back(info);
+      if (info.isOutput)
+        outputs.push_back(info);
+    }
+  if (const auto buffers = data.buffers(); buffers.contains(QUERN_ARG_SCRATCHPAD)) {
+    ArgumentInfo scratchpad;
+    scratchpad.index = QUERN_ARG_SCRATCHPAD;
+    scratchpad.name = "scratchpad";
+    scratchpad.desc = *buffers.at(QUERN_ARG_SCRATCHPAD).desc;
+    scratchpad.isOutput = true;
+    outputs.push_back(scratchpad);
+  }
+  if (problem.verified.isNoop || outputs.empty() || all.size() < 2)
+    return {};
+  Random random(drawn.data.seed * 1000003 + static_cast<uint64_t>(drawn.number));
+  std::vector<Alias> aliases;
+  for (const ArgumentInfo &output : outputs) // what may be accepted comes seldom by chance: each once
+    for (const ArgumentInfo &other : all)
+      if (output.index != other.index && output.desc.sameStorage(other.desc) && bitsOf(output.desc.dataType) == bitsOf(other.desc.dataType))
+        aliases.push_back({output, other, Shift::None});
+  for (int i = 0; i < aliasesOfProblem; ++i) {
+    const ArgumentInfo &output = outputs[static_cast<size_t>(random.between(0, static_cast<int64_t>(outputs.size()) - 1))];
+    const ArgumentInfo &other = all[static_cast<size_t>(random.between(0, static_cast<int64_t>(all.size()) - 1))];
+    if (output.index != other.index)
+      aliases.push_back({output, other, random.pick({Shift::None, Shift::Element, Shift::Back, Shift::Half, Shift::LastByte, Shift::Beside})});
+  }
+  for (Alias &alias : aliases) {
+    alias.place();
+    announce(alias.text());
+    if (Result<void> done = runOne(kernel, problem, data, drawn.data.fill, alias); !done)
+      return Error{done.error().status, concat(alias.text(), ": ", done.error().message)};
+  }
+  return {};
+}
+
+void AliasRounds::print(std::ostream &os) const {
+  for (const auto &[kind, count] : counts)
+    os << kind << ": " << count.right << " right, " << count.refused << " refused\n";
+}
+
+std::vector<std::string> AliasRounds::missing(int64_t problems) const {
+  constexpr int64_t enough = 100;
+  std::vector<std::string> all;
+  for (std::string_view shift : shiftNames) {
+    const bool isMet = std::any_of(counts.begin(), counts.end(), [&](const auto &entry) { return entry.first.ends_with(shift); });
+    if (problems >= enough && !isMet)
+      all.push_back(concat("an output that lies on another argument ", shift));
+  }
+  return all;
+}
+
+} // namespace quern

@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Two buffers for each thread, which only grow; see the header.
+// Two buffers for each thread, which only grow; see the header. With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets memory of its own that
+// ends at a page which nobody may touch.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Scratch.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <sys/mman.h>
 #include <utility>
 
@@ -17,15 +19,40 @@ namespace {
 
 constexpr size_t keptBytes = 8u << 20, keptShared = 64u << 20;
 
+const bool isGuarding = [] {
+  const char *text = std::getenv("QUERN_GUARD_SCRATCH");
+  return text && *text == '1';
+}();
+constexpr size_t pageBytes = 4096;
+
+size_t pagesFor(size_t bytes) { return (bytes + pageBytes - 1) / pageBytes * pageBytes; }
+
+/// `bytes` is a multiple of the alignment.
+void *allocateGuarded(size_t bytes) {
+  const size_t inside = pagesFor(bytes);
+  void *pages = mmap(nullptr, inside + pageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED || mprotect(pages, inside, PROT_READ | PROT_WRITE) != 0)
+    return nullptr;
+  return std::memset(static_cast<char *>(pages) + inside - bytes, 0xff, bytes);
+}
+
+void release(void *memory, size_t bytes) {
+  if (isGuarding && memory)
+    munmap(static_cast<char *>(memory) + bytes - pagesFor(bytes), pagesFor(bytes) + pageBytes);
+  else
+    std::free(memory);
+}
+
 struct Buffer {
   void *memory = nullptr;
   size_t bytes = 0;
-  ~Buffer() { std::free(memory); }
+  ~Buffer() { quern::release(memory, bytes); }
   void release() {
-    std::free(memory);
+    quern::release(memory, bytes);
     memory = nullptr;
     bytes = 0;
   }
+  bool serves(size_t wanted) const { return wanted <= bytes && !isGuarding; }
 };
 
 thread_local Buffer own, shared;
@@ -43,6 +70,8 @@ void *allocate(size_t bytes) {
   constexpr size_t hugePage = 2u << 20, least = 4 * hugePage;
   if (bytes > SIZE_MAX / 2)
     return nullptr;
+  if (isGuarding)
+    return allocateGuarded(roundUp(bytes));
   if (bytes < least)
     return std::aligned_alloc(scratchAlignment, roundUp(bytes));
   void *memory = std::aligned_alloc(hugePage, (bytes + hugePage - 1) / hugePage * hugePage);
@@ -54,7 +83,7 @@ void *allocate(size_t bytes) {
 } // namespace
 
 void *threadScratch(size_t bytes) {
-  if (bytes <= own.bytes)
+  if (own.serves(bytes))
     return own.memory;
   own.release();
   own.memory = allocate(bytes);
@@ -68,7 +97,7 @@ void trimThreadScratch() {
 }
 
 void SharedScratch::take(size_t wanted) {
-  if (wanted <= shared.bytes) { // taken out for as long as this lives
+  if (shared.serves(wanted)) { // taken out for as long as this lives
     memory = std::exchange(shared.memory, nullptr);
     bytes = std::exchange(shared.bytes, 0);
     return;
@@ -80,9 +109,9 @@ void SharedScratch::take(size_t wanted) {
 void SharedScratch::giveBack() {
   if (bytes > shared.bytes && bytes <= keptShared) {
     std::swap(memory, shared.memory);
-    shared.bytes = bytes;
+    std::swap(bytes, shared.bytes);
   }
-  std::free(memory);
+  release(memory, bytes);
 }
 
 int64_t scratchpadBytes(const ScratchNeeds &needs, int threads) {

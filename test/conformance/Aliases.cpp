@@ -45,8 +45,7 @@ struct AliasRounds::Alias {
   std::string kind() const {
     const bool isSame = output.desc.dataType == other.desc.dataType && output.desc.sameStorage(other.desc);
     const bool hasSameType = output.desc.dataType == other.desc.dataType;
-    return concat(roleOf(output), " on ", roleOf(other), isSame ? "" : hasSameType ? " of another layout" : " of another type", ", ",
-                  shiftNames[static_cast<size_t>(shift)]);
+    return concat(roleOf(output), " on ", roleOf(other), isSame ? "" : hasSameType ? " of another layout" : " of another type");
   }
   /// Of a multiple of both elements, so that every address is one that a program may give.
   void place() {
@@ -140,6 +139,7 @@ Result<void> AliasRounds::runOne(Kernel &kernel, const Problem &problem, Problem
     if (!shared.isUnchanged())
       return internalError("refused after something was written: ", error.message);
     ++counts[alias.kind()].refused;
+    ++shifts[static_cast<size_t>(alias.shift)].refused;
     return {};
   }
   if (int64_t byte = shared.strayWrite(); byte >= 0)
@@ -148,6 +148,7 @@ Result<void> AliasRounds::runOne(Kernel &kernel, const Problem &problem, Problem
     if (Verdict verdict = judge(problem.desc(), output, results, judgedAs(fill)); !verdict.isRight)
       return internalError("accepted and wrong: ", verdict.describe(output.desc));
   ++counts[alias.kind()].right;
+  ++shifts[static_cast<size_t>(alias.shift)].right;
   return {};
 }
 
@@ -192,18 +193,23 @@ Result<void> AliasRounds::run(Kernel &kernel, const Problem &problem, ProblemDat
 }
 
 void AliasRounds::print(std::ostream &os) const {
+  const auto line = [&](std::string_view what, const Counts &count) {
+    os << what << ": " << count.right << " right, " << count.refused << " refused\n";
+  };
   for (const auto &[kind, count] : counts)
-    os << kind << ": " << count.right << " right, " << count.refused << " refused\n";
+    line(kind, count);
+  for (size_t i = 0; i < shifts.size() && !counts.empty(); ++i)
+    line(shiftNames[i], shifts[i]);
 }
 
 std::vector<std::string> AliasRounds::missing(int64_t problems) const {
   constexpr int64_t enough = 100;
   std::vector<std::string> all;
-  for (std::string_view shift : shiftNames) {
-    const bool isMet = std::any_of(counts.begin(), counts.end(), [&](const auto &entry) { return entry.first.ends_with(shift); });
-    if (problems >= enough && !isMet)
-      all.push_back(concat("an output that lies on another argument ", shift));
-  }
+  if (problems < enough)
+    return all;
+  for (size_t i = 0; i < shifts.size(); ++i) // what lies beside is never refused
+    if (i == static_cast<size_t>(Shift::Beside) ? shifts[i].right == 0 : shifts[i].refused == 0)
+      all.push_back(concat("an output that lies on another argument, ", shiftNames[i]));
   return all;
 }
 

@@ -12,6 +12,7 @@
 
 #include "Cases.h"
 
+#include <array>
 #include <functional>
 
 namespace quern {
@@ -35,6 +36,7 @@ private:
   Result<void> runOne(Kernel &kernel, const Problem &problem, ProblemData &data, FillKind fill, const Alias &alias);
 
   std::map<std::string, Counts> counts;
+  std::array<Counts, 6> shifts{}; ///< by how far the one begins behind the other
 };
 
 } // namespace quern

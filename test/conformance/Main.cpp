@@ -123,6 +123,14 @@ void restartWithPeerEnvironment(const std::string &peer, char **argv) {
   execv("/proc/self/exe", argv); // on failure go on: opening the peer will say what is missing
 }
 
+/// The library's own scratch ends at inaccessible pages, too; it looks once, when it is loaded.
+void restartWithGuardedScratch(char **argv) {
+  if (std::getenv("QUERN_GUARD_SCRATCH"))
+    return;
+  setenv("QUERN_GUARD_SCRATCH", "1", 1);
+  execv("/proc/self/exe", argv); // on failure go on with what allocators give
+}
+
 constexpr int exitUnopened = 4;
 
 /// Says why not.
@@ -165,6 +173,7 @@ std::string roundsOf() {
 } // namespace
 
 int main(int argc, char **argv) {
+  restartWithGuardedScratch(argv);
   SuiteOptions options;
   std::vector<std::string> isas;
   std::string linker = "both", engine = "cpu";

@@ -89,7 +89,7 @@ void Suite::runLegal() {
 }
 
 std::string Suite::settingOf() const {
-  return device.isCpu() ? concat("QUERN_MAX_CPU_ISA=", nameOfIsa(device.target().isa), ' ') : std::string();
+  return device.isCpu() ? concat("QUERN_GUARD_SCRATCH=1 QUERN_MAX_CPU_ISA=", nameOfIsa(device.target().isa), ' ') : std::string();
 }
 
 std::string Suite::describe(const Case &drawn) const {

@@ -291,12 +291,24 @@ bool ProblemData::isOverwritten(const Slot &input) const {
   return std::memcmp(before.data(), storage[input.buffer].data(), before.size()) != 0;
 }
 
+bool ProblemData::isUntouched(const Slot &output) const {
+  const GuardedBuffer &buffer = storage[output.buffer];
+  if (const std::string &before = kept[output.buffer]; !before.empty())
+    return std::memcmp(before.data(), buffer.data(), before.size()) == 0;
+  return std::all_of(buffer.data(), buffer.data() + buffer.size(), [](char byte) { return byte == prefill; });
+}
+
 std::string ProblemData::strayWrites() const {
   for (const Slot &slot : slots) {
     if (!storage[slot.buffer].guardsIntact())
       return concat("bytes beside the buffer of ", slot.info.name, " were overwritten");
     if (!slot.info.isOutput && isOverwritten(slot))
       return concat("the input ", slot.info.name, " was overwritten");
+    if (problem->verified.isNoop && slot.info.isOutput) {
+      if (!isUntouched(slot))
+        return concat("there is nothing to compute, but ", slot.info.name, " was written");
+      continue;
+    }
     if (std::string stray = slot.info.isOutput ? strayWritesInto(slot) : std::string(); !stray.empty())
       return stray;
   }

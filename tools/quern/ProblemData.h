@@ -62,7 +62,8 @@ public:
   Verdict judgeOutputs(const ReferenceOutput **judged = nullptr) const;
   /// What computeExpected() found.
   const std::vector<ReferenceOutput> &expectedOutputs() const { return expected; }
-  /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs), or padding that is not zero.
+  /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs, anything where there is nothing to
+  /// compute), or padding that is not zero.
   std::string strayWrites() const;
   /// The bytes of a buffer of this layout that an output writes: of its elements, its padding and what is appended.
   static std::vector<size_t> bytesWrittenOf(const TensorDesc &desc);
@@ -89,6 +90,7 @@ private:
   Placement placementOf(const TensorDesc &desc) const;
   Placement scratchpadPlacement() const;
   std::string strayWritesInto(const Slot &slot) const;
+  bool isUntouched(const Slot &output) const;
   bool isOverwritten(const Slot &input) const;
 
   const Problem *problem = nullptr;

@@ -44,7 +44,7 @@ inline const struct Settings {
   uint32_t maxLocalMemory = number("ZE_OPENCL_MAX_LOCAL_MEMORY", "65536");
   bool hasF64 = number("ZE_OPENCL_F64", "1");
   bool isReversing = number("ZE_OPENCL_REVERSE", "0");
-  bool isGuarding = number("ZE_OPENCL_GUARD", "0");
+  uint32_t guard = number("ZE_OPENCL_GUARD", "0");
   bool isTracing = number("ZE_OPENCL_TRACE", "0");
 } settings;
 

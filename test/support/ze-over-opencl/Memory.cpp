@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With ZE_OPENCL_GUARD device memory lies in pages of its own, ends at a page that is never accessible, begins poisoned, and is closed to
-// the host unless a queue is at work.
+// With ZE_OPENCL_GUARD device memory lies in pages of its own, ends or begins flush at a page that is never accessible, begins poisoned, and
+// is closed to the host unless a queue is at work.
 //
 //===----------------------------------------------------------------------===//
 #include "Driver.h"
@@ -20,7 +20,8 @@
 namespace zocl {
 namespace {
 
-constexpr size_t pageBytes = 4096;
+constexpr size_t pageBytes = 4096, lineBytes = 64;
+constexpr uint32_t guardAtEnd = 1;
 constexpr int poison = 0xCD;
 
 struct Allocation : Counted {
@@ -30,7 +31,7 @@ struct Allocation : Counted {
   size_t size = 0;
   uint64_t id = 0;
   char *base = nullptr;
-  std::span<char> pages{}; ///< where they are guarded; the guard lies behind them
+  std::span<char> pages{}; ///< where they are guarded; a guard lies behind them and one in front
 };
 
 // Never destroyed: the thread of a queue that the application forgot may use them at exit.
@@ -54,20 +55,23 @@ void addQueueAtWork(int change) {
   const bool wasOpen = queuesAtWork;
   queuesAtWork += change;
   const bool isOpen = queuesAtWork;
-  if (settings.isGuarding && isOpen != wasOpen)
+  if (settings.guard && isOpen != wasOpen)
     for (const auto &[base, allocation] : allocations)
       mprotect(allocation.pages.data(), allocation.pages.size(), isOpen ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
+/// Flush at the end, whatever alignment of at most a line the application asked for: its kernels take memory that begins anywhere, and a
+/// gap of part of a line would hide what they read there.
 ze_result_t allocateGuarded(Allocation &made, size_t alignment) {
   const size_t size = (made.size + pageBytes - 1) / pageBytes * pageBytes;
-  void *pages = mmap(nullptr, size + pageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED)
+  void *all = mmap(nullptr, size + 2 * pageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED)
     return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-  made.pages = {static_cast<char *>(pages), size};
-  made.base = made.pages.data() + (size - made.size) / alignment * alignment;
+  char *pages = static_cast<char *>(all) + pageBytes;
+  made.pages = {pages, size};
+  made.base = settings.guard == guardAtEnd ? pages + (size - made.size) / alignment * alignment : pages;
   std::memset(pages, poison, size);
-  mprotect(pages, size + pageBytes, PROT_NONE);
+  mprotect(all, size + 2 * pageBytes, PROT_NONE);
   if (queuesAtWork)
     mprotect(pages, size, PROT_READ | PROT_WRITE);
   return ZE_RESULT_SUCCESS;
@@ -92,11 +96,11 @@ ze_result_t allocate(ze_context_handle_t context, ze_device_handle_t device, ze_
     return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
   if (alignment & (alignment - 1))
     return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
-  alignment = std::max<size_t>(alignment, 64);
   std::lock_guard lock(mutex);
   Allocation made{{}, as<Context>(context), as<Device>(device), type, size, ++lastId};
-  const bool isGuarded = settings.isGuarding && type == ZE_MEMORY_TYPE_DEVICE && alignment <= pageBytes;
-  if (ze_result_t failed = isGuarded ? allocateGuarded(made, alignment) : allocateByOpenCl(made, static_cast<cl_uint>(alignment)))
+  const bool isGuarded = settings.guard && type == ZE_MEMORY_TYPE_DEVICE && alignment <= pageBytes;
+  if (ze_result_t failed = isGuarded ? allocateGuarded(made, alignment > lineBytes ? alignment : 1)
+                                     : allocateByOpenCl(made, static_cast<cl_uint>(std::max(alignment, lineBytes))))
     return failed;
   *out = made.base;
   allocations.emplace(made.base, made);
@@ -123,7 +127,7 @@ ze_result_t freeMemory(ze_context_handle_t context, void *pointer) {
   allocations.erase(it);
   if (freed.pages.empty())
     return translate(cl.clMemFreeINTEL(freed.context->id.get(), pointer));
-  munmap(freed.pages.data(), freed.pages.size() + pageBytes);
+  munmap(freed.pages.data() - pageBytes, freed.pages.size() + 2 * pageBytes);
   return ZE_RESULT_SUCCESS;
 }
 

@@ -112,6 +112,32 @@ TEST(ProblemData, EmptyTensorsMayBePadded) {
   EXPECT_EQ(data->strayWrites(), "");
 }
 
+TEST(ProblemData, NothingIsWrittenWhereNothingIsComputed) {
+  Result<Problem> problem = readProblem("rnn fwd_i cell=rnn direction=left2right src_layer=f32:0x2x3:abc weights_layer=f32:1x1x3x1x4:abcde "
+                                        "weights_iter=f32:1x1x4x1x4:abcde dst_layer=f32:0x2x4:abc dst_iter=f32:1x1x2x4:abcd activation=tanh",
+                                        Target::host());
+  ASSERT_TRUE(problem) << problem.error().message;
+  ASSERT_TRUE(problem->verified.isNoop);
+  Result<ProblemData> data = ProblemData::create(*problem, {});
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->strayWrites(), "");
+  static_cast<float *>(data->buffer(arg::dst1))[3] = 0;
+  EXPECT_EQ(data->strayWrites(), "there is nothing to compute, but dst_iter was written");
+}
+
+TEST(ProblemData, MovesWithWhatItHolds) {
+  Result<Problem> problem = readProblem(line, Target::host());
+  ASSERT_TRUE(problem);
+  Result<ProblemData> data = ProblemData::create(*problem, {});
+  ASSERT_TRUE(data);
+  const std::string before(static_cast<char *>(data->buffer(1)), 24);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(data->buffer(1)) % 4096, 4096u - 24);
+  data->moveTo(GuardedSide::Beginning);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(data->buffer(1)) % 4096, 0u);
+  EXPECT_EQ(std::string(static_cast<char *>(data->buffer(1)), 24), before);
+  EXPECT_EQ(data->strayWrites(), "");
+}
+
 TEST(ProblemData, InPlaceNeedsEqualSides) {
   Result<Problem> same = readProblem(line, Target::host());
   Result<Problem> other = readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:ba axis=1", Target::host());

@@ -87,10 +87,8 @@ Result<void> CompileSuite::validate(const std::string &module) const {
 
 Result<void> CompileSuite::compile(const std::string &line, const Target &target) {
   Result<Problem> problem = readProblem(line, target);
-  if (!problem && problem.error().status == Status::Unimplemented) {
-    ++skipped[reasonOf(problem.error().message, target)];
+  if (!problem && problem.error().status == Status::Unimplemented && skipped.add(problem.error().message))
     return {};
-  }
   if (!problem)
     return problem.takeError();
   if (problem->verified.isNoop) {
@@ -127,15 +125,14 @@ void CompileSuite::run() {
 }
 
 int CompileSuite::summarize() const {
-  int64_t skips = 0;
-  for (const auto &[why, count] : skipped) {
-    skips += count;
-    std::cout << "skipped: " << why << ": " << count << '\n';
-  }
+  skipped.print(std::cout);
+  const std::vector<std::string> excess = skipped.tooMany(compiled + empty + skipped.total() + failed);
+  for (const std::string &what : excess)
+    std::cout << "FAILED: " << what << '\n';
   std::cout << cases.name() << " for random devices, seed " << options.seed << ", from number " << options.first << ": " << compiled
-            << " compiled, " << empty << " without elements, " << skips << " skipped of those passed\n"
-            << compiled + empty + skips << " passed, " << failed << " failed" << std::endl;
-  return failed ? 1 : 0;
+            << " compiled, " << empty << " without elements, " << skipped.total() << " skipped\n"
+            << compiled + empty << " passed, " << failed + static_cast<int64_t>(excess.size()) << " failed" << std::endl;
+  return failed || !excess.empty() ? 1 : 0;
 }
 
 } // namespace quern

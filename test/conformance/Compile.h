@@ -10,15 +10,15 @@
 #define QUERN_CONFORMANCE_COMPILE_H
 
 #include "Cases.h"
+#include "DeviceRefusals.h"
 #include "Suite.h"
 
-#include <map>
 #include <string>
 
 namespace quern {
 
 /// Legal problems of one primitive, each for a device of random limits: compiled in this process to an artifact, whose groups must fit the
-/// device and whose module spirv-val must accept. A problem that verification refuses for what the device lacks is counted and skipped.
+/// device and whose module spirv-val must accept. A problem that verification refuses for what the device may lack (DeviceRefusals.h) is counted and skipped.
 class CompileSuite {
 public:
   CompileSuite(const SuiteOptions &options, PrimitiveCases &cases) : options(options), cases(cases) {}
@@ -37,7 +37,7 @@ private:
   SuiteOptions options;
   PrimitiveCases &cases;
   std::string folder;
-  std::map<std::string, int64_t> skipped; ///< by reason
+  DeviceRefusals skipped;
   int64_t compiled = 0, empty = 0, failed = 0;
 };
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A problem that is verified for a device and that no schedule of it takes is a failure, unless its reason is known (the list is in
-// DeviceRefusals.cpp) and comes no more often than is known.
+// A problem that a device refuses is a failure, unless the reason is what a device may lack (the list is in DeviceRefusals.cpp) and comes no
+// more often than its ceiling. So one that was verified and that no schedule takes is always a failure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_DEVICEREFUSALS_H
@@ -22,10 +22,6 @@ namespace quern {
 /// The refusals of one set of cases.
 class DeviceRefusals {
 public:
-  /// When a refusal is met: as compiling for drawn limits, which no device has together, or by the device of the tests.
-  enum class When : uint8_t { Compiled, Executed };
-  DeviceRefusals(std::string_view primitive, When when) : primitive(primitive), when(when) {}
-
   /// Counts a refusal with this message; false if its reason is not on the list.
   bool add(std::string_view message);
   int64_t total() const;
@@ -35,8 +31,6 @@ public:
   std::vector<std::string> tooMany(int64_t problems) const;
 
 private:
-  std::string primitive;
-  When when;
   std::map<size_t, int64_t> counts; ///< by position in the list
 };
 

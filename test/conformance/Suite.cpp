@@ -10,6 +10,7 @@
 
 #include "Crash.h"
 #include "Desc/Target.h"
+#include "OtherSizes.h"
 #include "Primitives/Elements.h"
 
 #include <algorithm>
@@ -80,10 +81,11 @@ void Suite::runLegal() {
       drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
     guarded = GuardedSide::End;
     nameRunningCase(describe(drawn));
+    const int64_t skips = skipped.total();
     if (Result<void> done = runCase(drawn); !done)
       fail(drawn, done.error().message);
     else
-      ++passed;
+      passed += skipped.total() == skips;
     nameRunningCase({});
   }
 }
@@ -145,7 +147,7 @@ void Suite::countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData
 Result<void> Suite::runCase(const Case &drawn) {
   Problem open, sized;
   if (Result<void> read = readCase(drawn, open, sized); !read)
-    return read;
+    return skipOrFail(read.takeError());
   if (options.listOnly) {
     std::cout << commandOf(drawn) << '\n';
     return {};
@@ -154,28 +156,32 @@ Result<void> Suite::runCase(const Case &drawn) {
   if (peer && !theirPrimitive)
     return {};
   if (std::optional<Result<void>> done = cases.runInstead(device, drawn)) {
+    if (!*done)
+      return skipOrFail(done->takeError());
     cases.count(drawn, sized.desc(), nullptr);
-    return *done ? *done : skipOrFail(done->takeError());
+    return {};
   }
   Result<ProblemData> data = ProblemData::create(sized, drawn.data);
   if (!data)
     return data.takeError();
   empty += sized.verified.isNoop;
-  if (!peer)
-    countCase(drawn, sized.desc(), *data);
   if (Result<void> expected = data->computeExpected(); !expected)
     return expected;
 
   std::string text = drawn.desc.text();
   Result<Kernel> kernel = Kernel::create(device, text);
-  if (!kernel)
-    return skipOrFail(kernel.takeError());
+  if (!kernel) // it was verified
+    return kernel.takeError();
+  if (!peer)
+    countCase(drawn, sized.desc(), *data);
   if (options.aliases)
     return runAliases(*kernel, drawn, sized, *data);
   std::string fromOrc, fromLoader;
   if (options.useOrc)
     if (Result<void> done = executeAndJudge(*kernel, drawn, *data, fromOrc); !done)
       return done;
+  if (Result<void> done = options.useOrc && !peer ? runOtherSizes(*kernel, drawn) : Result<void>(); !done)
+    return done;
   if (peer)
     return cases.judgesPeer() ? judgePeer(sized, drawn, *data, *theirPrimitive) : compareWithPeer(sized, drawn, *data, *theirPrimitive);
   if (!options.useLoader || kernel->info().origin == quern_origin_none)
@@ -193,6 +199,30 @@ Result<void> Suite::runCase(const Case &drawn) {
   return {};
 }
 
+Result<void> Suite::runOtherSizes(Kernel &kernel, const Case &drawn) {
+  const std::string text = drawn.desc.text();
+  Random random(drawn.data.seed);
+  for (const std::vector<int64_t> &sizes : otherSizesOf(text, drawn.sizes, random)) {
+    Result<std::string> sized = withSizes(text, sizes);
+    Result<Problem> problem = sized ? readProblem(*sized, device.target()) : Result<Problem>(sized.takeError());
+    if (!problem) // these sizes do not go with those that are known
+      continue;
+    Case other = drawn;
+    other.sizes = sizes;
+    Result<ProblemData> data = ProblemData::create(*problem, other.data);
+    if (!data)
+      return data.takeError();
+    std::string bytes;
+    Result<void> done = data->computeExpected();
+    if (done)
+      done = executeAndJudge(kernel, other, *data, bytes);
+    if (!done)
+      return Error{done.error().status, concat("with other sizes, ", commandOf(other), ": ", done.error().message)};
+    ++otherSizes;
+  }
+  return {};
+}
+
 Result<void> Suite::runAliases(Kernel &kernel, const Case &drawn, const Problem &problem, ProblemData &data) {
   if (Result<void> given = data.addScratchpad(kernel); !given)
     return given;
@@ -205,10 +235,8 @@ Result<void> Suite::runAliases(Kernel &kernel, const Case &drawn, const Problem 
 }
 
 Result<void> Suite::skipOrFail(Error error) {
-  if (device.isCpu() || error.status != Status::Unimplemented)
-    return error;
-  ++skipped[withoutNewlines(error.message)];
-  return {};
+  const bool isLacking = !device.isCpu() && error.status == Status::Unimplemented && skipped.add(error.message);
+  return isLacking ? Result<void>() : Result<void>(std::move(error));
 }
 
 Result<void> Suite::executeAndJudge(Kernel &kernel, const Case &drawn, ProblemData &data, std::string &bytes) {
@@ -353,7 +381,8 @@ int Suite::summarize() const {
   std::cout << cases.name() << (device.isCpu() ? ", instruction set " : ", device ")
             << (device.isCpu() ? device.target().name() : std::string_view(device.name())) << ", seed " << options.seed << ", "
             << (options.useLoader ? options.useOrc ? "ORC and loader" : "loader" : "ORC") << ": " << legal << " problems (" << bySpecial
-            << " with special values, " << inPlace << " in place, " << misaligned << " misaligned, " << empty << " empty)\n";
+            << " with special values, " << inPlace << " in place, " << misaligned << " misaligned, " << empty << " empty), "
+            << otherSizes << " executions of open kernels with other sizes\n";
   cases.print(std::cout);
   aliases.print(std::cout);
   int64_t refused = 0;
@@ -364,15 +393,13 @@ int Suite::summarize() const {
     std::cout << peer->version() << ": compared " << peerCompared << ", refused by it " << peerRefused << '\n';
   for (const auto &[difference, count] : peerDifferences)
     std::cout << "known difference: " << difference << ": " << count << '\n';
-  int64_t skips = 0;
-  for (const auto &[why, count] : skipped) {
-    skips += count;
-    std::cout << "skipped: " << why << ": " << count << '\n';
-  }
-  if (!device.isCpu())
-    std::cout << skips << " skipped of those passed\n";
+  skipped.print(std::cout);
   std::cout << "worst error " << worst << " of the threshold\n";
   int64_t missed = 0;
+  for (const std::string &what : skipped.tooMany(legal)) {
+    ++missed;
+    std::cout << "FAILED: " << what << '\n';
+  }
   if (!peer && options.first == 0)
     for (const std::string &what : cases.missing(legal)) {
       ++missed;

@@ -13,6 +13,7 @@
 
 #include "Aliases.h"
 #include "Cases.h"
+#include "DeviceRefusals.h"
 #include "Kernel.h"
 #include "OneDnn.h"
 
@@ -57,7 +58,7 @@ private:
   void fail(const Case &drawn, const std::string &why);
   void failLine(const std::string &line, const std::string &why);
   Result<void> runCase(const Case &drawn);
-  /// What only a device refuses is counted, not failed.
+  /// What a device may lack is counted, not failed.
   Result<void> skipOrFail(Error error);
   /// What a case needs to be run: the verified problem that the kernel is made for, and the same with all sizes.
   Result<void> readCase(const Case &drawn, Problem &open, Problem &sized) const;
@@ -65,6 +66,8 @@ private:
   /// Executes with every number of threads, guarded at the end of buffers and at the beginning by turns; the outputs of the first go to
   /// `bytes`.
   Result<void> executeAndJudge(Kernel &kernel, const Case &drawn, ProblemData &data, std::string &bytes);
+  /// Executes a kernel of open sizes with others than those that were drawn with it.
+  Result<void> runOtherSizes(Kernel &kernel, const Case &drawn);
   /// Executes with outputs on other arguments.
   Result<void> runAliases(Kernel &kernel, const Case &drawn, const Problem &problem, ProblemData &data);
   /// The peer's primitive, or null where it has none.
@@ -81,11 +84,11 @@ private:
   std::string cacheDirectory;
   std::map<std::string, int64_t> peerDifferences; ///< by what is known of them
   std::map<std::string, int64_t> refusals;        ///< by kind of mistake
-  std::map<std::string, int64_t> skipped;         ///< by what the device has not
+  DeviceRefusals skipped;
   AliasRounds aliases;
   GuardedSide guarded = GuardedSide::End; ///< of the execution that runs
   int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0;
-  int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0;
+  int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0, otherSizes = 0;
   double worst = 0;
   double startSeconds = 0;
 };

@@ -21,7 +21,10 @@ namespace {
 
 using quern::rnn::Shape;
 
+/// At most 100, unless more are wanted: then from there to 1024.
 int64_t drawChannels(Random &random, int64_t most) {
+  if (most > 100)
+    return std::min(random.pick<int64_t>({128, 200, 256, 304, 400, 512, 800, 1024}) + random.pick<int64_t>({0, 0, -1, 1}), most);
   int64_t channels = random.oneIn(2) ? random.pick<int64_t>({1, 2, 3, 5, 7, 12, 20, 40, 80, 100})
                                      : random.pick<int64_t>({8, 16, 32, 48, 64, 96}) + random.between(-1, 1);
   return std::min(channels, most);
@@ -53,14 +56,19 @@ private:
   bool hasProjection() const { return cell.kind == Kind::LstmProjection || cell.kind == Kind::LstmBoth; }
   bool isGru() const { return cell.kind >= Kind::Gru; }
 
-  /// Long sequences are narrow, so that the reference has an end.
+  /// Long sequences are narrow and wide cells have few of everything else, so that the reference has an end.
   void drawShape() {
     bool isLong = random.oneIn(hasAttention(cell.kind) ? 8 : 40); // there are few of these
     s.steps = isLong ? random.pick<int64_t>({101, 250, 1000}) : random.pick<int64_t>({1, 1, 2, 3, 4, 5, 9});
     s.batch = isLong ? random.between(1, 2) : random.pick<int64_t>({1, 1, 2, 3, 4, 5, 7, 16, 17});
+    bool isWide = !isLong && random.oneIn(50);
+    if (isWide) {
+      s.steps = random.between(1, 3);
+      s.batch = random.pick<int64_t>({1, 2, 5});
+    }
     s.directions = isBidirectional() ? 2 : 1;
-    s.layers = hasAttention(cell.kind) || isLong ? 1 : random.pick<int64_t>({1, 1, 2, 3});
-    int64_t most = isLong ? 20 : random.oneIn(4) ? 100 : 40;
+    s.layers = hasAttention(cell.kind) || isLong || isWide ? 1 : random.pick<int64_t>({1, 1, 2, 3});
+    int64_t most = isWide ? 1024 : isLong ? 20 : random.oneIn(4) ? 100 : 40;
     s.dhc = drawChannels(random, most);
     s.dic = hasProjection() ? drawChannels(random, most) : s.dhc;
     s.sic = isGru() ? s.dhc : s.steps == 1 && cell.family != LayoutFamily::Runtime && random.oneIn(2) ? drawChannels(random, most) : s.dic;

@@ -1,0 +1,61 @@
+//===- DeviceRefusals.cpp - What devices are known to refuse --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Ceilings are about half as much again as is drawn: a tenth of all tensors is of f64, and half of the drawn devices lack it.
+//
+//===----------------------------------------------------------------------===//
+#include "DeviceRefusals.h"
+
+#include "Support/Error.h"
+
+#include <iterator>
+
+namespace quern {
+namespace {
+
+struct Reason {
+  std::string_view words; ///< of the message
+  int64_t mostOfHundred;  ///< problems of a set
+};
+
+constexpr Reason reasons[] = {
+    {"is of f64, which the device lacks", 24},
+    {"scales integers in f64, which the device lacks (gemm C9)", 45},
+};
+
+} // namespace
+
+bool DeviceRefusals::add(std::string_view message) {
+  for (size_t i = 0; i < std::size(reasons); ++i)
+    if (message.find(reasons[i].words) != message.npos) {
+      ++counts[i];
+      return true;
+    }
+  return false;
+}
+
+int64_t DeviceRefusals::total() const {
+  int64_t sum = 0;
+  for (const auto &[reason, count] : counts)
+    sum += count;
+  return sum;
+}
+
+void DeviceRefusals::print(std::ostream &os) const {
+  for (const auto &[reason, count] : counts)
+    os << "skipped: a tensor or factor " << reasons[reason].words << ": " << count << '\n';
+}
+
+std::vector<std::string> DeviceRefusals::tooMany(int64_t problems) const {
+  constexpr int64_t few = 10; // of a short run may be drawn alike
+  std::vector<std::string> all;
+  for (const auto &[reason, count] : counts)
+    if (count > few && count * 100 > problems * reasons[reason].mostOfHundred)
+      all.push_back(concat(count, " of ", problems, " problems skipped because something ", reasons[reason].words, ", more than ",
+                           reasons[reason].mostOfHundred, " of a hundred"));
+  return all;
+}
+
+} // namespace quern

@@ -77,12 +77,14 @@ public:
 
   /// Makes a drawn case one of those that peers take, where they refuse most of what is drawn.
   virtual void adaptToPeer(Case &) const {}
-  /// Why the peer is not asked: it is known to crash. Empty if it is.
-  virtual std::string unsafeForPeer(const PrimitiveDesc &) const { return {}; }
+  /// Why the peer of this version is not asked: it is known to crash. Empty if it is.
+  virtual std::string unsafeForPeer(const PrimitiveDesc &, std::string_view) const { return {}; }
   /// Whether both results of an element are right.
   virtual bool agrees(const PeerComparison &, size_t, double ours, double theirs) const { return isSameValue(ours, theirs); }
   /// What the peer is known to do differently; empty for anything else.
   virtual std::string knownDifference(const PeerComparison &, size_t, double, double) const { return {}; }
+  /// The share of the compared problems that may show a known difference: what was met, and a little more.
+  virtual double budgetOf(std::string_view) const { return 0.1; }
 
 private:
   static constexpr int defaultThreadCounts[] = {1, 2, 3, 7};

@@ -130,8 +130,8 @@ int CompileSuite::summarize() const {
   for (const std::string &what : excess)
     std::cout << "FAILED: " << what << '\n';
   std::cout << cases.name() << " for random devices, seed " << options.seed << ", from number " << options.first << ": " << compiled
-            << " compiled, " << empty << " without elements, " << skipped.total() << " skipped\n"
-            << compiled + empty << " passed, " << failed + static_cast<int64_t>(excess.size()) << " failed" << std::endl;
+            << " compiled, " << empty << " without elements, " << skipped.total() << " skipped\napart: " << empty + skipped.total() << '\n'
+            << compiled << " passed, " << failed + static_cast<int64_t>(excess.size()) << " failed" << std::endl;
   return failed || !excess.empty() ? 1 : 0;
 }
 

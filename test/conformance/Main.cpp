@@ -19,6 +19,7 @@
 #include <deque>
 #include <filesystem>
 #include <iostream>
+#include <set>
 #include <unistd.h>
 
 using namespace quern;
@@ -50,6 +51,7 @@ const CaseSet &setOf(std::string_view name) {
 struct Part {
   std::string isa, set;
   int64_t first = 0, count = 0;
+  bool isFirst = false; ///< of its set: it reads the damaged lines, which are the same in all
 };
 
 /// One for each instruction set (or "all" that this machine has) and set of cases, of a divisible set `jobs` of equal length. Registers of
@@ -57,6 +59,7 @@ struct Part {
 std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vector<std::string> &sets, const SuiteOptions &options,
                           int64_t jobs) {
   std::vector<Part> parts;
+  std::set<std::string> begun;
   const bool areAll = isas == std::vector<std::string>{"all"};
   for (const std::string &isa : areAll ? availableIsas() : isas)
     for (const std::string &set : sets) {
@@ -66,7 +69,8 @@ std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vecto
       int64_t count = options.all ? cases->allRounds() : options.count ? options.count : cases->firstRound();
       int64_t slices = setOf(set).isDivisible ? std::min(jobs, count) : 1;
       for (int64_t slice = 0; slice < slices; ++slice)
-        parts.push_back({isa, set, options.first + count * slice / slices, count * (slice + 1) / slices - count * slice / slices});
+        parts.push_back({isa, set, options.first + count * slice / slices, count * (slice + 1) / slices - count * slice / slices,
+                         begun.insert(set).second});
     }
   return parts;
 }
@@ -76,24 +80,27 @@ FILE *start(const Part &part, const SuiteOptions &options, const std::string &li
   std::string command = concat("QUERN_MAX_CPU_ISA=", part.isa, " ", quoted(self), " --cases=", part.set, " --seed=", options.seed,
                                " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds, " --linker=", linker,
                                options.peer.empty() ? "" : " --peer=" + quoted(options.peer), options.listOnly ? " --list" : "",
-                               options.engine == quern_gpu ? " --engine=gpu" : "", options.compileOnly ? " --compile-only" : "", options.aliases ? " --aliases" : "");
+                               part.isFirst ? "" : " --damaged=0", options.engine == quern_gpu ? " --engine=gpu" : "",
+                               options.compileOnly ? " --compile-only" : "", options.aliases ? " --aliases" : "");
   return popen(command.c_str(), "r");
 }
 
 struct Totals {
-  int64_t passed = 0, failed = 0;
+  int64_t passed = 0, failed = 0, apart = 0;
 };
 
 /// Passes on what a part prints, to its end, and adds up what it says last; a list says nothing.
 void finish(FILE *output, bool isList, Totals &totals) {
-  long long good = 0, bad = 0;
+  long long good = 0, bad = 0, apart = 0;
   bool hasCounts = false;
   for (char line[4096]; output && std::fgets(line, sizeof(line), output);) {
     std::cout << line << std::flush;
+    std::sscanf(line, "apart: %lld", &apart);
     hasCounts = std::sscanf(line, "%lld passed, %lld failed", &good, &bad) == 2;
   }
   bool isClean = output && pclose(output) == 0;
   totals.passed += hasCounts ? good : 0;
+  totals.apart += apart;
   totals.failed += hasCounts ? bad + (bad == 0 && !isClean) : !isClean || !isList;
 }
 
@@ -108,7 +115,8 @@ int runParts(const std::vector<Part> &parts, const SuiteOptions &options, const 
     running.pop_front();
   }
   if (!options.listOnly)
-    std::cout << parts.size() << " runs\n" << totals.passed << " passed, " << totals.failed << " failed" << std::endl;
+    std::cout << parts.size() << " runs\napart: " << totals.apart << '\n'
+              << totals.passed << " passed, " << totals.failed << " failed" << std::endl;
   return totals.failed ? 1 : 0;
 }
 
@@ -188,6 +196,7 @@ int main(int argc, char **argv) {
       .showDefault();
   program.flag("--all", options.all, concat("Every cell instead. First round or all: ", roundsOf()));
   program.option("--first", options.first, "Number of the first problem, to run a part of them").showDefault();
+  program.option("--damaged", options.damagedLines, "Damaged lines to read, which are the same for every instruction set").showDefault();
   program.option("--seconds", options.seconds, "Stop after this long; 0: no limit").showDefault();
   program.option("--isa", isas, "Instruction sets, or all; default: this machine's, or QUERN_MAX_CPU_ISA").commas();
   program.option("--engine", engine, "cpu, or gpu: the first device of Level Zero. What it lacks is skipped and counted")

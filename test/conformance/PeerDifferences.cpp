@@ -28,7 +28,9 @@ bool hasGaps(const TensorDesc &desc) {
   return dense.bytes() > (dense.paddedElements() * bitsOf(desc.dataType) + 7) / 8;
 }
 
-bool isOldPeer(const PeerComparison &with) { return with.peer.find(" 3.2.") != with.peer.npos; }
+bool isOldPeer(std::string_view peer) { return peer.find(" 3.2.") != peer.npos; }
+
+bool isOldPeer(const PeerComparison &with) { return isOldPeer(with.peer); }
 
 bool isF64Misread(const PeerComparison &with) {
   const std::vector<PostOp> &postOps = with.desc.attr.postOps;

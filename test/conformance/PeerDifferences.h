@@ -18,6 +18,7 @@ bool isRoundedOtherwise(DataType type, double ours, double theirs);
 /// Whether a buffer has bytes that are neither elements nor padding; the offset of the first element does not count.
 bool hasGaps(const TensorDesc &desc);
 /// 3.2, in which some things are missing.
+bool isOldPeer(std::string_view peer);
 bool isOldPeer(const PeerComparison &with);
 /// f64 in a post-op, which 3.2 takes and reads as something else.
 bool isF64Misread(const PeerComparison &with);

@@ -42,7 +42,7 @@ private:
 };
 
 namespace cases::sum {
-std::string unsafeForPeer(const SumDesc &op);
+std::string unsafeForPeer(const SumDesc &op, std::string_view peer);
 std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 } // namespace cases::sum
 

@@ -18,12 +18,11 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <set>
 #include <unistd.h>
 
 namespace quern {
 namespace {
-
-constexpr int64_t damagedLines = 500;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -73,7 +72,7 @@ void Suite::runLegal() {
     options.count = cases.allRounds();
   else if (options.count == 0)
     options.count = cases.firstRound();
-  for (; legal < options.count && !isOutOfTime(); ++legal) {
+  for (; !isDrawnOut() && !isOutOfTime(); ++legal) {
     Case drawn = cases.draw(options.seed, options.first + legal);
     if (peer)
       cases.adaptToPeer(drawn);
@@ -81,13 +80,26 @@ void Suite::runLegal() {
       drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
     guarded = GuardedSide::End;
     nameRunningCase(describe(drawn));
-    const int64_t skips = skipped.total();
+    const int64_t before = notCompared();
     if (Result<void> done = runCase(drawn); !done)
       fail(drawn, done.error().message);
     else
-      passed += skipped.total() == skips;
+      passed += notCompared() == before;
     nameRunningCase({});
   }
+}
+
+/// A peer refuses most of what is drawn: more is, until a third as much as was asked for is compared.
+bool Suite::isDrawnOut() const {
+  constexpr int64_t mostDraws = 12;
+  return legal >= options.count && (!peer || options.listOnly || peerCompared >= leastCompared() || legal >= mostDraws * options.count);
+}
+
+int64_t Suite::notCompared() const {
+  int64_t count = peerRefused + skipped.total();
+  for (const auto &[why, times] : peerUnsafe)
+    count += times;
+  return count;
 }
 
 std::string Suite::settingOf() const {
@@ -275,8 +287,8 @@ Result<void> Suite::executeAndJudge(Kernel &kernel, const Case &drawn, ProblemDa
 }
 
 std::unique_ptr<OneDnnPrimitive> Suite::askPeer(const Problem &problem) {
-  if (std::string reason = cases.unsafeForPeer(problem.desc()); !reason.empty()) {
-    ++peerDifferences[reason];
+  if (std::string reason = cases.unsafeForPeer(problem.desc(), peer->version()); !reason.empty()) {
+    ++peerUnsafe[reason];
     return nullptr;
   }
   Result<std::unique_ptr<OneDnnPrimitive>> made = peer->create(problem.verified);
@@ -299,16 +311,19 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
   cases.count(drawn, problem.desc(), nullptr);
   std::string version = peer->version();
   PeerComparison with{problem.desc(), exact, version, theirPrimitive.implementation()};
+  std::set<std::string> differences;
   for (size_t i = 0; i < ours.size(); ++i) {
     if (cases.agrees(with, i, ours[i], theirs[i]))
       continue;
     if (std::string difference = cases.knownDifference(with, i, ours[i], theirs[i]); !difference.empty()) {
-      ++peerDifferences[difference];
-      return {};
+      differences.insert(std::move(difference));
+      continue;
     }
     return internalError("element ", i, " is ", ours[i], "; ", version, ' ', with.implementation, " gives ", theirs[i], " and exact is ",
                          exact.exact[i]);
   }
+  for (const std::string &difference : differences)
+    ++peerDifferences[difference];
   return {};
 }
 
@@ -328,6 +343,7 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
   ReferenceInputs results;
   for (const auto &[argument, address] : data.addresses())
     results[argument] = address;
+  std::set<std::string> differences;
   for (const ReferenceOutput &output : data.expectedOutputs()) {
     if (output.argument == QUERN_ARG_WORKSPACE)
       continue;
@@ -336,12 +352,13 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
     if (verdict.isRight) {
       worst = std::max(worst, verdict.worst);
     } else if (std::string difference = cases.knownDifference(with, 0, 0, 0); !difference.empty()) {
-      ++peerDifferences[difference];
-      return {};
+      differences.insert(std::move(difference));
     } else {
       return internalError(version, ' ', with.implementation, ", argument ", output.argument, ": ", verdict.describe(output.desc));
     }
   }
+  for (const std::string &difference : differences)
+    ++peerDifferences[difference];
   return {};
 }
 
@@ -364,16 +381,16 @@ void Suite::runIllegal() {
       failLine(line,
                concat(mistake.what, ": the message does not name ", mistake.constraint, ": ", withoutNewlines(kernel.error().message)));
     else
-      ++passed;
+      ++mistakesRefused;
   }
-  for (int64_t number = 0; number < damagedLines && !isOutOfTime(); ++number) {
+  for (int64_t number = 0; number < options.damagedLines && !isOutOfTime(); ++number) {
     std::string line = drawDamagedLine(cases, options.seed, number);
     Result<PrimitiveDesc> parsed = PrimitiveDesc::parse(line);
     Result<PrimitiveDesc> again = parsed ? PrimitiveDesc::parse(parsed->text()) : parsed;
     if (parsed ? !again || !(*again == *parsed) : parsed.error().message.size() < 10)
       failLine(line, parsed ? "a damaged line parses but does not round-trip" : "a damaged line is refused without a reason");
     else
-      ++passed;
+      ++damaged;
   }
 }
 
@@ -394,6 +411,8 @@ int Suite::summarize() const {
   for (const auto &[difference, count] : peerDifferences)
     std::cout << "known difference: " << difference << ": " << count << '\n';
   skipped.print(std::cout);
+  for (const auto &[why, count] : peerUnsafe)
+    std::cout << "not asked: " << why << ": " << count << '\n';
   std::cout << "worst error " << worst << " of the threshold\n";
   int64_t missed = 0;
   for (const std::string &what : skipped.tooMany(legal)) {
@@ -409,8 +428,25 @@ int Suite::summarize() const {
     ++missed;
     std::cout << "not reached: " << what << '\n';
   }
-  std::cout << passed << " passed, " << failed << " failed" << std::endl;
+  for (const std::string &what : peer ? peerShortfalls() : std::vector<std::string>()) {
+    ++missed;
+    std::cout << "FAILED: " << what << '\n';
+  }
+  std::cout << "apart: " << notCompared() + mistakesRefused + damaged << " (" << peerRefused << " refused by a peer, "
+            << notCompared() - peerRefused - skipped.total() << " not asked, " << skipped.total() << " skipped, " << mistakesRefused << " mistakes, "
+            << damaged << " damaged lines)\n"
+            << passed << " passed, " << failed + missed << " failed" << std::endl;
   return failed || missed ? 1 : 0;
+}
+
+std::vector<std::string> Suite::peerShortfalls() const {
+  std::vector<std::string> all;
+  if (peerCompared < leastCompared() && options.seconds == 0)
+    all.push_back(concat("only ", peerCompared, " of ", legal, " problems were compared, and ", leastCompared(), " are wanted"));
+  for (const auto &[difference, count] : peerDifferences)
+    if (static_cast<double>(count) > 5 + cases.budgetOf(difference) * static_cast<double>(peerCompared))
+      all.push_back(concat("known, but too frequent: ", difference, ": ", count, " of ", peerCompared));
+  return all;
 }
 
 } // namespace quern

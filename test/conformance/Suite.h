@@ -28,6 +28,7 @@ struct SuiteOptions {
   int64_t count = 0;        ///< legal problems; 0: a first round
   bool all = false;         ///< instead of `count`: all rounds
   double seconds = 0;       ///< 0: no limit
+  int64_t damagedLines = 500; ///< that are read: the same in every process of a set
   bool listOnly = false;    ///< verify legal problems and print the commands that would run them
   bool compileOnly = false; ///< for devices, and run nothing
   bool aliases = false;     ///< lay outputs on other arguments instead
@@ -46,7 +47,8 @@ public:
   void runLegal();
   void runIllegal();
   int exitCode() const { return failed ? 1 : 0; }
-  /// Prints the counts of every cell and "N passed, N failed"; gives the exit code.
+  /// Prints the counts of every cell and "N passed, N failed", of which passed means compared and right, after a line with what is counted
+  /// apart; gives the exit code.
   int summarize() const;
 
 private:
@@ -76,18 +78,26 @@ private:
   /// Without kernels: the reference judges what the peer computes.
   Result<void> judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
   bool isOutOfTime() const;
+  bool isDrawnOut() const;
+  /// What was drawn and compared with nothing: a peer refused it, it was not asked, or a device has it not.
+  int64_t notCompared() const;
+  int64_t leastCompared() const { return options.count / 3; }
+  /// What makes a comparison with a peer worth less than it should be: too few problems, or too many of a known difference.
+  std::vector<std::string> peerShortfalls() const;
 
   SuiteOptions options;
   PrimitiveCases &cases;
   Device device;
   std::unique_ptr<OneDnn> peer;
   std::string cacheDirectory;
-  std::map<std::string, int64_t> peerDifferences; ///< by what is known of them
+  std::map<std::string, int64_t> peerDifferences; ///< problems by what is known of them
+  std::map<std::string, int64_t> peerUnsafe;      ///< problems that the peer is not asked, by why
   std::map<std::string, int64_t> refusals;        ///< by kind of mistake
   DeviceRefusals skipped;
   AliasRounds aliases;
   GuardedSide guarded = GuardedSide::End; ///< of the execution that runs
   int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0;
+  int64_t mistakesRefused = 0, damaged = 0;
   int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0, otherSizes = 0;
   double worst = 0;
   double startSeconds = 0;

@@ -26,7 +26,7 @@ std::span<const Mistake> mistakes();
 /// Whether post-ops may lead to this value of the element.
 bool isPossible(const PeerComparison &with, size_t element, double value);
 /// What genuine oneDNN does differently (PrimitiveCases); docs/primitives/binary.md has the list.
-std::string unsafeForPeer(const PrimitiveDesc &desc);
+std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer);
 std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 
 } // namespace quern::cases::binary

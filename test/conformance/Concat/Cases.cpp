@@ -60,7 +60,7 @@ class ConcatCases : public SourceCases<ConcatDesc> {
 public:
   ConcatCases() : SourceCases("concat", families, all) {}
   Case draw(uint64_t seed, int64_t number) const override;
-  std::string unsafeForPeer(const PrimitiveDesc &desc) const override {
+  std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) const override {
     return cases::concat::unsafeForPeer(std::get<ConcatDesc>(desc.op));
   }
   std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {

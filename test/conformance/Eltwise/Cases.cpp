@@ -65,7 +65,9 @@ public:
   }
 
   void adaptToPeer(Case &drawn) const override { cases::eltwise::adaptToPeer(drawn); }
-  std::string unsafeForPeer(const PrimitiveDesc &desc) const override { return cases::eltwise::unsafeForPeer(desc); }
+  std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer) const override {
+    return cases::eltwise::unsafeForPeer(desc, peer);
+  }
   bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return isNear(with, element, ours, theirs);
   }

@@ -15,7 +15,7 @@
 
 namespace quern::cases::eltwise {
 
-std::string unsafeForPeer(const PrimitiveDesc &desc) {
+std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) {
   const EltwiseDesc &op = std::get<EltwiseDesc>(desc.op);
   const bool forward = isForward(op.prop);
   const TensorDesc &out = forward ? op.dst : op.diffSrc, &in = forward ? op.src : op.diffDst;

@@ -24,7 +24,7 @@ std::span<const Mistake> mistakes();
 /// Gives all tensors one type, and one layout where sizes are known: oneDNN has nothing else.
 void adaptToPeer(Case &drawn);
 /// As PrimitiveCases has them.
-std::string unsafeForPeer(const PrimitiveDesc &desc);
+std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer);
 std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 
 } // namespace quern::cases::eltwise

@@ -45,7 +45,10 @@ public:
     return cases >= firstRound() ? coverage.missingPairs(!target.isCpu()) : std::vector<std::string>();
   }
 
-  std::string unsafeForPeer(const PrimitiveDesc &desc) const override { return cases::reorder::unsafeForPeer(desc); }
+  void adaptToPeer(Case &drawn) const override { cases::reorder::adaptToPeer(drawn); }
+  std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer) const override {
+    return cases::reorder::unsafeForPeer(desc, peer);
+  }
   std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return cases::reorder::knownDifference(with, element, ours, theirs);
   }

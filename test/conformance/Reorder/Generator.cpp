@@ -70,6 +70,24 @@ Case drawCase(uint64_t seed, int64_t number) {
   return drawn;
 }
 
+void adaptToPeer(Case &drawn) {
+  auto &reorder = std::get<ReorderDesc>(drawn.desc.op);
+  Attributes &attr = drawn.desc.attr;
+  Random random(static_cast<uint64_t>(drawn.number) * 7919 + drawn.data.seed);
+  const bool isPlain = attr.rnn == RnnQuantization() && !reorder.src.extras.flags && !reorder.dst.extras.flags;
+  if (!isPlain || !drawn.sizes.empty() || random.oneIn(2))
+    return;
+  for (TensorDesc *tensor : {&reorder.src, &reorder.dst})
+    if (bitsOf(tensor->dataType) >= 8)
+      tensor->dataType = random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::S32, DataType::S8, DataType::U8});
+  std::erase_if(attr.postOps, [](const PostOp &post) { return post.kind != PostOp::Kind::Sum; });
+  for (auto &[argument, scale] : attr.scales)
+    scale.dataType = DataType::F32, scale.groups.clear();
+  for (auto &[argument, point] : attr.zeroPoints)
+    point = QuantParams{0, DataType::S32, {}, false};
+  drawn.data.inPlace = drawn.data.inPlace && reorder.src == reorder.dst;
+}
+
 void drawEngines(uint64_t seed, Case &drawn) {
   Random random(seed * 1299709 + static_cast<uint64_t>(drawn.number));
   if (random.oneIn(2))

@@ -35,7 +35,9 @@ AttributesDraw drawAttributes(Random &random, AttributeClass attribute, Sides &s
 std::span<const Mistake> mistakes();
 
 /// What genuine oneDNN does differently (PrimitiveCases); docs/primitives/reorder.md has the list.
-std::string unsafeForPeer(const PrimitiveDesc &desc);
+/// Gives one case of two types and attributes that oneDNN has: types of 8 bits and more, scales of f32, zero points of s32, sums.
+void adaptToPeer(Case &drawn);
+std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer);
 std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 
 } // namespace quern::cases::reorder

@@ -22,6 +22,7 @@ public:
   int64_t firstRound() const override { return cellsOfARound() * optionSets; }
   int64_t allRounds() const override { return cellsOfARound() * roundsOfAll * 3; }
   bool judgesPeer() const override { return true; }
+  void adaptToPeer(Case &drawn) const override { cases::rnn::adaptToPeer(drawn); }
   Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number, target); }
   std::span<const Mistake> mistakes() const override { return cases::rnn::mistakes(); }
   std::span<const DataType> refusedTypes() const override {

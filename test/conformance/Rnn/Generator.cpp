@@ -227,4 +227,17 @@ Case drawCase(uint64_t seed, int64_t number, const Target &target) {
   return drawn;
 }
 
+void adaptToPeer(Case &drawn) {
+  auto &op = *std::get<Boxed<RnnDesc>>(drawn.desc.op);
+  if (!drawn.sizes.empty())
+    return;
+  op.seqLengths = TensorDesc();
+  const Shape s = Shape::of(op);
+  if (s.directions == 1)
+    op.flags = 0;
+  const int64_t biasGates = s.gates + quern::rnn::isLinearBeforeReset(op);
+  if (op.bias.isZero())
+    op.bias = taken(TensorDesc::dense(Dims{s.layers, s.directions, biasGates, s.dhc}, DataType::F32));
+}
+
 } // namespace quern::cases::rnn

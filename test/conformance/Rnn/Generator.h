@@ -20,6 +20,8 @@ Case drawCase(uint64_t seed, int64_t number, const Target &target);
 
 std::span<const Mistake> mistakes();
 
+/// Gives a bias and takes away lengths: oneDNN demands the one and refuses the other.
+void adaptToPeer(Case &drawn);
 /// What oneDNN is known to do differently; empty for anything else.
 std::string knownDifference(const PeerComparison &with);
 

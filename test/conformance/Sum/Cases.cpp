@@ -46,7 +46,9 @@ public:
   SumCases() : SourceCases("sum", families, all) {}
   Case draw(uint64_t seed, int64_t number) const override;
   void adaptToPeer(Case &drawn) const override;
-  std::string unsafeForPeer(const PrimitiveDesc &desc) const override { return cases::sum::unsafeForPeer(std::get<SumDesc>(desc.op)); }
+  std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer) const override {
+    return cases::sum::unsafeForPeer(std::get<SumDesc>(desc.op), peer);
+  }
   std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return cases::sum::knownDifference(with, element, ours, theirs);
   }

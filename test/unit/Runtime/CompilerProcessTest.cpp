@@ -180,12 +180,14 @@ TEST_F(CompilerProcessTest, WhatTheCompilerRefusesIsRefused) {
 }
 
 TEST_F(CompilerProcessTest, AHangEndsWithItsTime) {
-  test::ScopedEnvironment limit("QUERN_COMPILER_SECONDS", "1");
-  const auto start = std::chrono::steady_clock::now();
-  const std::string message = compileWith("hang");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
-  EXPECT_EQ(status, quern_internal_error) << message;
-  expectPart(message, "took longer than 1 s (QUERN_COMPILER_SECONDS) in 'softmax");
+  {
+    test::ScopedEnvironment limit("QUERN_COMPILER_SECONDS", "1");
+    const auto start = std::chrono::steady_clock::now();
+    const std::string message = compileWith("hang");
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+    EXPECT_EQ(status, quern_internal_error) << message;
+    expectPart(message, "took longer than 1 s (QUERN_COMPILER_SECONDS) in 'softmax");
+  }
   EXPECT_EQ(compileOne(), "");
 }
 
@@ -354,14 +356,13 @@ std::string scriptOf(const std::string &commands) {
 }
 
 TEST_F(CompilerProcessTest, WhatIsNoMessageIsAnError) {
-  test::ScopedEnvironment limit("QUERN_COMPILER_SECONDS", "1");
   for (auto [commands, part] : {std::pair("printf 'abc' >&0", "ended with status 0"),                          // half a length
                                 std::pair("printf '\\100\\0\\0\\0\\0\\0\\0\\0ab' >&0", "ended with status 0"), // half a frame
                                 std::pair("printf '\\4\\0\\0\\0\\0\\0\\0\\0abcd' >&0; sleep 9", "is not a compiler's process"),
                                 std::pair("printf '\\377\\377\\377\\377\\377\\377\\377\\377' >&0; sleep 9", "was killed by signal 9"),
                                 std::pair("sleep 9", "did not start in time"), std::pair("kill -STOP $$", "did not start in time")}) {
     const std::string script = scriptOf(commands);
-    test::ScopedEnvironment other("QUERN_COMPILER_PROCESS", script.c_str());
+    test::ScopedEnvironment limit("QUERN_COMPILER_SECONDS", "1"), other("QUERN_COMPILER_PROCESS", script.c_str());
     expectPart(compileOne(), part);
     EXPECT_EQ(status, quern_runtime_error) << commands;
     fs::remove(script);

@@ -79,16 +79,16 @@ QUERN_API quern_status_t quern_primitive_attr_get_rounding(
 /** `arg` is a destination or a gradient. */
 QUERN_API quern_status_t quern_primitive_attr_set_rounding(
         quern_primitive_attr_t attr, int arg, quern_rounding_mode_t mode) QUERN_NOEXCEPT;
-/** `mask_desc` belongs to `attr`; it is the zero descriptor where no dropout was set. */
+/** `mask_desc` belongs to `attr`; it is the zero descriptor where no dropout was set, or one that writes no mask. */
 QUERN_API quern_status_t quern_primitive_attr_get_dropout(
         const_quern_primitive_attr_t attr, const_quern_memory_desc_t *mask_desc) QUERN_NOEXCEPT;
-/** Seeds of s32. A zero descriptor: no mask is written. */
+/** Seeds of s32. The mask is of u8; the zero descriptor stands for dropout that writes none. */
 QUERN_API quern_status_t quern_primitive_attr_set_dropout(
         quern_primitive_attr_t attr, const_quern_memory_desc_t mask_desc) QUERN_NOEXCEPT;
 /** Any of the results may be null. */
 QUERN_API quern_status_t quern_primitive_attr_get_dropout_v2(const_quern_primitive_attr_t attr,
         const_quern_memory_desc_t *mask_desc, quern_data_type_t *seed_dt, int *use_offset, int *use_host_scalars) QUERN_NOEXCEPT;
-/** Seeds are s32 or s64 (16). A null mask with an undefined type takes the attribute away. */
+/** Seeds are s32 or s64 (16). */
 QUERN_API quern_status_t quern_primitive_attr_set_dropout_v2(quern_primitive_attr_t attr, const_quern_memory_desc_t mask_desc,
         quern_data_type_t seed_dt, int use_offset, int use_host_scalars) QUERN_NOEXCEPT;
 /** Of the source. */

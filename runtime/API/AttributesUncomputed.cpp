@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Rounding modes, dropout and precomputed reductions: setting the default asks for nothing; anything else is refused when a primitive
-// descriptor is created.
+// Rounding modes, dropout and precomputed reductions. The default rounding asks for nothing; anything else is refused when a primitive
+// descriptor is created, dropout that writes no mask included.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -50,25 +50,19 @@ quern_status_t quern_primitive_attr_get_rounding(quern_primitive_attr_t attr, in
 quern_status_t quern_primitive_attr_set_dropout_v2(quern_primitive_attr_t attr, const_quern_memory_desc_t mask, quern_data_type_t seedType,
                                                    int useOffset, int useHostScalars) noexcept {
   return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("attr", attr);
+    QUERN_REQUIRE("attr", attr, "mask_desc", mask);
     const auto type = static_cast<int32_t>(seedType);
-    if ((!mask || unwrap(mask)->isZero()) && type == 0) {
-      unwrap(attr)->changeUncomputed().dropout.reset();
-      return {};
-    }
-    QUERN_REQUIRE("mask_desc", mask);
     if (type != seedS32 && type != seedS64)
       return invalidArguments("the type of dropout seeds is ", type, "; it must be s32 (4) or s64 (16)");
+    if (const TensorDesc &desc = *unwrap(mask); !desc.isZero() && desc.dataType != DataType::U8)
+      return invalidArguments("the mask of dropout is of type ", nameOf(desc.dataType), "; it must be u8, or the zero descriptor for none");
     unwrap(attr)->changeUncomputed().dropout = {*unwrap(mask), type, useOffset != 0, useHostScalars != 0};
     return {};
   });
 }
 
 quern_status_t quern_primitive_attr_set_dropout(quern_primitive_attr_t attr, const_quern_memory_desc_t mask) noexcept {
-  if (!mask)
-    return guarded([]() -> Result<void> { return invalidArguments("mask_desc is null"); });
-  const int32_t seeds = unwrap(mask)->isZero() ? 0 : seedS32;
-  return quern_primitive_attr_set_dropout_v2(attr, mask, static_cast<quern_data_type_t>(seeds), 0, 0);
+  return quern_primitive_attr_set_dropout_v2(attr, mask, static_cast<quern_data_type_t>(seedS32), 0, 0);
 }
 
 quern_status_t quern_primitive_attr_get_dropout_v2(const_quern_primitive_attr_t attr, const_quern_memory_desc_t *mask,

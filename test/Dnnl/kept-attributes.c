@@ -45,6 +45,28 @@ static void dropout(dnnl_primitive_attr_t attr, const_dnnl_memory_desc_t mask) {
   SHOW(dnnl_primitive_attr_set_dropout_v2(attr, NULL, dnnl_s64, 0, 0));
   SHOW(dnnl_primitive_attr_set_dropout(attr, NULL));
   showDropout(attr, mask);
+  SHOW(dnnl_primitive_attr_set_dropout_v2(attr, NULL, dnnl_data_type_undef, 0, 0));
+}
+
+/// A mask is of u8, or there is none: then, too, dropout is asked for.
+static void dropoutMasks(dnnl_primitive_attr_t attr) {
+  const dnnl_dims_t dims = {4, 8};
+  const dnnl_data_type_t types[] = {dnnl_f32, dnnl_bf16, dnnl_s32, dnnl_s8, dnnl_u8, dnnl_f64};
+  for (int i = 0; i < 6; ++i) {
+    dnnl_memory_desc_t mask;
+    dnnl_memory_desc_create_with_tag(&mask, 2, dims, types[i], dnnl_ab);
+    printf("mask of %s: %s", dnnl_dt2str(types[i]), dnnl_status2str(dnnl_primitive_attr_set_dropout(attr, mask)));
+    printf(", %s\n", dnnl_status2str(dnnl_primitive_attr_set_dropout_v2(attr, mask, dnnl_s64, 1, 0)));
+    dnnl_memory_desc_destroy(mask);
+  }
+  dnnl_memory_desc_t none;
+  dnnl_memory_desc_create_with_tag(&none, 0, dims, dnnl_u8, dnnl_format_tag_any);
+  SHOW(dnnl_primitive_attr_set_dropout(attr, none));
+  showDropout(attr, none);
+  SHOW(dnnl_primitive_attr_set_dropout_v2(attr, none, dnnl_data_type_undef, 0, 0));
+  SHOW(dnnl_primitive_attr_set_dropout_v2(attr, none, dnnl_s64, 1, 1));
+  showDropout(attr, none);
+  dnnl_memory_desc_destroy(none);
 }
 
 static void quantization(dnnl_primitive_attr_t attr) {
@@ -93,6 +115,7 @@ int main(void) {
   dnnl_memory_desc_create_with_tag(&mask, 2, dims, dnnl_u8, dnnl_ab);
   rounding(attr);
   dropout(attr, mask);
+  dropoutMasks(attr);
   quantization(attr);
   depthwise();
   dnnl_memory_desc_destroy(mask);

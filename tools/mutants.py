@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Makes one small mistake at a time in the sources and asks whether the tests see it.
+
+  tools/mutants.py --seed=1 --count=10                     # 10 mistakes, anywhere in lib/Recipes, lib/Transforms, Emit* and runtime
+  tools/mutants.py --seed=1 --count=10 --only='Recipes/Map'
+  tools/mutants.py --seed=1 --count=10 --list              # the mistakes, none made
+
+A mistake is an operator, a constant, a comparison or a branch of one line that is another. It is made in a copy of the tree (--copy, made
+of the tracked files and built once), so that a run that is cut off leaves nothing behind here. What is linked from the line is built, and
+what tests its folder runs, cheap and likely first: random problems on this machine's instruction set, then on all, lit, unit tests. The
+mistake is killed by the first that fails, crashes or does not end. One that does not compile does not count. Prints a line for each, with
+the change, and the score; --report takes them as JSON, a line each, and mistakes that are in the report already are not repeated.
+"""
+
+import argparse
+import fnmatch
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+LIT = "/usr/lib/llvm-22/bin/lit"
+PRESET = "release"
+BUILD_SECONDS = 600
+
+# Where mistakes are made, and how many lines of a folder weigh as much as one of another.
+FOLDERS = {
+    "lib/Recipes/*.cpp": 2,
+    "lib/Transforms/*.cpp": 3,
+    "lib/Primitives/Emission/*.cpp": 3,
+    "lib/Primitives/*/Emit*.cpp": 3,
+    "runtime/*.cpp": 1,
+    "runtime/*/*.cpp": 1,
+}
+# Costs that choose among plans of equal results, and what only reports.
+LEFT_OUT = ["lib/Recipes/RowCost.cpp", "runtime/Dnnl/Verbose*.cpp", "runtime/*/Profile*.cpp"]
+
+# Of a line without its literals. Formatted code has blanks around binary operators and none in templates.
+EDITS = [
+    ("comparison", r" <= ", [" < ", " > "]),
+    ("comparison", r" >= ", [" > ", " < "]),
+    ("comparison", r" < ", [" <= ", " >= "]),
+    ("comparison", r" > ", [" >= ", " <= "]),
+    ("comparison", r" == ", [" != "]),
+    ("comparison", r" != ", [" == "]),
+    ("operator", r" && ", [" || "]),
+    ("operator", r" \|\| ", [" && "]),
+    ("operator", r" \+ ", [" - "]),
+    ("operator", r" - ", [" + "]),
+    ("operator", r" \* ", [" + ", " / "]),
+    ("operator", r" / ", [" * "]),
+    ("operator", r" % ", [" / "]),
+    ("operator", r" \+= ", [" -= "]),
+    ("operator", r"\bstd::min\b", ["std::max"]),
+    ("operator", r"\bstd::max\b", ["std::min"]),
+    ("operator", r"\bAddIOp\b", ["SubIOp"]),
+    ("operator", r"\bMulIOp\b", ["AddIOp"]),
+    ("operator", r"\bAddFOp\b", ["SubFOp"]),
+    ("operator", r"\bMulFOp\b", ["AddFOp"]),
+    ("operator", r"\bsucceeded\(", ["failed("]),
+    ("operator", r"(?<=[ (])!(?=[a-zA-Z(])", [""]),
+    ("constant", r"(?<![\w.\"'])[0-9]+(?![\w.\"'])", ["+1"]),
+    ("constant", r"\btrue\b", ["false"]),
+    ("constant", r"\bfalse\b", ["true"]),
+    ("branch", r"^\s*(?:\} else )?if \((?=[^;]*\)( \{)?$)", ["negate"]),
+    ("branch", r"^\s*[a-z]\w*(?:(?:\.|->)\w+)*\((?=.*\);$)", ["drop"]),
+    ("branch", r"^\s*(?:continue|break);$", ["drop"]),
+]
+
+# What tests a path: sets of conformance, lit folders with a filter of their tests, unit tests with a filter of theirs, and whether the
+# conformance of devices does. The first pattern that matches.
+ALL_SETS = "softmax,reorder,eltwise,binary,sum,concat,gemm,rnn"
+SERVED = [
+    ("lib/Recipes/Device*", ALL_SETS, [("Targets/Spirv", "")], ["quern-compiler-test"], True),
+    ("lib/Recipes/Point*", ALL_SETS, [("Targets/Spirv", "")], ["quern-compiler-test"], True),
+    ("lib/Recipes/GroupMemory*", "softmax,reorder", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
+    ("lib/Recipes/Map*", "reorder,binary,eltwise,sum,concat",
+     [("Recipes", "map|mismatch|filled|in-place|views"), ("Primitives/Reorder", "schedule"), ("Primitives/Binary", "schedule")],
+     ["quern-recipes-test:*Map*"], False),
+    ("lib/Recipes/Row*", "softmax,gemm,rnn", [("Recipes", ""), ("Primitives/Softmax", "schedule|run-short")],
+     ["quern-recipes-test:*Chains*"], False),
+    ("lib/Recipes/Contraction*", "gemm,rnn", [("Recipes", "contraction|mismatch"), ("Primitives/Rnn", "schedule|program|rounded")],
+     ["quern-recipes-test:*Contraction*"], False),
+    ("lib/Recipes/*", ALL_SETS, [("Recipes", "")], ["quern-recipes-test"], False),
+    ("lib/Transforms/*", ALL_SETS, [("Transforms", ""), ("Recipes", "")], ["quern-transforms-test", "quern-recipes-test"], False),
+    ("lib/Primitives/Emission/*", ALL_SETS, [("Primitives", "emit")], ["quern-emission-test", "quern-transforms-test"], False),
+    ("runtime/LevelZero/*", "softmax,reorder,rnn", [], ["quern-level-zero-test", "quern-ze-driver-test"], True),
+    ("runtime/Dnnl/*", "", [("Dnnl", "")], [], False),
+    ("runtime/*", "softmax,reorder,rnn", [("Tools", "cache|run|errors")],
+     ["quern-runtime-test", "quern-compiler-runtime-test", "quern-api-test", "quern-rnn-test"], False),
+]
+
+
+def servedBy(path):
+    primitive = re.match(r"lib/Primitives/(\w+)/Emit", path)
+    if primitive and primitive.group(1) != "Emission":
+        name = primitive.group(1)
+        return name.lower(), [("Primitives/" + name, "emit|schedule|oracle|program")], ["quern-api-test", "quern-rnn-test"], False
+    for pattern, *rest in SERVED:
+        if fnmatch.fnmatch(path, pattern):
+            return rest
+    raise ValueError("nothing tests " + path)
+
+
+# --- Mistakes ----------------------------------------------------------------------------------------------------------------------------
+
+
+def withoutText(line):
+    """The line with its literals and comments blanked, as long as it was."""
+    line = re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'', lambda m: m.group()[0] + "\1" * (len(m.group()) - 2) + m.group()[-1], line)
+    comment = line.find("//")
+    return line if comment < 0 else line[:comment] + "\1" * (len(line) - comment)
+
+
+def isCode(line):
+    text = line.strip()
+    return bool(text) and not text.startswith(("//", "#", "///", "*", "/*", "using ", "namespace ", "case ", "static_assert", "assert(")) \
+        and "operator" not in text and "template" not in text and "\"" not in text
+
+
+def edited(line, match, change):
+    if change == "+1":
+        value = int(match.group())
+        return line[:match.start()] + str(value + 1) + line[match.end():]
+    if change == "negate":
+        end = line.rindex(")")
+        return line[:match.end()] + "!(" + line[match.end():end] + ")" + line[end:]
+    if change == "drop":
+        return line[:len(line) - len(line.lstrip())] + ";"
+    return line[:match.start()] + change + line[match.end():]
+
+
+def candidates(root, path):
+    """(line number from 0, kind, the line as it would be) of all mistakes in a file."""
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    found = []
+    for number, line in enumerate(lines):
+        if isCode(line):
+            bare = withoutText(line)
+            for kind, pattern, changes in EDITS:
+                for match in re.finditer(pattern, bare):
+                    found += [(number, kind, edited(line, match, change)) for change in changes]
+    return lines, found
+
+
+def tracked(root):
+    return subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def draw(root, options):
+    """`count` mistakes: a folder by its weight, then a file by its length, then any mistake of it."""
+    generator = random.Random(options.seed)
+    files = []
+    for path in tracked(root):
+        weight = next((w for pattern, w in FOLDERS.items() if fnmatch.fnmatch(path, pattern)), 0)
+        if weight and not any(fnmatch.fnmatch(path, pattern) for pattern in LEFT_OUT) and re.search(options.only, path):
+            lines, found = candidates(root, path)
+            if found:
+                files.append((path, weight * len(lines), lines, found))
+    if not files:
+        sys.exit("mutants.py: no file matches " + options.only)
+    drawn, seen = [], set()
+    while len(drawn) < options.count and len(seen) < sum(len(f[3]) for f in files):
+        path, _, lines, found = generator.choices(files, weights=[f[1] for f in files])[0]
+        number, kind, after = generator.choice(found)
+        if (path, number, after) not in seen:
+            seen.add((path, number, after))
+            drawn.append({"path": path, "line": number + 1, "kind": kind, "before": lines[number].strip(), "after": after.strip(),
+                          "text": after})
+    return drawn
+
+
+# --- The copy ----------------------------------------------------------------------------------------------------------------------------
+
+
+def synchronize(root, copy):
+    """Makes the tracked files of the copy those of the tree; what is equal keeps its time."""
+    names = tracked(root)
+    for name in names:
+        source, target = os.path.join(root, name), os.path.join(copy, name)
+        if not os.path.isfile(source):
+            continue
+        with open(source, "rb") as file:
+            content = file.read()
+        if not os.path.isfile(target) or open(target, "rb").read() != content:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy(source, target)
+
+
+class Copy:
+    def __init__(self, root, options):
+        self.root = os.path.abspath(options.copy)
+        self.build = os.path.join(self.root, "build", PRESET)
+        self.slot = options.prefix.split()
+        self.known = {}  # lit folder: a filter of tests that fail or take long without a mistake
+        os.makedirs(self.root, exist_ok=True)
+        synchronize(root, self.root)
+        if not os.path.exists(os.path.join(self.build, "build.ninja")):
+            subprocess.run(["cmake", "--preset", PRESET], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
+
+    def run(self, command, seconds, environment=None):
+        """(status, output): status 0, another, "time" or, for what printed a failure and was ended, "failed"."""
+        process = subprocess.Popen(self.slot + command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   errors="replace", start_new_session=True,
+                                   env={**os.environ, "QUERN_CACHE_DIR": "off", **(environment or {})})
+        previous = signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
+        signal.alarm(int(seconds))
+        start, output, failed = time.time(), [], False
+        for line in process.stdout:
+            output.append(line)
+            if re.match(r"FAILED|\[  FAILED  \]|FAIL: |TIMEOUT: ", line):
+                failed = True
+                os.killpg(process.pid, signal.SIGKILL)
+                break
+        process.stdout.close()
+        status = process.wait()
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+        status = "failed" if failed else "time" if status and time.time() - start >= seconds - 1 else status
+        return status, "".join(output)
+
+    def make(self, targets):
+        return self.run(["cmake", "--build", self.build, "--target"] + targets, BUILD_SECONDS)
+
+    def onDevice(self):
+        """The environment of the driver of the tests, and None where its runtime is missing."""
+        runtime = os.path.join(self.root, "build", "peers", "intel-opencl", "lib")
+        driver = os.path.join(self.build, "lib", "tests", "libze_over_opencl.so")
+        if not os.path.exists(os.path.join(runtime, "libintelocl.so")):
+            return None
+        return {"ZE_ENABLE_ALT_DRIVERS": driver, "LD_LIBRARY_PATH": runtime, "ZE_OPENCL_LIBRARY": os.path.join(runtime, "libintelocl.so"),
+                "CL_CONFIG_LLVM_OPTIONS": "-fast-isel -optimize-regalloc=false -regalloc=fast -disable-lsr"}
+
+    def steps(self, path):
+        """(targets, command, seconds, environment) of what tests a path, in the order in which it runs."""
+        sets, folders, units, isDevice = servedBy(path)
+        tests = os.path.join("build", PRESET, "bin", "tests")
+        conformance = [os.path.join(tests, "quern-conformance"), "--linker=orc"]
+        judged = ["quern-conformance", "quern_compiler"]
+        steps = []
+        if isDevice and sets and self.onDevice():
+            for one in sets.split(","):
+                steps.append((judged + ["ze_over_opencl"], conformance + ["--cases=" + one, "--count=25", "--engine=gpu"], 240, self.onDevice()))
+        elif sets:
+            steps.append((judged, conformance + ["--cases=" + sets, "--count=60"], 120, None))
+            steps.append((judged, conformance + ["--cases=" + sets, "--count=150", "--isa=all", "--seed=2"], 300, None))
+        if folders:
+            tools = ["quern_tool", "quern-opt", "quern_compiler"]
+            for folder, chosen in folders:
+                lit = [LIT, "-v", "-j1", "--timeout=60", os.path.join("build", PRESET, "test", folder)]
+                lit += ["--filter=" + chosen] if chosen else []
+                lit += ["--filter-out=" + self.known[folder]] if self.known.get(folder) else []
+                steps.append((tools + (["quern_dnnl"] if folder == "Dnnl" else []), lit, 300, None))
+        for unit in units:
+            name, _, chosen = unit.partition(":")
+            environment = self.onDevice() if name in ("quern-level-zero-test", "quern-ze-driver-test") else None
+            command = [os.path.join(tests, name), "--gtest_fail_fast"] + (["--gtest_filter=" + chosen] if chosen else [])
+            steps.append(([name], command, 200, environment))
+        return steps
+
+    def learn(self, paths):
+        """Runs what will be run without a mistake: what fails then is not a test of mistakes."""
+        done = set()
+        status, output = self.make(["all"])
+        if status:
+            sys.exit("mutants.py: the copy does not build:\n" + output[-4000:])
+        for path in paths:
+            for folder, _ in servedBy(path)[1]:
+                if folder not in self.known:
+                    self.known[folder] = self.unusable(folder)
+            for targets, command, seconds, environment in self.steps(path):
+                if tuple(command) in done:
+                    continue
+                done.add(tuple(command))
+                status, output = self.run(command, seconds, environment)
+                if status and LIT not in command:
+                    sys.exit(f"mutants.py: without any mistake this gives {status}: {' '.join(command)}\n{output[-2000:]}")
+
+    def unusable(self, folder):
+        """A filter of the lit tests of a folder that fail, or take more than 5 seconds, without a mistake."""
+        report = os.path.join(self.build, "mutants-lit.json")
+        subprocess.run(self.slot + [LIT, "-q", "-j1", "--timeout=30", "--output", report, os.path.join(self.build, "test", folder)],
+                       cwd=self.root, capture_output=True, check=False, env={**os.environ, "QUERN_CACHE_DIR": "off"})
+        with open(report, encoding="utf-8") as file:
+            tests = json.load(file)["tests"]
+        bad = [re.escape(os.path.basename(t["name"])) for t in tests if t["code"] in ("FAIL", "TIMEOUT") or (t["elapsed"] or 0) > 5]
+        if bad:
+            print(f"left out of {folder}: {' '.join(bad)}", flush=True)
+        return "/(" + "|".join(bad) + ")$" if bad else ""
+
+    def test(self, mutant):
+        """Sets `status` and `by` of a mistake."""
+        path = os.path.join(self.root, mutant["path"])
+        with open(path, encoding="utf-8") as file:
+            original = file.read()
+        lines = original.split("\n")
+        lines[mutant["line"] - 1] = mutant["text"]
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("\n".join(lines))
+            self.judge(mutant)
+        finally:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(original)
+
+    def judge(self, mutant):
+        built = set()
+        for targets, command, seconds, environment in self.steps(mutant["path"]):
+            if not set(targets) <= built:
+                status, output = self.make(targets)
+                if status:
+                    mutant.update(status="does not compile", by=str(status))
+                    return
+                built |= set(targets)
+            status, output = self.run(command, seconds, environment)
+            if status:
+                lines = [line for line in output.splitlines() if re.match(r"FAILED|\[  FAILED|FAIL: ", line)] or output.splitlines()[-1:]
+                what = " ".join(c for c in command if c not in (LIT, "-v", "-j1", "--timeout=60", "--linker=orc"))
+                mutant.update(status="killed", by=f"{status}: {what}", first=" ".join(lines[:1])[:200])
+                return
+        mutant.update(status="survived", by="")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=10, help="mistakes that compile or not")
+    parser.add_argument("--only", default="", help="a regular expression that a path matches")
+    parser.add_argument("--copy", default=os.path.join(root, "build", "mutants"), help="where mistakes are made")
+    parser.add_argument("--report", help="JSON lines, appended to")
+    parser.add_argument("--prefix", default="", help="a command that runs the others, such as nice")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    drawn = draw(root, options)
+    done = []
+    if options.report and os.path.exists(options.report):
+        with open(options.report, encoding="utf-8") as file:
+            done = [json.loads(line) for line in file]
+    repeated = {(m["path"], m["line"], m["text"]) for m in done}
+    drawn = [m for m in drawn if (m["path"], m["line"], m["text"]) not in repeated]
+    if options.list:
+        for m in drawn:
+            print(f"{m['path']}:{m['line']} {m['kind']}\n  - {m['before']}\n  + {m['after']}")
+        return
+    copy = Copy(root, options)
+    copy.learn(sorted({m["path"] for m in drawn}))
+    for m in drawn:
+        start = time.time()
+        copy.test(m)
+        m["seconds"] = round(time.time() - start, 1)
+        done.append(m)
+        print(f"{m['status']} ({m['seconds']} s) {m['path']}:{m['line']} {m['kind']}\n  - {m['before']}\n  + {m['after']}\n  {m['by']}", flush=True)
+        if options.report:
+            with open(options.report, "a", encoding="utf-8") as file:
+                file.write(json.dumps(m) + "\n")
+    copy.make(["all"])
+    killed, survived = (sum(m["status"] == status for m in done) for status in ("killed", "survived"))
+    print(f"{killed} of {killed + survived} mistakes killed; {len(done) - killed - survived} did not compile")
+
+
+if __name__ == "__main__":
+    main()

@@ -11,6 +11,7 @@
 #define QUERN_RECIPES_ROWDIGITS_H
 
 #include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <compare>

@@ -38,9 +38,8 @@ LAYERS = [
     ("registry", ["lib/Primitives/*"], ["support", "desc"]),
     ("transforms", ["lib/Transforms/*"], ["support", "mlir"]),
     ("recipes", ["lib/Recipes/*"], ["support", "transforms", "lib/Desc/Target.h", "mlir"]),
-    ("layout", ["lib/Targets/*/Layout*"], ["support", "desc"]),
     ("targets", ["lib/Targets/*"],
-     ["support", "transforms", "recipes", "layout", "artifact", "lib/Desc/Target.h", "include/quern/kernel_abi.h", "mlir"]),
+     ["support", "transforms", "recipes", "artifact", "lib/Desc/Target.h", "include/quern/kernel_abi.h", "mlir"]),
     ("compiler", ["lib/Compiler/*"],
      FREE + ["emit", "recipes", "transforms", "targets", "bridge", "embedder", "public", "mlir"]),
     ("runtime-threads", ["runtime/Cpu/*"], FREE + ["runtime", "bridge", "public", "tbb"]),
@@ -50,7 +49,7 @@ LAYERS = [
     ("tool-opt", ["tools/quern-opt/*"], FREE + ["emit", "recipes", "transforms", "targets", "compiler", "embedder", "public", "mlir"]),
     ("peers", ["tools/peers/*"], FREE + ["public", "lib/Primitives/Elements.h"]),
     ("tool-bench", ["tools/quern-bench/*"], FREE + ["reference", "peers", "public"]),
-    ("tool-quern", ["tools/quern/*"], FREE + ["reference", "layout", "public", "runtime/Cache/Disk.h"]),
+    ("tool-quern", ["tools/quern/*"], FREE + ["reference", "public", "runtime/Cache/Disk.h"]),
     ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
     ("test-compiler",
      ["test/unit/Emission/*", "test/unit/Recipes/*", "test/unit/Transforms/*", "test/unit/Targets/*", "test/unit/Compiler/*"],
@@ -59,7 +58,7 @@ LAYERS = [
     ("test-levelzero", ["test/unit/LevelZero/*"],
      FREE + ["reference", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "test", "tool-quern", "ze"]),
     ("test", ["test/*"],
-     FREE + ["reference", "layout", "bridge", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "tool-quern",
+     FREE + ["reference", "bridge", "public", "api", "runtime", "runtime-threads", "runtime-levelzero", "tool-quern",
              "tool-bench", "peers"]),
 ]
 ALLOWED = {layer: set(allowed) for layer, _, allowed in LAYERS}

@@ -38,7 +38,7 @@ public:
   /// Appends `@name` to `module` and builds in its body.
   FunctionEmitter(mlir::ModuleOp module, const VerifiedProblem &problem, llvm::StringRef name, llvm::ArrayRef<mlir::Type> argumentTypes);
   void finish();
-  /// What the problem says of itself (Targets/Cpu/Pipeline.h).
+  /// What the problem says of itself (Targets/KernelLowering.h).
   void setAttribute(llvm::StringRef name, mlir::Attribute value) { function->setAttr(name, value); }
   void setArgAttribute(size_t position, llvm::StringRef name, mlir::Attribute value) { function.setArgAttr(position, name, value); }
 

@@ -90,16 +90,18 @@ TEST(Compiler, linksWhatItCompiled) {
   ASSERT_EQ(api().link(outcome.result.data(), outcome.result.size(), &entry, 1, &owner, &sink), 0) << error;
   std::vector<float> src(300), dst(300);
   for (size_t i = 0; i < src.size(); ++i)
-    src[i] = static_cast<float>(i % 7);
+    src[i] = static_cast<float>(i * i % 7);
   void *buffers[] = {src.data(), dst.data()};
   std::vector<char> scratch(static_cast<size_t>(Artifact::parse(outcome.result)->scratchBytesPerThread) + 64);
   quern_kernel_args_t args{buffers, scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64};
   reinterpret_cast<quern_kernel_fn>(entry)(&args, 0, 6);
   for (int row = 0; row < 6; ++row) {
+    auto at = [row](const std::vector<float> &values, int column) -> double { return values[static_cast<size_t>(row * 50 + column)]; };
     double sum = 0;
     for (int column = 0; column < 50; ++column)
-      sum += dst[static_cast<size_t>(row * 50 + column)];
-    EXPECT_NEAR(sum, 1.0, 1e-6);
+      sum += std::exp(at(src, column));
+    for (int column = 0; column < 50; ++column)
+      EXPECT_NEAR(at(dst, column), std::exp(at(src, column)) / sum, 1e-7) << row << ", " << column;
   }
   api().release(owner);
 }

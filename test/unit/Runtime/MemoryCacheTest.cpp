@@ -19,9 +19,12 @@ namespace {
 
 KernelKey keyOf(const std::string &bytes) { return {bytes, digestOf(bytes)}; }
 
-/// A loaded test kernel; every one occupies the same number of bytes.
-Result<MemoryCache::Value> makeExecutable() {
-  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(test::lineOf(8));
+/// Rows of the problem that a key stands for: each key of one letter another number, of as many digits.
+int64_t rowsOf(const KernelKey &key) { return 10 + key.bytes.front() - 'a'; }
+
+/// The loaded test kernel of a key; every one occupies the same number of bytes.
+Result<MemoryCache::Value> makeExecutable(const KernelKey &key) {
+  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(test::lineOf(rowsOf(key)));
   if (!desc)
     return desc.takeError();
   Result<VerifiedProblem> problem = verify(*desc, Target());
@@ -32,11 +35,14 @@ Result<MemoryCache::Value> makeExecutable() {
   return CpuExecutable::load(std::move(artifact), std::move(bytes), *problem, Linker::Loader, nullptr);
 }
 
-/// Whether `key` was there already.
+/// Whether `key` was there already. What is there must be what was made for it.
 bool request(MemoryCache &cache, const KernelKey &key) {
-  Result<MemoryCache::Found> found = cache.getOrMake(key, makeExecutable);
+  Result<MemoryCache::Found> found = cache.getOrMake(key, [&] { return makeExecutable(key); });
   EXPECT_TRUE(found) << found.error().message;
-  return found && !found->wasMade;
+  if (!found)
+    return false;
+  EXPECT_EQ(found->value->arguments()[0].bytes, rowsOf(key) * 16 * 4) << key.bytes;
+  return !found->wasMade;
 }
 
 TEST(MemoryCache, EvictsLeastRecentlyUsed) {
@@ -112,7 +118,7 @@ TEST(MemoryCache, EightThreadsMakeOnce) {
       Result<MemoryCache::Found> found = cache.getOrMake(keyOf("a"), [&] {
         ++made;
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        return makeExecutable();
+        return makeExecutable(keyOf("a"));
       });
       results[i] = found ? found->value.get() : nullptr;
     });
@@ -136,7 +142,9 @@ TEST(MemoryCache, ManyThreadsManyKeys) {
     });
   for (std::thread &thread : threads)
     thread.join();
-  EXPECT_LE(cache.statistics().entries, 3u);
+  EXPECT_EQ(cache.statistics().entries, 3u);
+  EXPECT_EQ(cache.statistics().hits + cache.statistics().misses, 800u);
+  EXPECT_GE(cache.statistics().misses, 7u);
 }
 
 } // namespace

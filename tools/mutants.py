@@ -114,7 +114,9 @@ def servedBy(path):
 
 def withoutText(line):
     """The line with its literals and comments blanked, as long as it was."""
-    line = re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'', lambda m: m.group()[0] + "\1" * (len(m.group()) - 2) + m.group()[-1], line)
+    literal = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\''
+    literal = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\''
+    line = re.sub(literal, lambda m: m.group()[0] + "\1" * (len(m.group()) - 2) + m.group()[-1], line)
     comment = line.find("//")
     return line if comment < 0 else line[:comment] + "\1" * (len(line) - comment)
 
@@ -153,7 +155,8 @@ def candidates(root, path):
 
 def tracked(root):
     """What git would take: files that it has, and those that it does not ignore."""
-    return subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True, check=True).stdout.splitlines()
+    command = ["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def draw(root, options):
@@ -201,6 +204,7 @@ class Copy:
         self.root = os.path.abspath(options.copy)
         self.build = os.path.join(self.root, "build", PRESET)
         self.slot = options.prefix.split()
+        self.refused = options.leave_out
         self.leftOut = set()  # commands that fail without a mistake
         self.known = {}  # lit folder and filter: a filter of tests that fail or take long without a mistake
         os.makedirs(self.root, exist_ok=True)
@@ -250,7 +254,8 @@ class Copy:
         steps = []
         if isDevice and sets and self.onDevice():
             for one in sets.split(","):
-                steps.append((judged + ["ze_over_opencl"], conformance + ["--cases=" + one, "--count=25", "--engine=gpu"], 240, self.onDevice()))
+                command = conformance + ["--cases=" + one, "--count=25", "--engine=gpu"]
+                steps.append((judged + ["ze_over_opencl"], command, 240, self.onDevice()))
         elif sets:
             steps.append((judged, conformance + ["--cases=" + sets, "--count=60"], 120, None))
             steps.append((judged, conformance + ["--cases=" + sets, "--count=150", "--isa=all", "--seed=2"], 300, None))
@@ -318,7 +323,7 @@ class Copy:
     def judge(self, mutant):
         built = set()
         for targets, command, seconds, environment in self.steps(mutant["path"]):
-            if tuple(command) in self.leftOut:
+            if tuple(command) in self.leftOut or (self.refused and re.search(self.refused, " ".join(command))):
                 continue
             if not set(targets) <= built:
                 status, output = self.make(targets)
@@ -344,6 +349,8 @@ def main():
     parser.add_argument("--copy", default=os.path.join(root, "build", "mutants"), help="where mistakes are made")
     parser.add_argument("--report", help="JSON lines, appended to")
     parser.add_argument("--prefix", default="", help="a command that runs the others, such as nice")
+    parser.add_argument("--trusted", action="store_true", help="that every test passes without a mistake: do not run them first")
+    parser.add_argument("--leave-out", default="", help="a regular expression of commands that are not run")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     drawn = draw(root, options)
@@ -358,13 +365,15 @@ def main():
             print(f"{m['path']}:{m['line']} {m['kind']}\n  - {m['before']}\n  + {m['after']}")
         return
     copy = Copy(root, options)
-    copy.learn(sorted({m["path"] for m in drawn}))
+    if not options.trusted:
+        copy.learn(sorted({m["path"] for m in drawn}))
     for m in drawn:
         start = time.time()
         copy.test(m)
         m["seconds"] = round(time.time() - start, 1)
         done.append(m)
-        print(f"{m['status']} ({m['seconds']} s) {m['path']}:{m['line']} {m['kind']}\n  - {m['before']}\n  + {m['after']}\n  {m['by']}", flush=True)
+        change = f"  - {m['before']}\n  + {m['after']}\n"
+        print(f"{m['status']} ({m['seconds']} s) {m['path']}:{m['line']} {m['kind']}\n{change}  {m['by']}", flush=True)
         if options.report:
             with open(options.report, "a", encoding="utf-8") as file:
                 file.write(json.dumps(m) + "\n")

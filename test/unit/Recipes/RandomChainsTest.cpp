@@ -60,7 +60,10 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
     ASSERT_TRUE(naive.code);
     run(naive, chain.arguments, want, false);
     std::mt19937_64 random(seed);
-    for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512}) {
+    // The levels behind AVX-512 differ from it where bytes and bf16 are, which a few chains in each run show.
+    for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16}) {
+      if (isa > CpuIsa::Avx512 && (seed + static_cast<uint64_t>(isa)) % 3)
+        continue;
       if (isa > detectedIsa())
         continue;
       target.isa = isa;
@@ -73,8 +76,8 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
       SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
       for (bool aliased : {false, true})
         checkKernel(kernel, chain.arguments, chain.tolerance, start, want, aliased);
-      for (const char *feature :
-           {"along the row", "across rows", "destination", "a value in scratch", "operand in scratch", "one by one", "streams", "chunks"})
+      for (const char *feature : {"along the row", "across rows", "destination", "a value in scratch", "operand in scratch", "one by one",
+                                  "streams", "chunks", "rows share a vector", "a row is one vector"})
         seen[feature] += kernel.plan.find(feature) != std::string::npos;
     }
   }

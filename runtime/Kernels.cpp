@@ -197,7 +197,7 @@ Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedP
   if (!artifact)
     return invalidArguments("the cache blob cannot be used: ", artifact.error().message);
   Result<Target> compiledFor = Target::parse(artifact->target);
-  if (!compiledFor || makeKey(problem.desc, *compiledFor).bytes != artifact->keyBytes)
+  if (!compiledFor || keyOf(problem.desc, *compiledFor).bytes != artifact->keyBytes)
     return invalidArguments("the cache blob is of another problem or build: ", artifact->descriptor, " by ", artifact->buildId);
   const bool runs = target.isCpu() ? compiledFor->isCpu() && compiledFor->isa <= target.isa : *compiledFor == target;
   if (!runs)

@@ -140,7 +140,7 @@ Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const Pri
 }
 
 Problem::Problem(Engine *engine, const EngineRef &src, const EngineRef &dst, VerifiedProblem &&verified, uint64_t anyFields)
-    : device(engine), srcDevice(src), dstDevice(dst), problem(std::move(verified)), kernelKey(makeKey(problem.desc, engine->target)),
+    : device(engine), srcDevice(src), dstDevice(dst), problem(std::move(verified)), kernelKey(keyOf(problem.desc, engine->target)),
       anyFields(anyFields), copies(src->device != dst->device && isByteCopy(problem)), threads(maxConcurrency()) {}
 
 bool Problem::choseLayout(int32_t argument) const {

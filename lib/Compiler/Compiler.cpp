@@ -286,7 +286,7 @@ Result<std::string> Compilation::artifact() {
   artifact.descriptor = problem.desc.text();
   artifact.target = target.text();
   artifact.buildId = compilerBuildId();
-  artifact.keyBytes = makeKey(problem.desc, target).bytes;
+  artifact.keyBytes = keyOf(problem.desc, target).bytes;
   artifact.plan = plan();
   if (Result<void> added = addLaunch(artifact); !added)
     return added.takeError();

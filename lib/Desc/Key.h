@@ -24,6 +24,7 @@ struct KernelKey {
 /// misses.
 std::string_view compilerBuildId();
 
+/// Of every field; keyOf() (Primitives/Registry.h) leaves out what changes no code.
 KernelKey makeKey(const PrimitiveDesc &desc, const Target &target);
 
 } // namespace quern

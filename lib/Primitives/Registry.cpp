@@ -17,14 +17,52 @@ using Verifier = Result<VerifiedProblem> (*)(const PrimitiveDesc &, const Target
 struct RegisteredPrimitive {
   PrimitiveKind kind;
   Verifier verify;
+  bool (*roundsFactors)(const PrimitiveDesc &verified, const Target &target) = nullptr; ///< null: not with any fpmath mode
 };
 
 /// One line for each primitive that has an implementation.
 constexpr RegisteredPrimitive primitives[] = {
-    {PrimitiveKind::Binary, verifyBinary},   {PrimitiveKind::Gemm, verifyGemm},       {PrimitiveKind::Eltwise, verifyEltwise},
-    {PrimitiveKind::Reorder, verifyReorder}, {PrimitiveKind::Concat, verifyConcat},   {PrimitiveKind::Sum, verifySum},
-    {PrimitiveKind::Rnn, verifyRnn},         {PrimitiveKind::Softmax, verifySoftmax},
+    {PrimitiveKind::Binary, verifyBinary},   {PrimitiveKind::Gemm, verifyGemm},
+    {PrimitiveKind::Eltwise, verifyEltwise}, {PrimitiveKind::Reorder, verifyReorder},
+    {PrimitiveKind::Concat, verifyConcat},   {PrimitiveKind::Sum, verifySum},
+    {PrimitiveKind::Softmax, verifySoftmax}, {PrimitiveKind::Rnn, verifyRnn, rnnRoundsFactors},
 };
+
+FpmathMode usedFpmath(const PrimitiveDesc &verified, const Target &target) {
+  if (verified.attr.fpmathMode != FpmathMode::Strict)
+    for (const RegisteredPrimitive &primitive : primitives)
+      if (primitive.kind == verified.kind() && primitive.roundsFactors && primitive.roundsFactors(verified, target))
+        return FpmathMode::BF16;
+  return FpmathMode::Strict;
+}
+
+/// Replaces what is left out of keys; of a const descriptor it only says whether there is something.
+template <typename Desc> bool makeCanonical(Desc &desc, const Target &target) {
+  bool changes = false;
+  const auto set = [&](auto &field, auto value) {
+    changes |= field != value;
+    if constexpr (!std::is_const_v<std::remove_reference_t<decltype(field)>>)
+      field = value;
+  };
+  set(desc.attr.fpmathMode, usedFpmath(desc, target));
+  set(desc.attr.fpmathApplyToInt, false);
+  set(desc.attr.accumulationMode, AccumulationMode::Strict);
+  set(desc.attr.deterministic, false);
+  set(desc.attr.scratchpadMode, ScratchpadMode::Library);
+  for (auto *all : {&desc.attr.scales, &desc.attr.zeroPoints})
+    for (auto &[argument, params] : *all)
+      set(params.isOnHost, false);
+  const auto kindOf = [](PropKind prop) { return isForward(prop) ? PropKind::ForwardInference : PropKind::BackwardData; };
+  if (auto *softmax = std::get_if<SoftmaxDesc>(&desc.op))
+    set(softmax->prop, kindOf(softmax->prop));
+  if (auto *eltwise = std::get_if<EltwiseDesc>(&desc.op))
+    set(eltwise->prop, kindOf(eltwise->prop));
+  if (auto *reorder = std::get_if<ReorderDesc>(&desc.op)) {
+    set(reorder->srcEngine, EngineKind::Cpu);
+    set(reorder->dstEngine, EngineKind::Cpu);
+  }
+  return changes;
+}
 
 /// Stops at the first tensor that is not well-formed.
 struct TensorChecker {
@@ -61,6 +99,14 @@ Result<void> checkTypes(const VerifiedProblem &problem, const Target &target) {
 }
 
 } // namespace
+
+KernelKey keyOf(const PrimitiveDesc &verified, const Target &target) {
+  if (!makeCanonical(verified, target))
+    return makeKey(verified, target);
+  PrimitiveDesc copy = verified;
+  makeCanonical(copy, target);
+  return makeKey(copy, target);
+}
 
 Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
   TensorChecker checker;

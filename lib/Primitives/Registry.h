@@ -10,6 +10,7 @@
 #ifndef QUERN_PRIMITIVES_REGISTRY_H
 #define QUERN_PRIMITIVES_REGISTRY_H
 
+#include "Desc/Key.h"
 #include "Desc/Target.h"
 #include "Primitives/Arguments.h"
 
@@ -20,7 +21,7 @@ namespace quern {
 
 /// A verified problem.
 struct VerifiedProblem {
-  PrimitiveDesc desc;                      ///< defaults filled, `any` resolved; what the key is made of
+  PrimitiveDesc desc;                      ///< defaults filled, `any` resolved, attributes as they were given
   std::vector<ArgumentInfo> arguments;     ///< in the order of the emitted function's arguments
   std::string implementation;              ///< "jit:avx512_core_bf16": code made for that target; the plan names the recipe
   bool isNoop = false;                     ///< no elements: nothing to compile or to run
@@ -36,6 +37,10 @@ struct VerifiedProblem {
   std::vector<ArgumentInfo> intermediates = {}; ///< copies of arguments in scratch, whose layout the verifier chose
 };
 
+/// The key of the kernel of a verified problem. What changes no code for this target is left out: the two kinds of forward and of backward
+/// propagation where they compute the same, modes that nothing makes use of, where tensors, scalars and the scratchpad are.
+KernelKey keyOf(const PrimitiveDesc &verified, const Target &target);
+
 /// `forwardHint` is the forward problem of a backward one, or null.
 Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint = nullptr);
 
@@ -47,6 +52,8 @@ Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &targe
 Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
+/// Whether the fpmath mode lets the kernel round factors of products to bf16.
+bool rnnRoundsFactors(const PrimitiveDesc &verified, const Target &target);
 Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 
 } // namespace quern

@@ -85,7 +85,7 @@ Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath
   return packed(weights, "abDc", packingOf(weights.dataType, 1, weights.dims[3], fpmath, target), projectionSumMask);
 }
 
-bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLayer, FpmathMode fpmath) {
+bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLayer, FpmathMode fpmath, const Target &target) {
   if (!weights.isPlain())
     return true;
   const int output = weights.ndims - 1;
@@ -95,7 +95,7 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLaye
   const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
   const bool areReadOnce = isOfLayer && areInputsMerged(rnn) && steps * batch <= fewRows;
   const bool areReadSeldom = areReadOnce || steps == 1 || (batch == 1 && steps != runtimeDim && steps < fewSteps);
-  return weights.dataType == DataType::F32 && !mayRound(fpmath) && areColumnsContiguous && areReadSeldom;
+  return weights.dataType == DataType::F32 && !arePairsRounded(rnn, fpmath, target) && areColumnsContiguous && areReadSeldom;
 }
 
 bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target) {

@@ -40,7 +40,7 @@ inline constexpr int32_t weightsSumMask = 27, projectionSumMask = 11;
 
 /// Whether cells read these weights (`isOfLayer`: those of the layer's input) as they are: they are packed, or what packing costs in each
 /// execution would not come back.
-bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLayer, FpmathMode fpmath);
+bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLayer, FpmathMode fpmath, const Target &target);
 
 /// Whether products of f32 may be made of pairs that are rounded to bf16.
 bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target);

@@ -108,7 +108,7 @@ Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
   for (const NamedTensor &tensor : forwardTensors(rnn)) {
     const bool isProjection = tensor.argument == arg::weights3;
     if (tensor.desc.isZero() || (tensor.argument != arg::weights && tensor.argument != arg::weights1 && !isProjection) ||
-        (areReadInPlace(rnn, tensor.desc, tensor.argument == arg::weights, fpmath) && !isRounded))
+        (areReadInPlace(rnn, tensor.desc, tensor.argument == arg::weights, fpmath, target) && !isRounded))
       continue;
     Result<TensorDesc> packed =
         isProjection ? packedProjection(tensor.desc, fpmath, target) : packedWeights(rnn, tensor.desc, fpmath, target);
@@ -160,6 +160,10 @@ Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &targe
   problem.isNoop = hasZeroDim(rnn);
   problem.citations = {" (rnn C29)", " (rnn C30)", " (rnn C31)"};
   return problem;
+}
+
+bool rnnRoundsFactors(const PrimitiveDesc &desc, const Target &target) {
+  return arePairsRounded(*std::get<Boxed<RnnDesc>>(desc.op), desc.attr.fpmathMode, target);
 }
 
 } // namespace quern

@@ -68,7 +68,7 @@ TEST(Compiler, describesTheKernelInTheArtifact) {
   ASSERT_TRUE(artifact) << artifact.error().message;
   auto target = Target::parse("avx2");
   auto desc = PrimitiveDesc::parse(line);
-  EXPECT_EQ(artifact->keyBytes, makeKey(verify(*desc, *target)->desc, *target).bytes);
+  EXPECT_EQ(artifact->keyBytes, keyOf(verify(*desc, *target)->desc, *target).bytes);
   EXPECT_EQ(artifact->target, target->text());
   EXPECT_EQ(artifact->entries, std::vector<std::string>{"softmax_kernel"});
   ASSERT_EQ(artifact->steps.size(), 1u);
@@ -79,6 +79,70 @@ TEST(Compiler, describesTheKernelInTheArtifact) {
   EXPECT_EQ(artifact->arguments[1].isOutput, 1u);
   EXPECT_FALSE(artifact->plan.empty());
   EXPECT_TRUE(checkSelfContained(artifact->code));
+}
+
+/// Lines of which all that differs is left out of the key, or changes code. Weights of f32 first.
+const std::vector<std::string> &linesWithModes() {
+  static const std::vector<std::string> lines = {
+      "rnn fwd_i cell=lstm direction=left2right src_layer=f32:17x4x40:abc weights_layer=f32:1x1x40x4x40:any "
+      "weights_iter=f32:1x1x40x4x40:any dst_layer=f32:17x4x40:abc",
+      "rnn fwd_i cell=gru direction=left2right src_layer=f32:1x4x40:abc weights_layer=f32:1x1x40x3x40:abcde "
+      "weights_iter=f32:1x1x40x3x40:abcde dst_layer=f32:1x4x40:abc",
+      "rnn fwd_t cell=rnn direction=left2right activation=relu src_layer=f32:3x4x40:abc weights_layer=f32:1x1x40x1x40:abcde "
+      "weights_iter=f32:1x1x40x1x40:abcde dst_layer=f32:3x4x40:abc",
+      "rnn fwd_i cell=lstm direction=left2right src_layer=bf16:3x4x40:abc weights_layer=bf16:1x1x40x4x40:any "
+      "weights_iter=bf16:1x1x40x4x40:any dst_layer=bf16:3x4x40:abc",
+      "rnn fwd_i cell=lstm direction=left2right src_layer=u8:3x4x40:abc weights_layer=s8:1x1x40x4x40:any "
+      "weights_iter=s8:1x1x40x4x40:any dst_layer=u8:3x4x40:abc",
+      "gemm src=f32:33x40:ab weights=f32:40x48:ab dst=f32:33x48:ab",
+      "softmax fwd_i src=f32:9x67:ab dst=bf16:9x67:ab axis=1",
+      "softmax bwd_d dst=f32:9x67:ab diff_dst=f32:9x67:ab diff_src=f32:9x67:ab axis=1",
+      "eltwise fwd_i alg=gelu_tanh src=f32:9x67:ab dst=f32:9x67:ab",
+      "eltwise bwd_d alg=tanh src=f32:9x67:ab diff_dst=f32:9x67:ab diff_src=f32:9x67:ab",
+      "reorder src=f32:9x67:ab dst=s8:9x67:ba attr.scales=dst",
+      "binary alg=mul src=f32:9x67:ab src1=f32:1x67:ab dst=f32:9x67:ab",
+      "sum scales=1,2 srcs=f32:9x67:ab,f32:9x67:ba dst=f32:9x67:ab",
+      "concat axis=1 srcs=f32:9x60:ab,f32:9x7:ab dst=f32:9x67:ab",
+  };
+  return lines;
+}
+
+std::string replaced(std::string text, const std::string &from, const std::string &to) {
+  const size_t at = text.find(from);
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+/// Keys are equal exactly where the code is, and the fpmath mode changes code exactly where docs/primitives/rnn.md says.
+TEST(Compiler, keysTellKernelsApartAndNothingElse) {
+  constexpr size_t linesOfF32Weights = 3;
+  for (const std::string target : {"avx2", "avx512_core", "avx512_core_bf16", "avx512_core_amx", "spirv64"})
+    for (size_t i = 0; i < linesWithModes().size(); ++i) {
+      const std::string &base = linesWithModes()[i];
+      std::vector<std::string> variants = {base};
+      for (const char *mode : {"fpmath=bf16", "fpmath=f16", "fpmath=tf32", "fpmath=any", "fpmath_int=true", "accumulation=any",
+                               "accumulation=f16", "deterministic=true", "scratchpad=user"})
+        variants.push_back(base + " attr." + mode);
+      if (!base.starts_with("rnn")) {
+        variants.push_back(replaced(replaced(base, "fwd_i", "fwd_t"), "bwd_d", "bwd"));
+        variants.push_back(replaced(base, "attr.scales=dst", "attr.scales=dst(host=true)"));
+      }
+      std::string firstKey, firstCode;
+      for (const std::string &variant : variants) {
+        const Outcome outcome = compile(variant, target, QUERN_COMPILER_ARTIFACT, false);
+        ASSERT_EQ(outcome.status, 0) << variant << " for " << target << ": " << outcome.error;
+        auto artifact = Artifact::parse(outcome.result);
+        ASSERT_TRUE(artifact) << artifact.error().message;
+        const std::string code = artifact->code + artifact->plan;
+        if (firstKey.empty()) {
+          firstKey = artifact->keyBytes;
+          firstCode = code;
+        }
+        EXPECT_EQ(artifact->keyBytes == firstKey, code == firstCode) << variant << " for " << target;
+        const bool rounds = i < linesOfF32Weights && (variant.ends_with("=bf16") || variant.ends_with("fpmath=any")) &&
+                            (target == "avx512_core_bf16" || target == "avx512_core_amx");
+        EXPECT_EQ(code != firstCode, rounds) << variant << " for " << target;
+      }
+    }
 }
 
 TEST(Compiler, linksWhatItCompiled) {

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"
 
-#include "Desc/Key.h"
+#include "Primitives/Registry.h"
 
 #include <algorithm>
 #include <fstream>
@@ -34,7 +34,7 @@ Artifact makeDeviceArtifact(const VerifiedProblem &problem, const Target &target
   artifact.descriptor = problem.desc.text();
   artifact.target = target.text();
   artifact.buildId = compilerBuildId();
-  artifact.keyBytes = makeKey(problem.desc, target).bytes;
+  artifact.keyBytes = keyOf(problem.desc, target).bytes;
   artifact.plan = "test kernel";
   artifact.entries = {entry};
   artifact.groups = {{workItems, 0, 0}};

@@ -36,7 +36,7 @@ Stored makeStored(int64_t rows) {
   const PrimitiveDesc desc = *PrimitiveDesc::parse(test::lineOf(rows));
   const Target target;
   const VerifiedProblem problem = *verify(desc, target);
-  return {makeKey(problem.desc, target), test::makeTestArtifact(problem, target).serialize()};
+  return {keyOf(problem.desc, target), test::makeTestArtifact(problem, target).serialize()};
 }
 
 std::string pathOf(const DiskCache &cache, const KernelKey &key) { return cache.directory() + "/" + key.digest.hex() + ".qk"; }

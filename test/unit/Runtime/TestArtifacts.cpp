@@ -44,7 +44,7 @@ Artifact makeTestArtifact(const VerifiedProblem &problem, const Target &target) 
   artifact.descriptor = problem.desc.text();
   artifact.target = target.text();
   artifact.buildId = compilerBuildId();
-  artifact.keyBytes = makeKey(problem.desc, target).bytes;
+  artifact.keyBytes = keyOf(problem.desc, target).bytes;
   artifact.plan = "test kernel";
   artifact.steps = {{0, softmax.src.elements(), /*nsPerIteration=*/100, {}}};
   switch (softmax.alg) {

@@ -185,7 +185,8 @@ conformanceByProcess() { # as conformance, compiled in other processes and linke
 # checks turn a wrong call into an error. Device memory ends at inaccessible pages, as a GPU it begins there.
 onDevice() {
   ZE_ENABLE_ALT_DRIVERS=$root/build/release/lib/tests/libze_over_opencl.so LD_LIBRARY_PATH=$root/build/peers/intel-opencl/lib \
-    ZE_OPENCL_LIBRARY=$root/build/peers/intel-opencl/lib/libintelocl.so ZE_OPENCL_GUARD=${ZE_OPENCL_GUARD:-1} ZE_ENABLE_VALIDATION_LAYER=1 ZE_ENABLE_PARAMETER_VALIDATION=1 \
+    ZE_OPENCL_LIBRARY=$root/build/peers/intel-opencl/lib/libintelocl.so ZE_OPENCL_GUARD=${ZE_OPENCL_GUARD:-1} \
+    ZE_ENABLE_VALIDATION_LAYER=1 ZE_ENABLE_PARAMETER_VALIDATION=1 \
     CL_CONFIG_LLVM_OPTIONS="-fast-isel -optimize-regalloc=false -regalloc=fast -disable-lsr" "$@" --engine=gpu
 }
 

@@ -43,11 +43,11 @@ QUERN_API quern_status_t quern_engine_get_info(quern_engine_t engine, quern_engi
 /* --- What a primitive is ------------------------------------------------------------------------------------------------------- */
 
 typedef enum QUERN_INT {
-    quern_origin_compiled = 0, /**< by this call, or by a question to the descriptor before it */
-    quern_origin_disk = 1,     /**< read from the disk cache */
-    quern_origin_memory = 2,   /**< found in the memory cache, or made by another thread at the same time */
-    quern_origin_blob = 3,     /**< given by the caller */
-    quern_origin_none = 4      /**< no kernel: an empty tensor, or what is only copied to another engine */
+  quern_origin_compiled = 0, /**< by this call, or by a question to the descriptor before it */
+  quern_origin_disk = 1,     /**< read from the disk cache */
+  quern_origin_memory = 2,   /**< found in the memory cache, or made by another thread at the same time */
+  quern_origin_blob = 3,     /**< given by the caller */
+  quern_origin_none = 4      /**< no kernel: an empty tensor, or what is only copied to another engine */
 } quern_origin_t;
 
 typedef struct {

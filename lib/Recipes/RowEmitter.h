@@ -47,8 +47,8 @@ private:
     Value mask;   ///< of `left`, where masks are used
     Value count;  ///< of `left`, where lanes move one by one
     Value isFull; ///< of `left`, likewise
-    /// Across rows, how many lanes behind those of slot 0 memory is accessed, if not at a known place: a slot without lanes goes where slot 0
-    /// does. Its own place may be beyond the buffer, and an access whose fault is suppressed costs as much as hundreds of others.
+    /// Across rows, how many lanes behind those of slot 0 memory is accessed, if not at a known place: a slot without lanes goes where slot
+    /// 0 does. Its own place may be beyond the buffer, and an access whose fault is suppressed costs as much as hundreds of others.
     Value reach;
     bool all() const { return fixed < 0 && !left; }
     /// One lane is a scalar access: shorter, and x86 selection in LLVM 22 writes too much for a truncating store under such a mask.

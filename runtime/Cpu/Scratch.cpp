@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Two buffers for each thread, which only grow; see the header. With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets memory of its own that
-// ends at a page which nobody may touch.
+// Two buffers for each thread, which only grow; see the header. With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets memory of its own
+// that ends at a page which nobody may touch.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Scratch.h"

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The samples of oneDNN's page on attributes, with primitives that Quern has: who allocates the scratchpad, weights quantized for each output
-// channel, RNN parameters; then what the classes tell about attributes, post-ops, kinds and queries. compat.test compiles it without
+// The samples of oneDNN's page on attributes, with primitives that Quern has: who allocates the scratchpad, weights quantized for each
+// output channel, RNN parameters; then what the classes tell about attributes, post-ops, kinds and queries. compat.test compiles it without
 // oneDNN's headers too. dnnl.hpp lacks get_scales_mask(), which the page has.
 //
 // REQUIRES: onednn-3.13

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels for a disassembler and for perf: object files in the working directory, lines of a perf map, records of a jitdump. A kernel that a
-// question to its descriptor brought, before a primitive was made, is among them; a function that several steps call is there once.
+// Kernels for a disassembler and for perf: object files in the working directory, lines of a perf map, records of a jitdump. A kernel that
+// a question to its descriptor brought, before a primitive was made, is among them; a function that several steps call is there once.
 //
 // REQUIRES: onednn-3.13
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && %ours %s %t | FileCheck %s
@@ -52,8 +52,8 @@ static void makeLstm(dnnl_engine_t eng) {
   dnnl_memory_desc_create_with_tag(&h, 4, state, dnnl_f32, dnnl_ldnc);
   dnnl_memory_desc_create_with_tag(&w, 5, weights, dnnl_f32, dnnl_format_tag_any);
   dnnl_memory_desc_create_with_tag(&b, 4, bias, dnnl_f32, dnnl_ldgo);
-  dnnl_lstm_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_unidirectional_left2right, x, h, h, w, w, NULL, NULL, b, x,
-                                          h, h, 0, NULL);
+  dnnl_lstm_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_unidirectional_left2right, x, h, h, w, w, NULL, NULL, b,
+                                          x, h, h, 0, NULL);
   dnnl_primitive_desc_query(desc, dnnl_query_memory_consumption_s64, 0, &bytes);
   dnnl_primitive_create(&made, desc);
   dnnl_primitive_destroy(made);

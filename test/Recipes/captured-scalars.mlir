@@ -2,7 +2,7 @@
 // an operand broadcast along one dim, and bf16 beside f32.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
-// RUN: quern-opt %s --check --tolerance=1e-4 --allow-empty
+// RUN: quern-opt %s --check --tolerance=1e-4
 // CHECK: func.func @softmax_kernel(%[[SRC:[^:]*]]: memref<401408xbf16> {{.*}}, %[[DST:[^:]*]]: memref<401408xf32> {{.*}}, %[[SCALE:[^:]*]]: memref<f32> {{.*}}, %[[OTHER:[^:]*]]: memref<50176xf32>
 // CHECK: %[[LOADED:.*]] = memref.load %[[SCALE]][] : memref<f32>
 // CHECK: %[[INVERSE:.*]] = arith.divf %{{.*}}, %[[LOADED]] : f32

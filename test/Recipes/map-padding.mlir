@@ -10,7 +10,7 @@
 // RUN: quern-opt %t/scaled.mlir --check --target=avx512_core
 // RUN: quern-opt %t/scaled.mlir --check --target=avx2
 // RUN: quern-opt %t/blocks.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=BLOCKS --implicit-check-not=linalg.
-// RUN: quern-opt %t/blocks.mlir --check --target=avx512_core --allow-empty
+// RUN: quern-opt %t/blocks.mlir --check --target=avx512_core
 // RUN: quern-opt %t/blocks.mlir --check --target=sse42
 // RUN: quern-opt %t/large.mlir --check --target=avx512_core
 // RUN: quern-opt %t/large.mlir --check --target=sse42

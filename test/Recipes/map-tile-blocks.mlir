@@ -15,7 +15,7 @@
 // RUN: quern-opt %t/widen.mlir --check --target=avx512_core
 // RUN: quern-opt %t/widen.mlir --check --target=sse42
 // RUN: quern-opt %t/beyond.mlir --check --target=avx512_core
-// RUN: quern-opt %t/beyond.mlir --check --target=avx2 --allow-empty
+// RUN: quern-opt %t/beyond.mlir --check --target=avx2
 // PADDED: quern.plan = "map: tiles, {{.*}}rows through scratch, {{.*}}1 limit, writes padding
 // PADDED: scf.if
 // PADDED: } else {

@@ -23,7 +23,8 @@ int64_t elementBytes(const TensorDesc &desc) { return std::max<int64_t>(bitsOf(d
 
 /// How far the output begins behind the start of what it lies on.
 enum class Shift : uint8_t { None, Element, Back, Half, LastByte, Beside };
-constexpr std::string_view shiftNames[] = {"at its start", "an element behind", "an element in front", "in the middle", "at its end", "beside"};
+constexpr std::string_view shiftNames[] = {"at its start",  "an element behind", "an element in front",
+                                           "in the middle", "at its end",        "beside"};
 
 /// Both of one argument for several sources.
 std::string roleOf(const ArgumentInfo &info) {
@@ -79,7 +80,8 @@ namespace {
 class SharedBuffer {
 public:
   SharedBuffer(int64_t shift, const TensorDesc &output, const TensorDesc &other)
-      : start(std::min<int64_t>(shift, 0)), shift(shift), buffer(std::max(other.bytes(), shift + output.bytes()) - start, {GuardedSide::End, 64}),
+      : start(std::min<int64_t>(shift, 0)), shift(shift),
+        buffer(std::max(other.bytes(), shift + output.bytes()) - start, {GuardedSide::End, 64}),
         isWritable(static_cast<size_t>(buffer.size())) {}
   char *other() { return buffer.data() - start; }
   char *output() { return buffer.data() + shift - start; }
@@ -181,7 +183,8 @@ Result<void> AliasRounds::run(Kernel &kernel, const Problem &problem, ProblemDat
     const ArgumentInfo &output = outputs[static_cast<size_t>(random.between(0, static_cast<int64_t>(outputs.size()) - 1))];
     const ArgumentInfo &other = all[static_cast<size_t>(random.between(0, static_cast<int64_t>(all.size()) - 1))];
     if (output.index != other.index)
-      aliases.push_back({output, other, random.pick({Shift::None, Shift::Element, Shift::Back, Shift::Half, Shift::LastByte, Shift::Beside})});
+      aliases.push_back(
+          {output, other, random.pick({Shift::None, Shift::Element, Shift::Back, Shift::Half, Shift::LastByte, Shift::Beside})});
   }
   for (Alias &alias : aliases) {
     alias.place();

@@ -18,7 +18,8 @@
 namespace quern {
 
 /// Legal problems of one primitive, each for a device of random limits: compiled in this process to an artifact, whose groups must fit the
-/// device and whose module spirv-val must accept. A problem that verification refuses for what the device may lack (DeviceRefusals.h) is counted and skipped.
+/// device and whose module spirv-val must accept. A problem that verification refuses for what the device may lack (DeviceRefusals.h) is
+/// counted and skipped.
 class CompileSuite {
 public:
   CompileSuite(const SuiteOptions &options, PrimitiveCases &cases) : options(options), cases(cases) {}

@@ -398,8 +398,8 @@ int Suite::summarize() const {
   std::cout << cases.name() << (device.isCpu() ? ", instruction set " : ", device ")
             << (device.isCpu() ? device.target().name() : std::string_view(device.name())) << ", seed " << options.seed << ", "
             << (options.useLoader ? options.useOrc ? "ORC and loader" : "loader" : "ORC") << ": " << legal << " problems (" << bySpecial
-            << " with special values, " << inPlace << " in place, " << misaligned << " misaligned, " << empty << " empty), "
-            << otherSizes << " executions of open kernels with other sizes\n";
+            << " with special values, " << inPlace << " in place, " << misaligned << " misaligned, " << empty << " empty), " << otherSizes
+            << " executions of open kernels with other sizes\n";
   cases.print(std::cout);
   aliases.print(std::cout);
   int64_t refused = 0;
@@ -433,8 +433,8 @@ int Suite::summarize() const {
     std::cout << "FAILED: " << what << '\n';
   }
   std::cout << "apart: " << notCompared() + mistakesRefused + damaged << " (" << peerRefused << " refused by a peer, "
-            << notCompared() - peerRefused - skipped.total() << " not asked, " << skipped.total() << " skipped, " << mistakesRefused << " mistakes, "
-            << damaged << " damaged lines)\n"
+            << notCompared() - peerRefused - skipped.total() << " not asked, " << skipped.total() << " skipped, " << mistakesRefused
+            << " mistakes, " << damaged << " damaged lines)\n"
             << passed << " passed, " << failed + missed << " failed" << std::endl;
   return failed || missed ? 1 : 0;
 }

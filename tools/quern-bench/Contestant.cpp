@@ -12,8 +12,8 @@
 #include "quern/quern_query.h"
 
 #include <chrono>
-#include <cstdio>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <random>

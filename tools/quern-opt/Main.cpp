@@ -58,8 +58,9 @@ struct Options {
   cl::opt<int64_t> values{"values", cl::desc("Values that --run prints of each buffer"), cl::init(0), cl::cat(category)};
   cl::list<int64_t> sizes{"sizes", cl::desc("Runtime sizes of --check, --run and --time, in the order of the kernel's list"),
                           cl::CommaSeparated, cl::cat(category)};
-  cl::opt<double> tolerance{"tolerance", cl::desc("Largest relative error that --check accepts (default: 32 last places, one of types below f32)"), cl::init(0),
-                            cl::cat(category)};
+  cl::opt<double> tolerance{"tolerance",
+                            cl::desc("Largest relative error that --check accepts (default: 32 last places, one of types below f32)"),
+                            cl::init(0), cl::cat(category)};
 };
 
 /// A module of problems (linalg), kernels (vector, scf) or lowered kernels (LLVM dialect), carried through the stages on request.

@@ -261,7 +261,7 @@ double Buffer::at(int64_t index) const {
 }
 
 FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef target, uint64_t seed, const RuntimeSizes &sizes,
-                                                  GuardedSide side) {
+                                                GuardedSide side) {
   FailureOr<KernelInfo> info = kernelsOf(module, sizes);
   if (failed(info))
     return failure();
@@ -305,8 +305,8 @@ FailureOr<std::vector<Buffer>> Replay::results() {
     std::memcpy(buffer.bytes.data(), arena.data(), buffer.bytes.size());
   }
   if (!scratch.guardsIntact() || !shared.guardsIntact())
-    return module.emitError("run: @") << symbol << " wrote beside its " << info.scratchBytes << " bytes of scratch or "
-                                      << info.sharedBytes << " of shared scratch";
+    return module.emitError("run: @") << symbol << " wrote beside its " << info.scratchBytes << " bytes of scratch or " << info.sharedBytes
+                                      << " of shared scratch";
   std::vector<Buffer> arguments;
   for (auto [buffer, argument] : llvm::zip_equal(buffers, info.arguments))
     if (!argument.isRegion)

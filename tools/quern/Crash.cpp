@@ -45,8 +45,6 @@ void reportCrashes() {
   std::atexit(reportExit);
 }
 
-void nameRunningCase(std::string_view command) {
-  runningCase[command.copy(runningCase, sizeof(runningCase) - 1)] = 0;
-}
+void nameRunningCase(std::string_view command) { runningCase[command.copy(runningCase, sizeof(runningCase) - 1)] = 0; }
 
 } // namespace quern

@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Inputs filled from a seed, outputs and gaps filled with 0xFF, and an inaccessible page at one end of every buffer and canaries at the
-// other, so that a kernel that reads or writes where it must not is caught. Used by `quern run` and by the conformance programs, which therefore see the same data for the same seed.
+// other, so that a kernel that reads or writes where it must not is caught. Used by `quern run` and by the conformance programs, which
+// therefore see the same data for the same seed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_PROBLEMDATA_H
@@ -62,8 +63,8 @@ public:
   Verdict judgeOutputs(const ReferenceOutput **judged = nullptr) const;
   /// What computeExpected() found.
   const std::vector<ReferenceOutput> &expectedOutputs() const { return expected; }
-  /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs, anything where there is nothing to
-  /// compute), or padding that is not zero.
+  /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs, anything where there is nothing
+  /// to compute), or padding that is not zero.
   std::string strayWrites() const;
   /// The bytes of a buffer of this layout that an output writes: of its elements, its padding and what is appended.
   static std::vector<size_t> bytesWrittenOf(const TensorDesc &desc);

@@ -110,7 +110,7 @@ private:
     if (!kernel)
       return kernel.takeError();
     report.info = kernel->info();
-    DataOptions dataOptions{*fillFromName(options.data), options.seed,   options.inPlace, options.misalignment,
+    DataOptions dataOptions{*fillFromName(options.data),    options.seed,  options.inPlace, options.misalignment,
                             options.guardedSides().front(), !options.check};
     Result<ProblemData> data = ProblemData::create(*sized, dataOptions);
     if (!data)

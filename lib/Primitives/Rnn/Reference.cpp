@@ -220,7 +220,8 @@ Result<void> appendWorkspace(const Run &run, const RunResults &results, const st
 Result<std::vector<ReferenceOutput>> computeRnnReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
   std::vector<Run> runs;
   for (Operands operands : {Operands::AsTheyAre, Operands::RoundedToBf16}) {
-    const bool mayBe = operands == Operands::AsTheyAre || (isRoundedBetweenSteps(desc) && runs.front().rnn().srcLayer.dataType == DataType::F32);
+    const bool mayBe =
+        operands == Operands::AsTheyAre || (isRoundedBetweenSteps(desc) && runs.front().rnn().srcLayer.dataType == DataType::F32);
     if (!mayBe)
       continue;
     Result<Run> made = Run::make(desc, inputs, operands);

@@ -191,7 +191,8 @@ void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &ou
   };
   auto none = [](size_t) { return 0.0; };
   const size_t channels = static_cast<size_t>(s.dhc);
-  keep(results.gates, out.gates, [&](size_t i) { return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels]; });
+  keep(results.gates, out.gates,
+       [&](size_t i) { return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels]; });
   keep(results.cells, out.c, none);
   keep(results.hiddenSums, out.hiddenSums, none);
   keep(results.unprojected, out.unprojected, none);
@@ -272,8 +273,8 @@ RunResults Run::compute(const RunOptions &options) const {
         std::span<const double> h = rowOf(srcIter, row, s.sic), c = rowOf(srcIterC, row, s.dhc);
         Sequence sequence{layer, direction, n, {h.begin(), h.end()}, {c.begin(), c.end()}, options};
         for (int64_t o = 0; o < s.dic; ++o) // of a sequence without steps: the state that it keeps, if that has as many channels
-          setState(results.dstIter, static_cast<size_t>(row * s.dic + o),
-                   s.sic == s.dic ? stateType.number(h[static_cast<size_t>(o)]) : 0, 0, desc.dstIter.dataType);
+          setState(results.dstIter, static_cast<size_t>(row * s.dic + o), s.sic == s.dic ? stateType.number(h[static_cast<size_t>(o)]) : 0,
+                   0, desc.dstIter.dataType);
         runSequence(sequence, results);
       }
   combine(results);
@@ -311,7 +312,8 @@ void Run::addState(RunValues &sums, size_t at, double h, double off, bool isFirs
   auto keptOf = [&](double value) { return isIntegerSum ? stateType.stored(value) : stateType.kept(value); };
   const double exact = keptOf(h), a = keptOf(h - off), b = keptOf(h + off);
   const double rounding = isIntegerSum ? 0 : stateType.roundingOf(exact);
-  const double low = std::isfinite(exact) ? std::min(a, b) - rounding : exact, high = std::isfinite(exact) ? std::max(a, b) + rounding : exact;
+  const double low = std::isfinite(exact) ? std::min(a, b) - rounding : exact,
+               high = std::isfinite(exact) ? std::max(a, b) + rounding : exact;
   sums.exact[at] = (isFirst ? 0 : sums.exact[at]) + exact;
   sums.low[at] = (isFirst ? 0 : sums.low[at]) + low;
   sums.high[at] = (isFirst ? 0 : sums.high[at]) + high;

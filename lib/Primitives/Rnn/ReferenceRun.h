@@ -32,8 +32,8 @@ struct RunResults {
   RunValues dstLayer, dstIter, dstIterC;
   RunValues gates, initialStates, states, initialCells, cells, hiddenSums, unprojected;
   std::vector<double> termNorms, dstLayerTermNorms, dstIterTermNorms; ///< vanilla: of the sums behind states, dstLayer and dstIter
-  std::vector<double> h;    ///< states as numbers, not rounded to what is kept
-  std::vector<double> off;  ///< how far each of these may be off
+  std::vector<double> h;                                              ///< states as numbers, not rounded to what is kept
+  std::vector<double> off;                                            ///< how far each of these may be off
   std::vector<bool> isOpen; ///< of a row of states: whether one may have been rounded the other way
 };
 

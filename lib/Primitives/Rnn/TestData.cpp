@@ -93,7 +93,8 @@ private:
     const int64_t groups = std::max<int64_t>(std::min((inputs + 1) / 2, columns), 1), terms = inputs / groups;
     if (input % groups != (column + gate) % groups)
       return 0;
-    return std::ldexp(static_cast<double>(2 + bits % 2), -3 - static_cast<int>(std::log2(std::max<double>(static_cast<double>(terms) / 2, 1))));
+    return std::ldexp(static_cast<double>(2 + bits % 2),
+                      -3 - static_cast<int>(std::log2(std::max<double>(static_cast<double>(terms) / 2, 1))));
   }
 
   double designedFloat(int64_t position, uint64_t bits) const {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With ZE_OPENCL_GUARD device memory lies in pages of its own, ends or begins flush at a page that is never accessible, begins poisoned, and
-// is closed to the host unless a queue is at work.
+// With ZE_OPENCL_GUARD device memory lies in pages of its own, ends or begins flush at a page that is never accessible, begins poisoned,
+// and is closed to the host unless a queue is at work.
 //
 //===----------------------------------------------------------------------===//
 #include "Driver.h"

@@ -221,20 +221,23 @@ TEST_F(ReorderExecution, CompensationBehindASource) {
   kernel.execute(order, memory(more, device, from.data()), memory(floats, device, to.data()));
   EXPECT_EQ(wrongElements(plain, from.data(), floats, to.data(), same), 0u);
   const memory scaled(adjusted, device, from.data());
-  EXPECT_NE(refusal([&] { kernel.execute(order, scaled, memory(floats, device, to.data())); })
-                .find("argument 1 (src) is s8:1x17x5x3:cdba:s8s8@2:scale_adjust@0.5; the primitive takes s8:1x17x5x3:cdba"),
+  EXPECT_NE(refusal([&] {
+              kernel.execute(order, scaled, memory(floats, device, to.data()));
+            }).find("argument 1 (src) is s8:1x17x5x3:cdba:s8s8@2:scale_adjust@0.5; the primitive takes s8:1x17x5x3:cdba"),
             std::string::npos);
   const reorder back(reorder::primitive_desc(device, floats, device, plain));
   const memory target(more, device, from.data());
-  EXPECT_NE(refusal([&] { back.execute(order, memory(floats, device, to.data()), target); })
-                .find("argument 17 (dst) is s8:1x17x5x3:cdba:asymmetric@2; the primitive takes s8:1x17x5x3:cdba"),
+  EXPECT_NE(refusal([&] {
+              back.execute(order, memory(floats, device, to.data()), target);
+            }).find("argument 17 (dst) is s8:1x17x5x3:cdba:asymmetric@2; the primitive takes s8:1x17x5x3:cdba"),
             std::string::npos);
   const memory::desc gaps({1, 17, 5, 3}, dt::f32, memory::dims{1000, 15, 3, 1});
   const memory::desc strided({1, 17, 5, 3}, dt::f32, memory::dims{1000, 16, 3, 1});
   const reorder wide(reorder::primitive_desc(device, plain, device, gaps));
   std::vector<float> large(1000);
-  EXPECT_NE(refusal([&] { wide.execute(order, memory(plain, device, from.data()), memory(strided, device, large.data())); })
-                .find("is f32:1x17x5x3:s1000x16x3x1; the primitive takes f32:1x17x5x3:"),
+  EXPECT_NE(refusal([&] {
+              wide.execute(order, memory(plain, device, from.data()), memory(strided, device, large.data()));
+            }).find("is f32:1x17x5x3:s1000x16x3x1; the primitive takes f32:1x17x5x3:"),
             std::string::npos)
       << quern_get_last_error_message();
 }

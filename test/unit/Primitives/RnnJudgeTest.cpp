@@ -26,9 +26,14 @@ namespace {
 enum class Mutant { None, TenthLarger, NoLastInput, NoRecurrence, NoPeepholes, HardSigmoid, SwappedGates, AllZero };
 constexpr Mutant mutants[] = {Mutant::TenthLarger, Mutant::NoLastInput,  Mutant::NoRecurrence, Mutant::NoPeepholes,
                               Mutant::HardSigmoid, Mutant::SwappedGates, Mutant::AllZero};
-constexpr const char *namesOfMutants[] = {"the exact results",     "results a tenth too large", "the last input channel left out",
-                                          "recurrent products left out", "peepholes left out",  "a hard sigmoid",
-                                          "two gates swapped",     "zeros"};
+constexpr const char *namesOfMutants[] = {"the exact results",
+                                          "results a tenth too large",
+                                          "the last input channel left out",
+                                          "recurrent products left out",
+                                          "peepholes left out",
+                                          "a hard sigmoid",
+                                          "two gates swapped",
+                                          "zeros"};
 
 double hardSigmoid(double x) { return std::clamp(0.2 * x + 0.5, 0.0, 1.0); }
 
@@ -94,7 +99,9 @@ public:
     });
   }
 
-  std::string line() const { return problem.text + " --data=" + std::string(nameOf(drawn.data.fill)) + " --seed=" + std::to_string(drawn.data.seed); }
+  std::string line() const {
+    return problem.text + " --data=" + std::string(nameOf(drawn.data.fill)) + " --seed=" + std::to_string(drawn.data.seed);
+  }
 
 private:
   void change(Mutant mutant, ReferenceInputs &inputs, std::vector<std::vector<char>> &changed) {

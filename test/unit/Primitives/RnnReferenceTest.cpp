@@ -251,9 +251,10 @@ TEST(RnnReference, IntegersAreJudgedStepByStep) {
 
 // Within a thousandth of the midpoint either byte is right, and the next step follows the one that is there; further off one is.
 TEST(RnnReference, MidpointsOfIntegersAreEither) {
-  const std::string line = "rnn fwd_i cell=rnn activation=relu direction=left2right src_layer=u8:2x1x1:abc weights_layer=s8:1x1x1x1x1:abcde "
-                           "weights_iter=s8:1x1x1x1x1:abcde bias=f32:1x1x1x1:abcd dst_layer=u8:2x1x1:abc attr.rnn.data_scale=64 "
-                           "attr.rnn.data_shift=0 attr.rnn.weights_scales=1";
+  const std::string line =
+      "rnn fwd_i cell=rnn activation=relu direction=left2right src_layer=u8:2x1x1:abc weights_layer=s8:1x1x1x1x1:abcde "
+      "weights_iter=s8:1x1x1x1x1:abcde bias=f32:1x1x1x1:abcd dst_layer=u8:2x1x1:abc attr.rnn.data_scale=64 "
+      "attr.rnn.data_shift=0 attr.rnn.weights_scales=1";
   for (double beside : {0.0, 0.0009, -0.0009, 0.0011, -0.0011}) {
     Example rnn(line);
     // The first state is 10.5 and a little, the next one three times the first.

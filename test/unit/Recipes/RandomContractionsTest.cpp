@@ -9,9 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AmxEmulator.h"
+#include "Crash.h"
 #include "EmptyAccesses.h"
 #include "RandomContraction.h"
-#include "Crash.h"
 #include "ScheduledKernel.h"
 
 #include "Recipes/Contraction.h"

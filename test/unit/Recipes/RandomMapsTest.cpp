@@ -8,8 +8,8 @@
 // cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the maps; a failure prints seed and IR.
 //
 //===----------------------------------------------------------------------===//
-#include "RandomMap.h"
 #include "Crash.h"
+#include "RandomMap.h"
 #include "ScheduledKernel.h"
 
 #include "Recipes/Map.h"

@@ -62,9 +62,9 @@ Buffers makeBuffers(const std::vector<ChainArgument> &arguments, uint64_t seed);
 void run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased,
          GuardedSide side = GuardedSide::End);
 
-/// Runs the kernel from `start`, twice: guarded at the end and at the beginning. Expects what naive loops made of it (`want`): elements that
-/// they left alone are the same bits or what the loops have anyway, the others within the tolerance, or the same bits if it is 0; inputs
-/// stay as they are.
+/// Runs the kernel from `start`, twice: guarded at the end and at the beginning. Expects what naive loops made of it (`want`): elements
+/// that they left alone are the same bits or what the loops have anyway, the others within the tolerance, or the same bits if it is 0;
+/// inputs stay as they are.
 void checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, double tolerance, const Buffers &start,
                  const Buffers &want, bool aliased);
 

@@ -150,12 +150,11 @@ TEST_F(RuntimeDimsReorderTest, ScalesAlongSeveralOpenDims) {
       multiply[i] = static_cast<float>(i % 23 + 1);
     for (size_t i = 0; i < shift.size(); ++i)
       shift[i] = static_cast<int32_t>(i * 1000);
-    std::unordered_map<int, memory> arguments = {
-        {QUERN_ARG_SRC, memory(src, device, from.data())},
-        {QUERN_ARG_DST, memory(dst, device, to.data())},
-        {QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC, memory(number(b * c), device, multiply.data())},
-        {QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST, memory(number(a * b * c), device, divide.data())},
-        {QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_DST, memory(points, device, shift.data())}};
+    std::unordered_map<int, memory> arguments = {{QUERN_ARG_SRC, memory(src, device, from.data())},
+                                                 {QUERN_ARG_DST, memory(dst, device, to.data())},
+                                                 {QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC, memory(number(b * c), device, multiply.data())},
+                                                 {QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST, memory(number(a * b * c), device, divide.data())},
+                                                 {QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_DST, memory(points, device, shift.data())}};
     kernel.execute(order, arguments);
     for (int i = 0; i < a; ++i)
       for (int j = 0; j < b; ++j)
@@ -167,8 +166,9 @@ TEST_F(RuntimeDimsReorderTest, ScalesAlongSeveralOpenDims) {
               << a << "x" << b << "x" << c << " at " << i << ", " << j << ", " << k;
         }
     arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] = memory(number(b * c + 1), device, multiply.data());
-    EXPECT_NE(refusal(kernel, arguments).find("scales.src has " + std::to_string(b * c + 1) + " values; src needs " + std::to_string(b * c)),
-              std::string::npos);
+    EXPECT_NE(
+        refusal(kernel, arguments).find("scales.src has " + std::to_string(b * c + 1) + " values; src needs " + std::to_string(b * c)),
+        std::string::npos);
   }
 }
 

@@ -113,9 +113,10 @@ TEST(ProblemData, EmptyTensorsMayBePadded) {
 }
 
 TEST(ProblemData, NothingIsWrittenWhereNothingIsComputed) {
-  Result<Problem> problem = readProblem("rnn fwd_i cell=rnn direction=left2right src_layer=f32:0x2x3:abc weights_layer=f32:1x1x3x1x4:abcde "
-                                        "weights_iter=f32:1x1x4x1x4:abcde dst_layer=f32:0x2x4:abc dst_iter=f32:1x1x2x4:abcd activation=tanh",
-                                        Target::host());
+  Result<Problem> problem =
+      readProblem("rnn fwd_i cell=rnn direction=left2right src_layer=f32:0x2x3:abc weights_layer=f32:1x1x3x1x4:abcde "
+                  "weights_iter=f32:1x1x4x1x4:abcde dst_layer=f32:0x2x4:abc dst_iter=f32:1x1x2x4:abcd activation=tanh",
+                  Target::host());
   ASSERT_TRUE(problem) << problem.error().message;
   ASSERT_TRUE(problem->verified.isNoop);
   Result<ProblemData> data = ProblemData::create(*problem, {});

@@ -8,6 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "Reorder/Generator.h"
 
+#include "Primitives/Arguments.h"
+#include "Primitives/Elements.h"
+
 namespace quern::cases::reorder {
 namespace {
 
@@ -81,6 +84,13 @@ void adaptToPeer(Case &drawn) {
     if (bitsOf(tensor->dataType) >= 8)
       tensor->dataType = random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::S32, DataType::S8, DataType::U8});
   std::erase_if(attr.postOps, [](const PostOp &post) { return post.kind != PostOp::Kind::Sum; });
+  for (PostOp &sum : attr.postOps)
+    sum.dataType = DataType::Undef;
+  auto isOfPostOp = [](const auto &entry) { return entry.first >= arg::postOpBase; };
+  std::erase_if(attr.scales, isOfPostOp);
+  std::erase_if(attr.zeroPoints, [&](const auto &entry) {
+    return isOfPostOp(entry) || isFloating(entry.first == arg::src ? reorder.src.dataType : reorder.dst.dataType);
+  });
   for (auto &[argument, scale] : attr.scales)
     scale.dataType = DataType::F32, scale.groups.clear();
   for (auto &[argument, point] : attr.zeroPoints)

@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "Cases.h"
 
+#include "PeerDifferences.h"
 #include "Primitives/Elements.h"
 #include "Primitives/Judge.h"
-#include "PeerDifferences.h"
 #include "Softmax/Coverage.h"
 #include "Softmax/Generator.h"
 

@@ -150,7 +150,6 @@ TEST_F(BadInput, AttributesThatAreOnlyKept) {
       BAD_NULL(quern_primitive_attr_set_dropout_v2(nullptr, d, quern_s32, 0, 0), "attr"),
       BAD_NULL(quern_primitive_attr_set_dropout_v2(a, nullptr, quern_s32, 0, 0), "mask_desc"),
       BAD(quern_primitive_attr_set_dropout_v2(a, d, quern_f32, 0, 0), invalid_arguments, "seeds is 3"),
-      BAD(quern_primitive_attr_set_dropout(a, d), invalid_arguments, "mask of dropout is of type f32"),
       BAD_NULL(quern_primitive_attr_get_dropout(nullptr, &constDesc), "attr"),
       BAD_NULL(quern_primitive_attr_get_dropout_v2(nullptr, &constDesc, nullptr, nullptr, nullptr), "attr"),
       BAD_NULL(quern_primitive_attr_set_precomputed_reductions(nullptr, QUERN_ARG_SRC, 0, 0, nullptr, quern_s32), "attr"),

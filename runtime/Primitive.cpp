@@ -40,8 +40,7 @@ bool sameDesc(const TensorDesc &a, const TensorDesc &b) {
 }
 
 /// Memory of another descriptor serves as well if it has the same elements in the same places: dims of 1 may be added, left out and have
-/// any stride, a vector of scales may have the dims that they belong to. What is read may have compensation behind it that is not asked
-/// for.
+/// any stride, a vector of scales may have the dims that they belong to. What is read may have compensation behind it, for others to read.
 bool servesAs(const TensorDesc &given, const TensorDesc &declared, bool isOutput) {
   const uint64_t unwanted = isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust;
   return given.dataType == declared.dataType && (unwanted | declared.extras.flags) == 0 && given.sameStorage(declared);

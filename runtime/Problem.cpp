@@ -203,17 +203,15 @@ Result<int64_t> Problem::scratchpadBytes() const {
   Result<std::shared_ptr<const Executable>> executable = holdForScratchpad();
   if (!executable)
     return executable.takeError();
+  if (*executable && (*executable)->program().hasOpenRegions())
+    return unimplemented("the scratchpad depends on sizes that only executions know; its bytes, and scratchpad mode user, need them at "
+                         "creation");
   return *executable ? quern::scratchpadBytes((*executable)->scratch(), threads) : 0;
 }
 
 Result<const TensorDesc *> Problem::scratchpadDesc() const {
   if (!usesCallerScratchpad())
     return &scratchpad;
-  Result<std::shared_ptr<const Executable>> executable = holdForScratchpad();
-  if (!executable)
-    return executable.takeError();
-  if (*executable && (*executable)->program().hasOpenRegions())
-    return unimplemented("the scratchpad depends on sizes that only executions know; scratchpad mode user needs them at creation");
   Result<int64_t> bytes = scratchpadBytes();
   if (!bytes)
     return bytes.takeError();

@@ -37,6 +37,9 @@ inline DataKind judgedAs(FillKind kind) { return kind == FillKind::Designed ? Da
 /// Fills the elements of one input of the problem; gaps and padding keep what they have. `buffer` holds `tensor`.
 void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 
+/// Behind weights with sums appended, those of the elements that the buffer has; of other tensors nothing.
+void appendRnnSums(const TensorDesc &weights, void *buffer);
+
 } // namespace quern
 
 #endif // QUERN_PRIMITIVES_TESTDATA_H

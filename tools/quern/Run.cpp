@@ -16,6 +16,8 @@
 #include "ProblemData.h"
 #include "Timing.h"
 
+#include "Primitives/TestData.h"
+
 #include <cmath>
 #include <iostream>
 
@@ -176,7 +178,12 @@ private:
       if (!bytes)
         return bytes.takeError();
       Result<NpyArray> array = parseNpy(*bytes);
-      return array ? copyNpyTo(*array, argument.desc, data.buffer(argument.index)) : Result<void>(array.takeError());
+      if (!array)
+        return array.takeError();
+      Result<void> copied = copyNpyTo(*array, argument.desc, data.buffer(argument.index));
+      if (copied)
+        appendRnnSums(argument.desc, data.buffer(argument.index));
+      return copied;
     });
     data.keepInputs();
     return loaded;

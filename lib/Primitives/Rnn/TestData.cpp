@@ -14,6 +14,7 @@
 #include "Primitives/Arguments.h"
 #include "Primitives/Elements.h"
 #include "Primitives/Rnn/Shape.h"
+#include "Primitives/TestData.h"
 
 #include <algorithm>
 #include <cmath>
@@ -146,14 +147,18 @@ void appendSums(const TensorDesc &weights, void *buffer) {
 
 } // namespace
 
+void appendRnnSums(const TensorDesc &weights, void *buffer) {
+  if (weights.extras.flags & ExtraRnnU8S8)
+    appendSums(weights, buffer);
+}
+
 void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
   RnnFiller filler(desc, argument, tensor, kind);
   uint64_t base = mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument));
   forEachElement(tensor, [&](int64_t position, int64_t offset) {
     storeElement(tensor.dataType, buffer, offset, filler.valueAt(position, mix(base + static_cast<uint64_t>(position))));
   });
-  if (tensor.extras.flags & ExtraRnnU8S8)
-    appendSums(tensor, buffer);
+  appendRnnSums(tensor, buffer);
 }
 
 } // namespace quern

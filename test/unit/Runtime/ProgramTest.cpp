@@ -269,6 +269,14 @@ TEST(ProgramApi, AScratchpadOfOpenSizeIsRefused) {
   EXPECT_EQ(quern_primitive_desc_query_md(desc.get(), quern_query_scratchpad_md, 0), nullptr);
 }
 
+TEST(ProgramApi, TheMemoryConsumptionOfOpenSizesIsRefused) {
+  engine device(engine::kind::cpu, 0);
+  primitive_desc desc(device, lineOfOpenRows());
+  EXPECT_EQ(statusOf([&] { desc.memory_consumption(); }), quern_unimplemented);
+  EXPECT_NE(std::string(quern_get_last_error_message()).find("sizes that only executions know; its bytes"), std::string::npos)
+      << quern_get_last_error_message();
+}
+
 TEST(ProgramApi, TheEntryShowsTheProgram) {
   engine device(engine::kind::cpu, 0);
   primitive kernel(primitive_desc(device, lineOfOpenRows()));

@@ -166,9 +166,8 @@ TEST_F(RuntimeDimsReorderTest, ScalesAlongSeveralOpenDims) {
               << a << "x" << b << "x" << c << " at " << i << ", " << j << ", " << k;
         }
     arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] = memory(number(b * c + 1), device, multiply.data());
-    EXPECT_NE(
-        refusal(kernel, arguments).find("scales.src has " + std::to_string(b * c + 1) + " values; src needs " + std::to_string(b * c)),
-        std::string::npos);
+    const std::string expected = "scales.src has " + std::to_string(b * c + 1) + " values; src needs " + std::to_string(b * c);
+    EXPECT_NE(refusal(kernel, arguments).find(expected), std::string::npos);
   }
 }
 

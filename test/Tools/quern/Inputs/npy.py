@@ -1,8 +1,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes and reads .npy files without NumPy: `write FILE TYPE ROWS COLUMNS VALUE...`, `read FILE`."""
+"""Writes and reads .npy files without NumPy: `write FILE TYPE ROWS COLUMNS VALUE...`, `bytes FILE DIM...` of s8, `read FILE`."""
 
 import ast
+import math
 import struct
 import sys
 
@@ -14,6 +15,15 @@ def write(path, descr, rows, columns, *values):
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
     number = float if descr[1] == "f" else int
     data = struct.pack("<%d%s" % (len(values), CODES[descr]), *map(number, values))
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+
+
+def pattern(path, *dims):
+    """s8 of all values, other ones in each row."""
+    header = "{'descr': '|i1', 'fortran_order': False, 'shape': (%s,), }" % ", ".join(dims)
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    data = bytes(i * 7919 % 251 for i in range(math.prod(map(int, dims))))
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
 
@@ -31,4 +41,4 @@ def read(path):
     print(header["descr"], header["shape"], *("%g" % value for value in values))
 
 
-{"write": write, "read": read}[sys.argv[1]](*sys.argv[2:])
+{"write": write, "bytes": pattern, "read": read}[sys.argv[1]](*sys.argv[2:])

@@ -207,7 +207,7 @@ Result<void> Primitive::checkOverlap(const Given &given) const {
         continue;
       const PlacedTensor written{output.desc, output.data}, read{other.desc, other.data};
       const bool isAllowed = slots[i].overwrittenBy == slots[o].index && areInPlace(written, read) &&
-                             mayBeInPlace(*slots[o].desc, *slots[i].desc) &&
+                             (slots[o].sizeCount + slots[i].sizeCount == 0 || mayBeInPlace(*slots[o].desc, *slots[i].desc)) &&
                              (slots[i].inPlace == InPlace::ElementSize || output.desc.dataType == other.desc.dataType);
       if (!isAllowed && shareBytes(written, read))
         return overlapping(slots[o], output, slots[i], other);

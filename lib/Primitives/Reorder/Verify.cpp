@@ -27,7 +27,7 @@
 //   C19 No tensor has padded offsets.
 //   C20 Compensation for an RNN is not combined with that for convolutions or with scale adjust; tensors of post-ops have none.
 //   C21 Scales are of f32, bf16, f16 or e8m0; zero points of s32, s8, u8, s4, u4 or f32.
-//   C22 There are no groups along a dim that is given only at execution.
+//   C22 There are no groups along a dim that is given only at execution and has own values, nor along one before it.
 //   C23 Post-ops are eltwise, binary or, once, sum.
 //   C24 Tensors of binary post-ops are of the types of C16.
 //   C25 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that is given only at execution.

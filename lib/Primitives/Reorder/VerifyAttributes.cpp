@@ -78,9 +78,10 @@ Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc
   for (int d = 0; d < tensor.ndims; ++d) {
     if (!quantization.isMasked(d) || tensor.dims[d] != runtimeDim)
       continue;
-    if (const int64_t group = arg::groupAlong(params, tensor.ndims, d); group != 1)
-      return unimplemented("a reorder is not implemented with ", quantization.of(), " in groups of ", group, " along dim ", d,
-                           ", which is given at execution (reorder C22)");
+    for (int grouped = 0; grouped <= d; ++grouped) // a group's stride is a number
+      if (const int64_t group = arg::groupAlong(params, tensor.ndims, grouped); group != 1)
+        return unimplemented("a reorder is not implemented with ", quantization.of(), " in groups of ", group, " along dim ", grouped,
+                             "; dim ", d, " is given at execution (reorder C22)");
     if (bitsOf(params.dataType) < 8)
       return unimplemented("a reorder is not implemented with ", quantization.of(), " of type ", nameOf(params.dataType), " along dim ", d,
                            ", which is given at execution (reorder C28)");

@@ -118,6 +118,8 @@ private:
     for (size_t d = rank - 2; d < rank; ++d) {
       int64_t extent = shape.dims[d], size = 1;
       bool isKnown = !shape.isOpen[d] && extent > 0;
+      for (size_t inner = d + 1; inner < rank; ++inner) // whose size is the stride of a group
+        isKnown = isKnown && !(shape.isOpen[inner] && params.mask >> inner & 1);
       if (isKnown && random.between(0, 3))
         params.mask |= 1 << d;
       for (int tries = 0; tries < 4 && isKnown && params.mask >> d & 1 && size == 1; ++tries)

@@ -118,7 +118,7 @@ TEST(ReorderVerify, VectorsMayHaveOpenDims) {
   EXPECT_EQ(all.runtimeSizes(), 3) << "two dims, and the stride of the outer one";
   EXPECT_EQ(problem.arguments[4].desc.dims[0], 1);
   const Refusal refusals[] = {
-      {"C22", "reorder src=f32:?x8:ab dst=f32:?x8:ab attr.scales=dst(mask=3,groups=4x1)", unsupported, "in groups of 4 along dim 0; dim 0 is"},
+      {"C22", "reorder src=f32:?x8:ab dst=f32:?x8:ab attr.scales=dst(mask=3,groups=4x1)", unsupported, "of 4 along dim 0; dim 0 is"},
       {"C22", "reorder src=f32:8x?:ab dst=f32:8x?:ab attr.scales=dst(mask=3,groups=4x1)", unsupported, "along dim 0; dim 1 is"},
   };
   expectAllRefused(refusals);

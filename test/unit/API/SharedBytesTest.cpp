@@ -23,6 +23,9 @@ namespace {
 struct Case {
   std::string line, number;
   std::vector<std::pair<int, int>> inPlace;
+
+  std::string primitive() const { return line.substr(0, line.find(' ')); }
+  friend void PrintTo(const Case &problem, std::ostream *out) { *out << problem.primitive(); }
 };
 
 const std::string lstm = "rnn fwd_t cell=lstm direction=left2right src_layer=f32:3x5x40:abc src_iter=f32:1x1x5x40:abcd "
@@ -192,7 +195,8 @@ TEST_P(SharedBytes, AreRightOrRefused) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Everything, SharedBytes, testing::ValuesIn(cases));
+INSTANTIATE_TEST_SUITE_P(Everything, SharedBytes, testing::ValuesIn(cases),
+                         [](const auto &info) { return info.param.primitive() + std::to_string(info.index); });
 
 } // namespace
 } // namespace quern

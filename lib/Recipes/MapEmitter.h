@@ -4,9 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // What kernels of all kinds are written with. A *place* is where emission stands in the loops: an address for each operand and what is left
-// of each limit. Loops advance it; kernels of the three kinds take it from there. What does not depend
-// on a loop is moved before it when the loop is complete; no later pass does so. MapEmitter.cpp writes the kernel and its loops,
-// MapBody.cpp memory accesses and the body on vectors, MapLine.cpp lines and points, MapTile.cpp tiles.
+// of each limit. Loops advance it; kernels of the three kinds take it from there. What does not depend on a loop is moved before it when
+// the loop is complete; no later pass does so. MapEmitter.cpp writes the kernel and its loops, MapBody.cpp memory accesses and the body on
+// vectors, MapLine.cpp lines and points, MapTile.cpp tiles.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RECIPES_MAPEMITTER_H

@@ -237,7 +237,8 @@ Value NarrowConverter::widenF16(Value narrow) {
   return asReal(make<arith::OrIOp>(scaled, shiftLeft(make<arith::AndIOp>(bits, word(0x8000)), 16)));
 }
 
-/// The exponent has one bit less than f16's: a shift makes an f16 of it, too small by 2^8. The largest pattern, 480 by the rule, is NaN.
+/// The exponent has one bit less than f16's: a shift makes an f16 of it, too small by 2^8. The largest pattern, 480 by the rule, is NaN and
+/// keeps its sign, which f4_e2m1 makes a limit of.
 Value NarrowConverter::widenF8E4M3(Value narrow) {
   Value real;
   if (isa >= VectorIsa::Avx2) {
@@ -251,7 +252,8 @@ Value NarrowConverter::widenF8E4M3(Value narrow) {
     real = asReal(make<arith::OrIOp>(asWord(make<arith::MulFOp>(magnitude, this->real(0x1p120f))), sign));
   }
   Value magnitude = math::AbsFOp::create(builder, loc, real);
-  return select(compare(CmpFPredicate::OEQ, magnitude, this->real(480)), asReal(word(0x7fc00000)), real);
+  Value nan = asReal(make<arith::OrIOp>(asWord(real), word(0x7fc00000)));
+  return select(compare(CmpFPredicate::OEQ, magnitude, this->real(480)), nan, real);
 }
 
 /// The exponent's place, but for 0, which is the denormal 2^-127, and 255, which is NaN: one bit more makes both.

@@ -44,6 +44,9 @@ public:
     for (TensorDesc *tensor : {&op.src, &op.src1, &op.dst})
       if (tensor->dataType == DataType::F64 && drawn.number % 8 != 0)
         tensor->dataType = DataType::F32;
+    for (PostOp &post : drawn.desc.attr.postOps) // a sum reads what has the size of dst
+      if (post.dataType == DataType::F64 && op.dst.dataType != DataType::F64)
+        post.dataType = op.dst.dataType;
   }
   std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer) const override {
     return cases::binary::unsafeForPeer(desc, peer);

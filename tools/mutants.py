@@ -20,6 +20,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -114,7 +115,6 @@ def servedBy(path):
 
 def withoutText(line):
     """The line with its literals and comments blanked, as long as it was."""
-    literal = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\''
     literal = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\''
     line = re.sub(literal, lambda m: m.group()[0] + "\1" * (len(m.group()) - 2) + m.group()[-1], line)
     comment = line.find("//")
@@ -213,12 +213,14 @@ class Copy:
             subprocess.run(["cmake", "--preset", PRESET], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
 
     def run(self, command, seconds, environment=None):
-        """(status, output): status 0, another, "time" or, for what printed a failure and was ended, "failed"."""
+        """(status, output): status 0, another, "time" or, for what printed a failure and was ended, "failed". `seconds` of CPU for a
+        process and four times as many of the clock for all, so that a machine with other work to do kills no mistake."""
         process = subprocess.Popen(self.slot + command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                    errors="replace", start_new_session=True,
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
                                    env={**os.environ, "QUERN_CACHE_DIR": "off", **(environment or {})})
         previous = signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
-        signal.alarm(int(seconds))
+        signal.alarm(4 * seconds)
         start, output, failed = time.time(), [], False
         for line in process.stdout:
             output.append(line)

@@ -47,6 +47,7 @@ private:
   bool masksAll() const;
   void readInvariants();
   Value isAligned();
+  MapEmitter::Values joined(ArrayRef<Value> vectors, int64_t count);
   void emitHead(Count &reads, Count &writes);
   Place placeAt(Value at);
   Place further(Place from, int64_t by);
@@ -136,7 +137,7 @@ void LineEmitter::readInvariants() {
 }
 
 Value LineEmitter::isAligned() {
-  int64_t bytes = lanes * plan.destination().bytes();
+  int64_t bytes = plan.streamedLanes * plan.destination().bytes();
   if (!plan.streams || bytes < 16 || repeatedReads || repeatedWrites)
     return Value();
   Value start = e.create<memref::ExtractAlignedPointerAsIndexOp>(e.flat.back());
@@ -145,14 +146,18 @@ Value LineEmitter::isAligned() {
   return e.both(e.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, e.index(0)), e.mayStream());
 }
 
-/// Elements in front of the first whole vector of memory, so that the others may pass the caches.
+/// Elements in front of the first boundary of what one store streams.
 void LineEmitter::emitHead(Count &reads, Count &writes) {
   int64_t bytes = plan.destination().bytes();
   Value start = e.create<memref::ExtractAlignedPointerAsIndexOp>(e.flat.back());
   Value address = e.add(start, e.scaled(place.bases.back(), bytes));
-  Value beyond = e.create<arith::AndIOp>(e.create<arith::SubIOp>(e.index(0), address), e.index(lanes * bytes - 1));
+  Value beyond = e.create<arith::AndIOp>(e.create<arith::SubIOp>(e.index(0), address), e.index(plan.streamedLanes * bytes - 1));
   Value head = e.create<arith::MinSIOp>(e.create<arith::DivUIOp>(beyond, e.index(bytes)), asValue(reads));
-  emitPartial(place, e.prefixMask(head, lanes), Value());
+  if (plan.streamedLanes == lanes)
+    emitPartial(place, e.prefixMask(head, lanes), Value());
+  else
+    e.forRange(e.index(0), head, lanes,
+               [&](Value at) { emitPartial(placeAt(at), e.prefixMask(e.create<arith::SubIOp>(head, at), lanes), Value()); });
   place = placeAt(head);
   writes = reads = {0, e.create<arith::SubIOp>(asValue(reads), head)};
 }
@@ -189,15 +194,27 @@ void LineEmitter::emitStep(Value at, int64_t vectors) {
   MapEmitter::Values values;
   for (int64_t v = 0; v < vectors; ++v)
     values.push_back(valueAt(further(first, v * lanes), Value()));
-  auto storeAll = [&](bool streamed) {
-    for (auto [v, value] : llvm::enumerate(values))
-      e.store(value, e.add(first.bases.back(), static_cast<int64_t>(v) * lanes), Value(), streamed);
+  auto store = [&](ArrayRef<Value> all, int64_t apart, bool streamed) {
+    for (auto [i, value] : llvm::enumerate(all))
+      e.store(value, e.add(first.bases.back(), static_cast<int64_t>(i) * apart), Value(), streamed);
   };
-  if (aligned)
-    e.choose(
-        aligned, [&] { storeAll(true); }, [&] { storeAll(false); });
-  else
-    storeAll(false);
+  int64_t together = plan.streamedLanes / lanes;
+  if (!aligned || vectors % together)
+    return store(values, lanes, false);
+  e.choose(
+      aligned, [&] { store(joined(values, together), plan.streamedLanes, true); }, [&] { store(values, lanes, false); });
+}
+
+/// Neighbours side by side, `count` to a vector: a line that is streamed in parts holds a buffer of the core for longer.
+MapEmitter::Values LineEmitter::joined(ArrayRef<Value> vectors, int64_t count) {
+  MapEmitter::Values all(vectors);
+  for (int64_t length = lanes; count > 1; count /= 2, length *= 2) {
+    auto both = llvm::to_vector(llvm::seq<int64_t>(0, 2 * length));
+    for (size_t i = 0; i < all.size() / 2; ++i)
+      all[i] = e.create<vector::ShuffleOp>(all[2 * i], all[2 * i + 1], both);
+    all.truncate(all.size() / 2);
+  }
+  return all;
 }
 
 /// The whole steps of what is read; returns where they end.

@@ -96,8 +96,14 @@ void narrowLanes(MapPlan &plan) {
 /// Vectors in a step: as many as hide latency, fewer if the body is long; a count that leaves few vectors over is better.
 void chooseUnroll(MapPlan &plan) {
   int64_t vectors = plan.run.lanes() / plan.lanes, ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
-  int64_t most = std::clamp<int64_t>(plan.strategy.stepOps / ops, 1, plan.strategy.unroll), best = most;
-  for (int64_t count = most; count * 2 > most; --count)
+  int64_t most = std::clamp<int64_t>(plan.strategy.stepOps / ops, 1, plan.strategy.unroll);
+  int64_t line = plan.streams ? std::max<int64_t>(1, plan.strategy.vectorBytes / (plan.lanes * plan.destination().bytes())) : 1;
+  if (line <= most)
+    most -= most % line;
+  else
+    line = 1;
+  int64_t best = most;
+  for (int64_t count = most; count * 2 > most; count -= line)
     if (vectors >= count && count + vectors % count < best + vectors % best)
       best = count;
   plan.unroll = vectors ? std::min(best, vectors) : 1;
@@ -161,7 +167,7 @@ bool streamsWholeLines(const MapPlan &plan) {
 bool peelsLines(const MapPlan &plan) {
   constexpr int64_t vectors = 16, leastStreamed = 16;
   return plan.streams && plan.run.parts.size() == 1 && plan.run.lanes() >= vectors * plan.lanes && !plan.problem.writesPadding() &&
-         plan.lanes * plan.destination().bytes() >= leastStreamed && takesMasks(plan);
+         plan.streamedLanes * plan.destination().bytes() >= leastStreamed && takesMasks(plan);
 }
 
 /// Stores past the caches need no order of their own, but the source is read best as it lies: the hardware follows it then.
@@ -204,6 +210,14 @@ void pairRuns(MapPlan &plan) {
     plan.asksAhead = std::max<int64_t>(1, ahead / (bytes * plan.abreast));
 }
 
+/// Vectors that one store streams: as many as fill a register, of those in a step.
+int64_t lanesStreamed(const MapPlan &plan) {
+  int64_t most = plan.strategy.vectorBytes / plan.destination().bytes(), streamed = plan.lanes;
+  while (streamed * 2 <= most && plan.unroll * plan.lanes % (streamed * 2) == 0)
+    streamed *= 2;
+  return streamed;
+}
+
 } // namespace
 
 bool quern::maps::planLine(MapPlan &plan) {
@@ -224,6 +238,7 @@ void quern::maps::orderLineLoops(MapPlan &plan) {
 }
 
 void quern::maps::finishLine(MapPlan &plan) {
+  plan.streamedLanes = lanesStreamed(plan);
   plan.peels = peelsLines(plan);
   pairRuns(plan);
 }

@@ -179,7 +179,7 @@ void quern::maps::planMap(MapPlan &plan) {
   chooseKind(plan);
   bool isLine = plan.kind == MapKind::Line;
   int64_t bytes = bytesStreamed(plan.problem);
-  plan.streams = bytes >= plan.strategy.streamBytes;
+  plan.streams = bytes >= (isLine ? plan.strategy.streamBytes : plan.strategy.streamTilesBytes);
   plan.streamsAlone = plan.streams && bytes < plan.strategy.streamAlwaysBytes;
   if (isLine)
     fitLine(plan);

@@ -116,6 +116,7 @@ struct MapPlan {
   double ns = 1;                    ///< estimate for the whole map, on one core
   double nsPerIteration = 1;
   bool streams = false;      ///< so much is moved that it is written past the caches
+  int64_t streamedLanes = 1; ///< that one store of a line streams
   bool streamsAlone = false; ///< only by a call that computes all of the map: the caches serve several threads better than memory does
   bool peels = false;        ///< lines are long enough for a store of their own up to the first whole vector of memory
 

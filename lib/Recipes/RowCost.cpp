@@ -160,7 +160,7 @@ std::string RowPlan::text() const {
   for (const KeptRead &read : keptReads)
     os << ", sweep " << read.keptIn << " keeps an operand in scratch";
   if (streams)
-    os << ", the last sweep streams if the destination is aligned";
+    os << ", the last sweep" << (streamsAlone ? " of a lone thread" : "") << " streams if the destination is aligned";
   if (laneBuffer >= 0)
     os << ", some lanes move one by one";
   if (isSplit())

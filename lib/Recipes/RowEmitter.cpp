@@ -260,8 +260,8 @@ void RowEmitter::writeRowOutputs() {
     write(*access, slot, v);
 }
 
-/// Whether every streamed destination starts on a multiple of its vectors.
-Value RowEmitter::destinationsAreAligned() {
+/// Whether every streamed destination starts on a multiple of its vectors, and the call is one that may stream.
+Value RowEmitter::mayStream() {
   return before(rows, [&] {
     Value misaligned;
     for (Stage &stage : chain.stages)
@@ -273,7 +273,12 @@ Value RowEmitter::destinationsAreAligned() {
         Value rest = create<arith::AndIOp>(start, index(vectorBytes - 1));
         misaligned = misaligned ? create<arith::OrIOp>(misaligned, rest).getResult() : rest;
       }
-    return create<arith::CmpIOp>(arith::CmpIPredicate::eq, misaligned, index(0)).getResult();
+    Value aligned = create<arith::CmpIOp>(arith::CmpIPredicate::eq, misaligned, index(0));
+    if (!plan.streamsAlone)
+      return aligned;
+    Value count = create<arith::SubIOp>(kernel.end(), kernel.begin());
+    Value all = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.space));
+    return create<arith::AndIOp>(aligned, all).getResult();
   });
 }
 
@@ -283,7 +288,7 @@ void RowEmitter::emitStreamedSweep() {
     for (int64_t slot = 0; slot < (plan.alongRow() ? 1 : plan.columnsIn(currentSweep)); ++slot)
       if (stage.perRow && ((plan.stages[i].usedIn >> currentSweep) & 1))
         values(i, slot);
-  auto choice = create<scf::IfOp>(destinationsAreAligned(), /*withElseRegion=*/true);
+  auto choice = create<scf::IfOp>(mayStream(), /*withElseRegion=*/true);
   auto loads = rowLoads;
   auto bases = rowBases;
   auto results = rowValues;

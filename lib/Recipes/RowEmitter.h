@@ -71,7 +71,7 @@ private:
   Value countOf(int dim);
   void emitRowGroup();
   void emitStreamedSweep();
-  Value destinationsAreAligned();
+  Value mayStream();
   void emitSweep();
   Values emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators);
   Values emitBlockedLoop(Value first, Value last, bool isWhole, int64_t stepLength);

@@ -318,12 +318,17 @@ void Planner::layOutScratch() {
 /// The last sweep is written twice if some destination streams; results that leave the sweep in registers would have to leave both forms.
 void Planner::planStreaming() {
   bool reduces = false;
+  int64_t most = 0;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
     reduces |= stage.reduces && own.sweep == plan.sweeps - 1;
-    if (stage.isElementwise() && own.keptIn == plan.sweeps - 1)
-      plan.streams |= llvm::any_of(stage.outs, [&](const Access &out) { return plan.isStreamed(out); });
+    if (!stage.isElementwise() || own.keptIn != plan.sweeps - 1)
+      continue;
+    for (const Access &out : stage.outs)
+      if (plan.isStreamed(out))
+        most = std::max(most, bytesOf(out.elementType()) * cast<MemRefType>(out.base.getType()).getNumElements());
   }
-  plan.streams &= !reduces;
+  plan.streams = most && !reduces;
+  plan.streamsAlone = plan.streams && most < strategy.streamAlwaysBytes;
 }
 
 void Planner::countSpace() {

@@ -60,6 +60,7 @@ struct RowPlan {
   RowSplit split;
   int64_t sharedBytes = 0;
   bool streams = false;    ///< the last sweep has a form that writes past the caches
+  bool streamsAlone = false; ///< only in a call that computes all rows: the caches serve several threads better than memory does
   int64_t laneBuffer = -1; ///< offset in scratch of one vector, for lanes that are moved one by one; -1: none are
 
   RowPlan(RowChain &chain, const RowsStrategy &strategy) : chain(chain), strategy(strategy) {}

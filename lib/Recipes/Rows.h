@@ -34,6 +34,7 @@ struct RowsStrategy {
   int64_t scratchBytes = 512 << 10; ///< most scratch per thread; values that do not fit are recomputed
   int64_t l2Bytes = 1 << 20;        ///< what a row that is read again should fit, with regard to the sets that its stride meets
   int64_t streamBytes = 16 << 20;   ///< a destination this large is written past the caches, where its alignment allows
+  int64_t streamAlwaysBytes = 16 << 20; ///< by every call; a smaller one only by a call that computes all of it
   int64_t splitRows = 16;           ///< so few rows, if long, are cut into chunks that threads share
   int64_t splitElements = 32 << 10; ///< least length of a chunk; a row is cut if it has two
   int64_t maxChunks = 64;           ///< of a row: a later sweep combines as many partial results

@@ -12,7 +12,10 @@
 // RUN: quern-opt %t/scale.mlir --check --target=avx2
 // RUN: quern-opt %t/apart.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=APART
 // RUN: quern-opt %t/heads.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=HEADS
-// RUN: quern-opt %t/heads.mlir --schedule --target=avx512_core:l3=262144 | FileCheck %s --check-prefix=ALONE
+// RUN: quern-opt %t/fitting.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=ALONE
+// RUN: quern-opt %t/halves.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=HALVES
+// RUN: quern-opt %t/halves.mlir --check --target=avx512_core
+// RUN: quern-opt %t/halves.mlir --check --target=avx2
 // RUN: quern-opt %t/short.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=SHORT --implicit-check-not=memref.store
 // RUN: quern-opt %t/short.mlir --check --target=avx2
 // BOX: quern.plan = "map: lines, space 1, runs of 12, 16 lanes
@@ -33,6 +36,14 @@
 // ALONE: quern.plan = "map: lines, {{.*}}, alone streams where aligned"
 // ALONE: %[[COUNT:.*]] = arith.subi %arg3, %arg2 : index
 // ALONE: arith.cmpi eq, %[[COUNT]], %c512 : index
+// What a step has of a narrow type goes as whole lines, from the first boundary of one on; the head takes up to two masked vectors.
+// HALVES: quern.plan = "map: lines, {{.*}} 16 lanes, unroll 4, {{.*}}, streams from a boundary on"
+// HALVES: scf.for
+// HALVES: vector.maskedstore {{.*}} vector<16xbf16>
+// HALVES: vector.shuffle {{.*}} vector<16xbf16>, vector<16xbf16>
+// HALVES: vector.shuffle {{.*}} vector<16xbf16>, vector<16xbf16>
+// HALVES-COUNT-2: vector.store {{.*}}nontemporal = true{{.*}} vector<32xbf16>
+// HALVES-NOT: nontemporal
 // Runs of 8 narrow elements take a quarter of a register, without masks, which AVX2 has none of.
 // SHORT: quern.plan = "map: lines, space {{[0-9]+}}, runs of 8, 8 lanes
 // SHORT: vector.store {{.*}} vector<8xbf16>
@@ -77,6 +88,24 @@ func.func @apart(%src: memref<4000x3000xf32, strided<[4096, 1]>>, %dst: memref<4
 //--- heads.mlir
 func.func @heads(%src: memref<64x384x12x64xf32>, %dst: memref<64x12x384x64xf32>) {
   linalg.transpose ins(%src : memref<64x384x12x64xf32>) outs(%dst : memref<64x12x384x64xf32>) permutation = [0, 2, 1, 3]
+  return
+}
+
+//--- fitting.mlir
+func.func @fitting(%src: memref<8x512x12x64xf32>, %dst: memref<8x12x512x64xf32>) {
+  linalg.transpose ins(%src : memref<8x512x12x64xf32>) outs(%dst : memref<8x12x512x64xf32>) permutation = [0, 2, 1, 3]
+  return
+}
+
+//--- halves.mlir
+func.func @halves(%src: memref<3000x3000xf32>, %dst: memref<3000x3000xbf16>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%src : memref<3000x3000xf32>) outs(%dst : memref<3000x3000xbf16>) {
+  ^bb0(%in: f32, %out: bf16):
+    %narrow = arith.truncf %in : f32 to bf16
+    linalg.yield %narrow : bf16
+  }
   return
 }
 

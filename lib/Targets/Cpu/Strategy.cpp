@@ -4,11 +4,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Register file and masking per instruction set; budgets from the caches. Half of L2 goes to scratch, since the tensors pass through it; a
-// destination of half the last level would push its source out, and so would a map that moves as much on one thread; the other half is left
-// to what several threads move between them.
+// destination of half the last level would push its source out, and so would a map that moves as much on one thread; several threads keep
+// what fits.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Strategy.h"
+
+#include <algorithm>
 
 using namespace quern;
 
@@ -25,6 +27,22 @@ Registers registersOf(const Target &target) {
   if (target.isa >= CpuIsa::Avx2)
     return {32, 16, 32}; // vmaskmovps and vmaskmovpd
   return {16, 16, 0};
+}
+
+/// From how many bytes on what is written passes the caches (docs/architecture.md, "Written past the caches").
+struct StreamSizes {
+  int64_t lines;      ///< read and written by lines, by one thread
+  int64_t tiles;      ///< read and written by tiles, by one thread
+  int64_t always;     ///< read and written, by several threads
+  int64_t rows;       ///< written by rows, by one thread
+  int64_t alwaysRows; ///< written by rows, by several threads
+};
+
+/// A cache that dozens of cores share keeps no more than about 64 MiB for a few of them, whatever its size.
+StreamSizes streamSizesOf(const Target &target) {
+  constexpr int64_t kept = 64 << 20;
+  int64_t last = int64_t(target.l3Kib) << 10, half = last / 2;
+  return {std::min(half, kept), std::min(half, kept / 2), std::min(last, kept), std::min(half, kept / 2), std::min(half, kept * 3 / 4)};
 }
 
 } // namespace
@@ -54,8 +72,10 @@ MapStrategy quern::mapStrategyFor(const Target &target) {
   strategy.narrowestMask = registers.narrowestMask;
   strategy.l1Bytes = int64_t(target.l1Kib) << 10;
   strategy.l2Bytes = int64_t(target.l2Kib) << 10;
-  strategy.streamBytes = int64_t(target.l3Kib) << 9;
-  strategy.streamAlwaysBytes = int64_t(target.l3Kib) * 3 << 8;
+  StreamSizes sizes = streamSizesOf(target);
+  strategy.streamBytes = sizes.lines;
+  strategy.streamTilesBytes = sizes.tiles;
+  strategy.streamAlwaysBytes = sizes.always;
   return strategy;
 }
 
@@ -68,6 +88,8 @@ RowsStrategy quern::rowsStrategyFor(const Target &target) {
   strategy.l1Bytes = int64_t(target.l1Kib) << 10;
   strategy.l2Bytes = int64_t(target.l2Kib) << 10;
   strategy.scratchBytes = strategy.l2Bytes / 2;
-  strategy.streamBytes = int64_t(target.l3Kib) << 9;
+  StreamSizes sizes = streamSizesOf(target);
+  strategy.streamBytes = sizes.rows;
+  strategy.streamAlwaysBytes = sizes.alwaysRows;
   return strategy;
 }

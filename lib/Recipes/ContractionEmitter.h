@@ -108,10 +108,13 @@ private:
   void emitShift();
   bool sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const;
   void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows, Values &sums);
-  void loadStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, llvm::function_ref<void(Loaded)> take);
+  void loadStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, int64_t rows,
+                llvm::function_ref<void(Loaded)> take);
   void carry(Value begin, Value end, llvm::ArrayRef<unsigned> live, Values &sums, llvm::function_ref<void(Value)> body);
   Values loadLhs(const Product &product, Dot dot, Value buffer, Value at);
   Value loadRhs(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
+  Value rhsAt(unsigned product, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
+  void askAhead(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
   Value loadApart(const Product &product, Value buffer, Value at, const Lanes &lanes);
   Value tileAddress(unsigned product, Value tile, Value firstColumn);
 

@@ -35,6 +35,7 @@ private:
   bool chooseTile(int64_t columnVectors);
   bool chooseTiles(int64_t most);
   bool fits(const Product &product);
+  bool isTogether(const Product &product) const;
   int64_t mostRows() const;
   int64_t leastRows() const;
   int64_t blocksOfRows() const;
@@ -107,16 +108,21 @@ int64_t Planner::widest() const {
   return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(chain.columns, plan.lanes));
 }
 
+/// Whether a tile walks rhs as it lies.
+bool Planner::isTogether(const Product &product) const {
+  return !product.apart &&
+         (product.reduced.empty() || product.reduced.back().rhs * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
+}
+
 /// The lowest height that is about as fast as the highest, or of an open number of rows, which takes lower ones besides: while what a tile
-/// reads of rhs lies together and stays in the second level of the cache, and need not be converted for every block.
+/// reads of rhs lies together and stays in the first level of the cache, or in the second where lower ones are there anyway, and need not
+/// be converted for every block.
 int64_t Planner::leastRows() const {
   int64_t most = mostRows();
   auto isCheap = [&](const Product &product, Dot dot) {
-    bool isTogether = !product.apart &&
-                      (product.reduced.empty() || product.reduced.back().rhs * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
-    return isTogether && dot != Dot::Halves && dot != Dot::Rounded && (isPackedDot(dot) || product.rhs.conversions.empty());
+    return isTogether(product) && dot != Dot::Halves && dot != Dot::Rounded && (isPackedDot(dot) || product.rhs.conversions.empty());
   };
-  bool isNear = plan.bytesOfTile() <= static_cast<double>(strategy.nearBytes);
+  bool isNear = plan.bytesOfTile() <= static_cast<double>(chain.openRows ? strategy.nearBytes : strategy.nearestBytes);
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots))
     isNear &= isCheap(product, dot);
   return isNear
@@ -141,8 +147,7 @@ void Planner::chooseCut() {
   if (chain.products.size() > 1 || product.reduced.size() != 1 || chain.openRows ||
       chain.rows < std::max(strategy.leastCopyRows, mostRows() + 1) || chain.columns < plan.lanes)
     return;
-  bool isTogether = !product.apart && product.reduced[0].rhs * bytesOf(product.rhs.element()) <= strategy.togetherBytes;
-  if (!product.apart && (isTogether || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
+  if (!product.apart && (isTogether(product) || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
     return;
   plan.stepsOfCut = std::max<int64_t>(16, strategy.cutBytes / (plan.elementsOfStep(product) * bytesOf(product.rhs.element())));
   plan.stepsOfCut = ceilDiv(product.steps(), ceilDiv(product.steps(), plan.stepsOfCut));
@@ -222,7 +227,7 @@ void Planner::splitRows() {
   plan.blocks = blocksOfRows();
   plan.blockRows = chain.rows / plan.blocks;
   plan.tallBlocks = chain.rows % plan.blocks;
-  int64_t tallest = plan.blockRows + (plan.tallBlocks ? 1 : 0);
+  int64_t tallest = plan.tallest();
   plan.blocksPerChunk = std::max<int64_t>(1, rowsOfChunk() / tallest);
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
   if (chain.epilogueOps() > strategy.inlineOps || plan.stepsOfCut)
@@ -318,6 +323,9 @@ LogicalResult Planner::run() {
   }
   chooseTail();
   groupProducts();
+  plan.asksAhead = !plan.matrices && !plan.stepsOfCut && plan.tallest() > 1 &&
+                   plan.bytesOfTile() > static_cast<double>(strategy.nearestBytes) &&
+                   llvm::all_of(chain.products, [&](const Product &product) { return isTogether(product); });
   plan.scratchBytes = plan.scratchRows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
   plan.rhsCopy = plan.scratchBytes;
   if (plan.stepsOfCut)
@@ -377,8 +385,7 @@ std::string Plan::text() const {
     os << matrices->down << 'x' << matrices->across << " matrices of "
        << (matrices->height ? std::to_string(matrices->height) : "up to " + std::to_string(matrices::rows)) << " rows";
   else
-    os << blockRows + (tallBlocks ? 1 : 0) << 'x' << perRow << " vectors" << (tallBlocks ? " and of a row less" : "")
-       << (chain.openRows ? " and lower ones" : "");
+    os << tallest() << 'x' << perRow << " vectors" << (tallBlocks ? " and of a row less" : "") << (chain.openRows ? " and lower ones" : "");
   os << ", " << tiles << " tiles of " << width() << " columns x ";
   if (chain.openRows)
     os << "ceil(size " << *chain.openRows << " / " << chunkRows << ") chunks";
@@ -386,6 +393,8 @@ std::string Plan::text() const {
     os << chunks << " chunks";
   if (stepsOfCut)
     os << ", rhs copied by " << stepsOfCut << " steps along K";
+  if (asksAhead)
+    os << ", asks ahead";
   if (!chain.epilogue.empty())
     os << ", " << chain.epilogueOps() << " operations after it " << (scratchRows ? "over scratch" : "in registers");
   if (tail != Tail::None)

@@ -57,6 +57,7 @@ struct Plan {
   llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn
   int64_t scratchRows = 0;               ///< of sums; 0: the epilogue works in registers
   int64_t scratchBytes = 0;              ///< of sums, and what matrices need beside them
+  bool asksAhead = false;                ///< for vectors of rhs, which several blocks of rows read again from beyond the first level
   bool shiftsApart = false;              ///< what shifted dots add is summed once for all blocks of an iteration, not beside the only one
   Tail tail = Tail::None;
   llvm::SmallVector<Dot, 4> dots;            ///< by product
@@ -69,6 +70,7 @@ struct Plan {
   llvm::SmallVector<Step, 4> steps() const; ///< of all loops
   bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
   int64_t width() const { return columnVectors * lanes; }
+  int64_t tallest() const { return blockRows + (tallBlocks ? 1 : 0); } ///< rows of a block
   int64_t elementsOfStep(const Product &product) const { ///< of rhs
     return static_cast<int64_t>(product.sums.size()) * width() * product.packed;
   }

@@ -7,6 +7,7 @@
 // they change and no others. Loops over one K that take buffers by turns are one loop, which tells the turn from where it is.
 //
 //===----------------------------------------------------------------------===//
+#include "Recipes/Bodies.h"
 #include "Recipes/ContractionEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -121,11 +122,13 @@ void Emitter::carry(Value begin, Value end, ArrayRef<unsigned> live, Values &sum
     sums[i] = result;
 }
 
-void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, function_ref<void(Loaded)> take) {
+void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, int64_t rows, function_ref<void(Loaded)> take) {
   for (auto [n, number] : llvm::enumerate(step)) {
     const Product &product = chain.products[number];
     for (auto [which, sum] : llvm::enumerate(product.sums))
       for (int64_t v = 0; v < plan.columnVectors && tile.vectors[v].count; ++v) {
+        if (plan.asksAhead && rows > 1)
+          askAhead(number, buffers.rhs[n], k, which, v, rows);
         Value loaded = cut.copy ? loadCopy(number, k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
         take({number, sum.accumulator, static_cast<unsigned>(v), prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
       }
@@ -151,10 +154,10 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
   bool addsShift = sumsShift(step, sums.size(), rows);
   if (rows == 1 && !addsShift) {
     auto lhs = lhsOf(0);
-    return loadStep(step, buffers, k, [&](const Loaded &rhs) { add(0, lhs, rhs); });
+    return loadStep(step, buffers, k, rows, [&](const Loaded &rhs) { add(0, lhs, rhs); });
   }
   SmallVector<Loaded> vectors;
-  loadStep(step, buffers, k, [&](Loaded rhs) { vectors.push_back(std::move(rhs)); });
+  loadStep(step, buffers, k, rows, [&](Loaded rhs) { vectors.push_back(std::move(rhs)); });
   auto addRow = [&](int64_t i, ArrayRef<Value> lhs) {
     for (const Loaded &rhs : vectors)
       add(i, lhs, rhs);
@@ -175,14 +178,38 @@ Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, 
   return elements;
 }
 
-/// A vector of columns of one of the product's sums.
-Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector) {
+/// Where a vector of columns of one of the product's sums lies.
+Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vector) {
   const Product &product = chain.products[number];
   const Place &place = tile.rhs[number][vector];
   SmallVector<Term> terms{{place.base, 1}};
   for (auto [step, loop] : llvm::zip_equal(k, product.reduced))
     terms.push_back({step, loop.rhs});
-  Value at = linear(product.sums[sum].offset + place.offset, terms);
+  return linear(product.sums[sum].offset + place.offset, terms);
+}
+
+/// The hardware follows a panel to the end of a page, and into the second level only. Behind the panel lies the next tile's.
+void Emitter::askAhead(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows) {
+  constexpr int64_t lineBytes = 64;
+  const Product &product = chain.products[number];
+  int64_t element = bytesOf(product.rhs.element());
+  if (vector % std::max<int64_t>(1, lineBytes / (plan.lanes * product.packed * element)))
+    return; // in the line of the one before
+  auto ask = [&](int64_t bytes, unsigned locality) {
+    create<memref::PrefetchOp>(buffer, ValueRange{linear(bytes / element, {{rhsAt(number, k, sum, vector), 1}})}, /*isWrite=*/false,
+                               locality,
+                               /*isDataCache=*/true);
+  };
+  ask(plan.strategy.aheadBytes, 3);
+  if (rows == plan.tallest())
+    ask(plan.strategy.farAheadBytes, 2);
+}
+
+/// A vector of columns of one of the product's sums.
+Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector) {
+  const Product &product = chain.products[number];
+  const Place &place = tile.rhs[number][vector];
+  Value at = rhsAt(number, k, sum, vector);
   const Lanes &lanes = place.lanes;
   int64_t wide = plan.lanes * product.packed;
   if (product.apart)

@@ -1,14 +1,23 @@
 // Two products of different states and weights with panels of 64 columns, and sums that start from a bias. One wants to see the bias loaded
-// as the start and one loop over K that serves both products.
+// as the start and one loop over K that serves both products. A panel of 128 KiB comes from the second level of the cache: as few blocks of
+// rows read it as registers allow, its lines are asked for ahead, by the first block further than by the others.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 16x512, 2 products by fma into 1 accumulator, 1 loop over K; blocks of 4x4 vectors, 8 tiles of 64 columns
+// CHECK: quern.plan = "contraction: 16x512, 2 products by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of a row less, 8 tiles of 64 columns x 1 chunks, asks ahead
 // CHECK-COUNT-4: vector.load %arg4
 // CHECK: scf.for
-// CHECK-COUNT-16: math.fma
+// CHECK: memref.prefetch {{.*}} locality<3>
+// CHECK: memref.prefetch {{.*}} locality<2>
+// CHECK: vector.load
+// CHECK-COUNT-24: math.fma
+// CHECK: scf.for
+// CHECK-NOT: locality<2>
+// CHECK: memref.prefetch {{.*}} locality<3>
+// CHECK-NOT: locality<2>
+// CHECK-COUNT-20: math.fma
 #x = affine_map<(n, p, v, k) -> (n, k)>
 #w = affine_map<(n, p, v, k) -> (p, k, v)>
 #acc = affine_map<(n, p, v, k) -> (n, p * 64 + v)>

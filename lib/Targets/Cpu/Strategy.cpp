@@ -59,6 +59,7 @@ ContractionStrategy quern::contractionStrategyFor(const Target &target) {
   strategy.hasQuadDots = target.isa >= CpuIsa::Avx512Vnni;
   strategy.hasPairDots = target.isa >= CpuIsa::Avx512Bf16;
   strategy.hasMatrices = target.isa >= CpuIsa::Avx512Amx;
+  strategy.nearestBytes = int64_t(target.l1Kib) << 10;
   strategy.nearBytes = int64_t(target.l2Kib) << 9;
   strategy.cutBytes = int64_t(target.l2Kib) << 8;
   return strategy;

@@ -3,34 +3,57 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random calls of quern_gemm.h against sums in double, in matrices with gaps that must stay as they are; then what is refused.
+// Random calls of quern_gemm.h against sums in double, in matrices with gaps that must stay as they are, which lie at inaccessible pages
+// with their end or their beginning; then what is refused.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern_gemm.h"
 
+#include "GuardedBuffer.h"
 #include "quern/quern.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
 #include <random>
+#include <span>
 
 namespace quern {
 namespace {
 
-/// A matrix of rows x columns as it lies in memory, with a gap behind each row.
-template <typename T> struct Matrix {
-  std::vector<T> values;
+/// So many values, flush at an inaccessible page.
+template <typename T> class Guarded {
+public:
+  Guarded(int64_t count, GuardedSide side) : memory(count * static_cast<int64_t>(sizeof(T)), {side}) {}
+  T *data() { return reinterpret_cast<T *>(memory.data()); }
+  std::span<T> values() { return {data(), static_cast<size_t>(memory.size()) / sizeof(T)}; }
+  std::vector<T> copy() { return {values().begin(), values().end()}; }
+  bool isIntact() const { return memory.guardsIntact(); }
+
+private:
+  GuardedBuffer memory;
+};
+
+/// A matrix of rows x columns as it lies in memory, with a gap behind each row but the last.
+template <typename T> struct Matrix : Guarded<T> {
   int64_t lead = 0;
   bool isTransposed = false;
 
-  Matrix(int64_t rows, int64_t columns, bool isTransposed, int64_t gap)
-      : lead(std::max<int64_t>(isTransposed ? rows : columns, 1) + gap), isTransposed(isTransposed) {
-    values.resize(static_cast<size_t>(std::max<int64_t>(isTransposed ? columns : rows, 1) * lead));
+  Matrix(int64_t rows, int64_t columns, bool isTransposed, int64_t gap, GuardedSide side = GuardedSide::End)
+      : Guarded<T>(lengthOf(isTransposed ? columns : rows, isTransposed ? rows : columns, gap), side),
+        lead(std::max<int64_t>(isTransposed ? rows : columns, 1) + gap), isTransposed(isTransposed) {}
+  size_t indexOf(int64_t row, int64_t column) const {
+    return static_cast<size_t>(isTransposed ? column * lead + row : row * lead + column);
   }
-  T &at(int64_t row, int64_t column) { return values[static_cast<size_t>(isTransposed ? column * lead + row : row * lead + column)]; }
+  T &at(int64_t row, int64_t column) { return this->data()[indexOf(row, column)]; }
+
+private:
+  static int64_t lengthOf(int64_t lines, int64_t line, int64_t gap) {
+    return lines > 0 && line > 0 ? (lines - 1) * (line + gap) + line : 0;
+  }
 };
 
 class GemmTest : public testing::Test {
@@ -40,8 +63,9 @@ protected:
   int64_t drawSize() { return oneIn(4) ? between(1, 300) : oneIn(3) ? 1 : between(1, 40); }
   char letter(bool isSecond, const char *letters) { return letters[(isSecond ? 2 : 0) + (oneIn(2) ? 1 : 0)]; }
   float drawScale() { return std::vector<float>{0, 1, 1, -1, 0.5f, 1.25f, -3}[static_cast<size_t>(between(0, 6))]; }
-  template <typename T> void fill(std::vector<T> &values) {
-    for (T &value : values)
+  GuardedSide drawSide() { return oneIn(2) ? GuardedSide::End : GuardedSide::Beginning; }
+  template <typename T> void fill(Guarded<T> &buffer) {
+    for (T &value : buffer.values())
       value = std::is_floating_point_v<T> ? static_cast<T>(between(-1000, 1000)) / 64 : static_cast<T>(engine());
   }
   void checkFloats();
@@ -62,13 +86,12 @@ void GemmTest::checkFloats() {
   const int64_t m = drawSize(), n = drawSize(), k = drawSize();
   const bool ta = oneIn(2), tb = oneIn(2);
   const float alpha = drawScale(), beta = drawScale();
-  Matrix<float> a(m, k, ta, between(0, 3)), b(k, n, tb, between(0, 3)), c(m, n, false, between(0, 3));
-  fill(a.values), fill(b.values), fill(c.values);
+  Matrix<float> a(m, k, ta, between(0, 3), drawSide()), b(k, n, tb, between(0, 3), drawSide()), c(m, n, false, between(0, 3), drawSide());
+  fill(a), fill(b), fill(c);
   if (beta == 0)
-    std::fill(c.values.begin(), c.values.end(), std::numeric_limits<float>::quiet_NaN());
-  Matrix<float> old = c;
-  ASSERT_EQ(quern_sgemm(letter(ta, "NnTt"), letter(tb, "NnTt"), m, n, k, alpha, a.values.data(), a.lead, b.values.data(), b.lead, beta,
-                        c.values.data(), c.lead),
+    std::ranges::fill(c.values(), std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> old = c.copy();
+  ASSERT_EQ(quern_sgemm(letter(ta, "NnTt"), letter(tb, "NnTt"), m, n, k, alpha, a.data(), a.lead, b.data(), b.lead, beta, c.data(), c.lead),
             quern_success)
       << quern_get_last_error_message();
   for (int64_t i = 0; i < m; ++i)
@@ -78,30 +101,31 @@ void GemmTest::checkFloats() {
         double term = static_cast<double>(a.at(i, l)) * b.at(l, j);
         sum += term, terms += std::fabs(term);
       }
-      double added = beta == 0 ? 0 : static_cast<double>(beta) * old.at(i, j);
+      double added = beta == 0 ? 0 : static_cast<double>(beta) * old[c.indexOf(i, j)];
       double tolerance = 10 * std::numeric_limits<float>::epsilon() * (std::fabs(alpha) * terms + std::fabs(added));
       ASSERT_LE(std::fabs(alpha * sum + added - c.at(i, j)), tolerance) << m << "x" << n << "x" << k << " at " << i << ", " << j;
-      old.at(i, j) = c.at(i, j);
+      old[c.indexOf(i, j)] = c.at(i, j);
     }
-  ASSERT_EQ(std::memcmp(old.values.data(), c.values.data(), c.values.size() * sizeof(float)), 0) << "a gap was written";
+  ASSERT_EQ(std::memcmp(old.data(), c.data(), old.size() * sizeof(float)), 0) << "a gap was written";
+  ASSERT_TRUE(a.isIntact() && b.isIntact() && c.isIntact());
 }
 
 template <typename Src> void GemmTest::checkIntegers() {
   const int64_t m = drawSize(), n = drawSize(), k = drawSize();
   const bool ta = oneIn(2), tb = oneIn(2), isPlain = oneIn(2);
   const float alpha = isPlain ? 1 : drawScale(), beta = isPlain ? 0 : drawScale();
-  Matrix<Src> a(m, k, ta, between(0, 3));
-  Matrix<int8_t> b(k, n, tb, between(0, 3));
-  Matrix<int32_t> c(m, n, false, between(0, 3));
-  fill(a.values), fill(b.values), fill(c.values);
-  Matrix<int32_t> old = c;
+  Matrix<Src> a(m, k, ta, between(0, 3), drawSide());
+  Matrix<int8_t> b(k, n, tb, between(0, 3), drawSide());
+  Matrix<int32_t> c(m, n, false, between(0, 3), drawSide());
+  fill(a), fill(b), fill(c);
+  std::vector<int32_t> old = c.copy();
   const Src ao = oneIn(3) ? Src(0) : static_cast<Src>(engine());
   const int8_t bo = oneIn(3) ? int8_t(0) : static_cast<int8_t>(engine());
-  std::vector<int32_t> co(static_cast<size_t>(std::max(m, n)));
-  fill(co);
   const int64_t kind = between(0, 2);
-  ASSERT_EQ(call(a.values.data(), letter(ta, "NnTt"), letter(tb, "NnTt"), "FCR"[kind], m, n, k, alpha, a.lead, ao, b.values.data(), b.lead,
-                 bo, beta, c.values.data(), c.lead, co.data()),
+  Guarded<int32_t> co(kind == 0 ? 1 : kind == 1 ? m : n, drawSide());
+  fill(co);
+  ASSERT_EQ(call(a.data(), letter(ta, "NnTt"), letter(tb, "NnTt"), "FCR"[kind], m, n, k, alpha, a.lead, ao, b.data(), b.lead, bo, beta,
+                 c.data(), c.lead, co.data()),
             quern_success)
       << quern_get_last_error_message();
   for (int64_t i = 0; i < m; ++i)
@@ -111,15 +135,16 @@ template <typename Src> void GemmTest::checkIntegers() {
         sum += (int64_t(a.at(i, l)) - ao) * (int64_t(b.at(l, j)) - bo);
       int32_t value = static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum)));
       if (alpha != 1 || beta != 0) {
-        double scaled = static_cast<double>(alpha) * value + (beta == 0 ? 0 : static_cast<double>(beta) * old.at(i, j));
+        double scaled = static_cast<double>(alpha) * value + (beta == 0 ? 0 : static_cast<double>(beta) * old[c.indexOf(i, j)]);
         value = static_cast<int32_t>(std::clamp(std::round(scaled), -0x1p31, 0x1p31 - 1));
       }
-      const int32_t added = co[static_cast<size_t>(kind == 0 ? 0 : kind == 1 ? i : j)];
+      const int32_t added = co.data()[kind == 0 ? 0 : kind == 1 ? i : j];
       const auto wanted = static_cast<int32_t>(static_cast<uint32_t>(value) + static_cast<uint32_t>(added));
       ASSERT_EQ(c.at(i, j), wanted) << m << "x" << n << "x" << k << " at " << i << ", " << j;
-      old.at(i, j) = wanted;
+      old[c.indexOf(i, j)] = wanted;
     }
-  ASSERT_EQ(old.values, c.values) << "a gap was written";
+  ASSERT_EQ(old, c.copy()) << "a gap was written";
+  ASSERT_TRUE(a.isIntact() && b.isIntact() && c.isIntact() && co.isIntact());
 }
 
 TEST_F(GemmTest, FloatsAreWithinTheThreshold) {
@@ -146,13 +171,28 @@ TEST_F(GemmTest, AnAlphaOf0LeavesTheProductOut) {
   EXPECT_EQ(c[0], 0);
 }
 
+/// No matrix without an element is touched, and C is as it was, with any beta.
 TEST_F(GemmTest, ASizeOf0LeavesC) {
-  const float a[] = {1}, b[] = {1};
-  float c[] = {3};
-  EXPECT_EQ(quern_sgemm('N', 'N', 0, 1, 1, 1, a, 1, b, 1, 0, c, 1), quern_success);
-  EXPECT_EQ(quern_sgemm('N', 'N', 1, 0, 1, 1, a, 1, b, 1, 0, c, 1), quern_success);
-  EXPECT_EQ(quern_sgemm('N', 'N', 1, 1, 0, 1, a, 1, b, 1, 0, c, 1), quern_success);
-  EXPECT_EQ(c[0], 3);
+  const int32_t co = 5;
+  for (const auto &[m, n, k] : {std::array<int64_t, 3>{0, 5, 7}, {3, 0, 7}, {3, 5, 0}, {0, 0, 0}})
+    for (float beta : {0.0f, 1.0f, 2.5f}) {
+      Matrix<float> a(m, k, false, 0), b(k, n, false, 0), c(m, n, false, 1);
+      fill(a), fill(b), fill(c);
+      const std::vector<float> before = c.copy();
+      EXPECT_EQ(quern_sgemm('N', 'N', m, n, k, 1, a.data(), a.lead, b.data(), b.lead, beta, c.data(), c.lead), quern_success);
+      EXPECT_EQ(c.copy(), before) << m << "x" << n << "x" << k << " beta " << beta;
+      Matrix<uint8_t> u(m, k, true, 0);
+      Matrix<int8_t> s(m, k, true, 0), t(k, n, true, 0);
+      Matrix<int32_t> sums(m, n, false, 1);
+      fill(sums);
+      const std::vector<int32_t> old = sums.copy();
+      EXPECT_EQ(call(u.data(), 'T', 'T', 'F', m, n, k, 1, u.lead, 1, t.data(), t.lead, 1, beta, sums.data(), sums.lead, &co),
+                quern_success);
+      EXPECT_EQ(call(s.data(), 'T', 'T', 'F', m, n, k, 1, s.lead, 1, t.data(), t.lead, 1, beta, sums.data(), sums.lead, &co),
+                quern_success);
+      EXPECT_EQ(sums.copy(), old) << m << "x" << n << "x" << k << " beta " << beta;
+      EXPECT_EQ(quern_sgemm('N', 'N', m, n, k, 1, nullptr, a.lead, b.data(), b.lead, beta, c.data(), c.lead), quern_invalid_arguments);
+    }
 }
 
 TEST_F(GemmTest, MistakesAreRefused) {
@@ -184,13 +224,12 @@ TEST_F(GemmTest, MistakesAreRefused) {
 }
 
 TEST_F(GemmTest, TheCallingThreadAloneGivesTheSameBits) {
-  Matrix<float> a(70, 90, false, 0), b(90, 150, true, 0), c(70, 150, false, 0), alone = c;
-  fill(a.values), fill(b.values);
-  ASSERT_EQ(quern_sgemm('N', 'T', 70, 150, 90, 1, a.values.data(), 90, b.values.data(), 90, 0, c.values.data(), 150), quern_success);
-  ASSERT_EQ(quern_threadpool_interop_sgemm('N', 'T', 70, 150, 90, 1, a.values.data(), 90, b.values.data(), 90, 0, alone.values.data(), 150,
-                                           nullptr),
+  Matrix<float> a(70, 90, false, 0), b(90, 150, true, 0), c(70, 150, false, 0), alone(70, 150, false, 0);
+  fill(a), fill(b);
+  ASSERT_EQ(quern_sgemm('N', 'T', 70, 150, 90, 1, a.data(), 90, b.data(), 90, 0, c.data(), 150), quern_success);
+  ASSERT_EQ(quern_threadpool_interop_sgemm('N', 'T', 70, 150, 90, 1, a.data(), 90, b.data(), 90, 0, alone.data(), 150, nullptr),
             quern_success);
-  EXPECT_EQ(c.values, alone.values);
+  EXPECT_EQ(c.copy(), alone.copy());
 
   const std::vector<uint8_t> left(6, 3);
   const std::vector<int8_t> signedLeft(6, 3), right(6, -2);
@@ -250,6 +289,27 @@ TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
   const quern_exec_arg_t wrong[] = {{QUERN_ARG_SRC, src.get()}, {QUERN_ARG_WEIGHTS, weights.get()}, {QUERN_ARG_DST, odd.get()}};
   EXPECT_EQ(quern_primitive_execute(product.get(), order.get(), 3, wrong), quern_invalid_arguments);
   EXPECT_STREQ(quern_get_last_error_message(), "dim 1 of weights is 4, dim 1 of dst 5 (gemm C12)");
+}
+
+/// With sizes known or open, and operands that have no byte behind an inaccessible page or nowhere at all.
+TEST_F(GemmTest, APrimitiveWithoutTermsLeavesDst) {
+  quern::engine device(engine::kind::cpu, 0);
+  stream order(device);
+  for (const char *line : {"gemm src=f32:3x0:ab weights=f32:0x5:ab dst=f32:3x5:ab", "gemm src=f32:?x?:ab weights=f32:?x?:ab dst=f32:?x?:ab",
+                           "gemm src=f32:?x0:ab weights=f32:0x?:ab dst=f32:?x?:ab"})
+    for (bool isNowhere : {false, true}) {
+      const primitive product(primitive_desc(device, line));
+      Guarded<float> none(0, GuardedSide::End), dst(15, GuardedSide::End);
+      fill(dst);
+      const std::vector<float> before = dst.copy();
+      const auto at = [&](int64_t rows, int64_t columns, void *data) {
+        return memory({{rows, columns}, memory::data_type::f32, "ab"}, device, data);
+      };
+      void *const nothing = isNowhere ? nullptr : none.data();
+      product.execute(order,
+                      {{QUERN_ARG_SRC, at(3, 0, nothing)}, {QUERN_ARG_WEIGHTS, at(0, 5, nothing)}, {QUERN_ARG_DST, at(3, 5, dst.data())}});
+      EXPECT_EQ(dst.copy(), before) << line;
+    }
 }
 
 } // namespace

@@ -4,9 +4,11 @@
 //===----------------------------------------------------------------------===//
 //
 // The models of Primitives/RnnModelsTest.cpp as a program runs them: weights are converted, reordered into the layout that `any` became,
-// and the primitive executed. And what an execution refuses: tensors that were made for another primitive.
+// and the primitive executed, on memory that ends or begins at inaccessible pages. And what an execution refuses: tensors that were made
+// for another primitive.
 //
 //===----------------------------------------------------------------------===//
+#include "GuardedBuffer.h"
 #include "Primitives/RnnModels.h"
 #include "Runtime/TestSupport.h"
 
@@ -58,14 +60,17 @@ protected:
   /// Memory with these numbers in the layout that the primitive takes.
   memory place(const primitive_desc &desc, int argument, const test::Numbers &numbers) {
     const bool isInteger = argument == QUERN_ARG_SEQ_LENGTHS;
-    memory plain(plainOf(numbers, isInteger), device), placed(desc.query_md(query::exec_arg_md, argument), device);
+    const memory::desc md = desc.query_md(query::exec_arg_md, argument);
+    guarded.emplace_back(static_cast<int64_t>(md.get_size()), Placement{side});
+    memory plain(plainOf(numbers, isInteger), device), placed(md, device, guarded.back().data());
     if (isInteger)
       std::copy(numbers.values.begin(), numbers.values.end(), static_cast<int32_t *>(plain.get_data_handle()));
     else
       std::copy(numbers.values.begin(), numbers.values.end(), static_cast<float *>(plain.get_data_handle()));
-    if (plain.get_desc() == placed.get_desc())
-      return plain;
-    reorder(plain, placed).execute(order, plain, placed);
+    if (plain.get_desc() == md)
+      std::memcpy(placed.get_data_handle(), plain.get_data_handle(), md.get_size());
+    else
+      reorder(plain, placed).execute(order, plain, placed);
     return placed;
   }
 
@@ -81,6 +86,8 @@ protected:
       for (size_t i = 0; i < numbers.values.size(); ++i)
         ASSERT_NEAR(static_cast<const float *>(tensors.at(argument).get_data_handle())[i], numbers.values[i], 2e-6)
             << model.name << ", argument " << argument << ", element " << i << (packs ? ", packed" : ", plain");
+    for (const GuardedBuffer &buffer : guarded)
+      ASSERT_TRUE(buffer.guardsIntact()) << model.name;
   }
   static test::Numbers blankOf(test::Numbers numbers) {
     std::fill(numbers.values.begin(), numbers.values.end(), -7.0f);
@@ -89,11 +96,16 @@ protected:
 
   engine device{engine::kind::cpu, 0};
   stream order{device};
+  GuardedSide side = GuardedSide::End;
+  std::vector<GuardedBuffer> guarded; ///< what place() gave
 };
 
 TEST_P(RnnKernels, ComputeTheirNumbers) {
   for (bool packs : {true, false})
-    expectTheirNumbers(GetParam(), packs);
+    for (GuardedSide each : {GuardedSide::End, GuardedSide::Beginning}) {
+      side = each;
+      ASSERT_NO_FATAL_FAILURE(expectTheirNumbers(GetParam(), packs)) << nameOf(side);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RnnKernels, testing::ValuesIn(test::rnnModels()), [](const auto &info) {

@@ -8,12 +8,93 @@
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
 
+#include "Transforms/PackedElements.h"
+#include "Transforms/SharedBuffers.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
 
 #include <mutex>
 
+using namespace mlir;
+
 namespace quern {
+namespace {
+
+/// What replaces operations of a function by a level's instructions and cannot fail, as a pass.
+struct InstructionsPass : PassWrapper<InstructionsPass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InstructionsPass)
+  using Function = void (*)(func::FuncOp, VectorIsa);
+  InstructionsPass(StringRef name, StringRef description, Function function) : name(name), description(description), function(function) {}
+  InstructionsPass(const InstructionsPass &other)
+      : PassWrapper(other), name(other.name), description(other.description), function(other.function) {}
+
+  StringRef getArgument() const override { return name; }
+  StringRef getDescription() const override { return description; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, LLVM::LLVMDialect, vector::VectorDialect>();
+  }
+  void runOnOperation() override {
+    if (std::optional<VectorIsa> level = vectorIsaFromName(isa))
+      return function(getOperation(), *level);
+    getOperation().emitError(name) << ": isa='" << isa << "': sse42, avx2, avx512, avx512_vnni or avx512_bf16";
+    signalPassFailure();
+  }
+
+  StringRef name, description;
+  Function function;
+  Option<std::string> isa{*this, "isa", llvm::cl::desc("sse42, avx2, avx512, avx512_vnni or avx512_bf16"), llvm::cl::init("avx512")};
+};
+
+/// What is done to a module of problems or kernels, as a pass.
+struct BuffersPass : PassWrapper<BuffersPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BuffersPass)
+  using Function = LogicalResult (*)(ModuleOp, std::string &);
+  BuffersPass(StringRef name, StringRef description, Function function) : name(name), description(description), function(function) {}
+
+  StringRef getArgument() const override { return name; }
+  StringRef getDescription() const override { return description; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, linalg::LinalgDialect, memref::MemRefDialect>();
+  }
+  void runOnOperation() override {
+    std::string whyNot;
+    if (succeeded(function(getOperation(), whyNot)))
+      return;
+    getOperation().emitError(name) << ": " << whyNot;
+    signalPassFailure();
+  }
+
+  StringRef name, description;
+  Function function;
+};
+
+void registerInstructions(StringRef name, StringRef description, InstructionsPass::Function function) {
+  registerPass([=]() -> std::unique_ptr<Pass> { return std::make_unique<InstructionsPass>(name, description, function); });
+}
+
+void registerBuffers(StringRef name, StringRef description, BuffersPass::Function function) {
+  registerPass([=]() -> std::unique_ptr<Pass> { return std::make_unique<BuffersPass>(name, description, function); });
+}
+
+LogicalResult bindAllSharedBuffers(ModuleOp module, std::string &) {
+  const int64_t end = endOfSharedBuffers(module);
+  for (auto kernel : module.getOps<func::FuncOp>())
+    bindSharedBuffers(kernel, end);
+  return success();
+}
+
+LogicalResult pairAllElements(ModuleOp module, std::string &) {
+  pairElements(module);
+  return success();
+}
+
+} // namespace
 
 llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
   switch (isa) {
@@ -44,8 +125,14 @@ std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name) {
 void registerTransformPasses() {
   static std::once_flag once;
   std::call_once(once, [] {
-    mlir::registerPass([] { return createExpandMathPass(); });
-    mlir::registerPass([] { return createExpandNarrowFloatsPass(); });
+    registerPass([] { return createExpandMathPass(); });
+    registerPass([] { return createExpandNarrowFloatsPass(); });
+    registerInstructions("quern-expand-saturation", "Convert floats to integers of a range in fewer instructions", expandSaturation);
+    registerInstructions("quern-expand-byte-sums", "Sum neighbouring bytes by instructions on bytes", expandByteSums);
+    registerInstructions("quern-expand-dots", "Multiply what is packed in 32-bit lanes by one instruction", expandDots);
+    registerBuffers("quern-pair-elements", "Compute the two half bytes of a byte in one iteration", pairAllElements);
+    registerBuffers("quern-unpack-elements", "Work on half bytes in whole bytes of shared memory", unpackElements);
+    registerBuffers("quern-bind-shared-buffers", "Make what kernels share views of one argument", bindAllSharedBuffers);
   });
 }
 

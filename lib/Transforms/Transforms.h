@@ -78,7 +78,8 @@ mlir::LogicalResult lowerNaively(mlir::func::FuncOp problem, bool widen);
 std::unique_ptr<mlir::Pass> createExpandMathPass(const MathOptions &options = {});
 std::unique_ptr<mlir::Pass> createExpandNarrowFloatsPass(VectorIsa isa = VectorIsa::Avx512);
 
-/// Makes quern-expand-math and quern-expand-narrow-floats known to pass pipelines. Idempotent.
+/// Makes the above known to pass pipelines, as quern-expand-math and so on, with quern-pair-elements, quern-unpack-elements
+/// (PackedElements.h) and quern-bind-shared-buffers (SharedBuffers.h). Idempotent.
 void registerTransformPasses();
 
 } // namespace quern

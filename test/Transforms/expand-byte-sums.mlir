@@ -13,7 +13,6 @@
 // AVX512: %[[SUM:[a-z0-9_]+]] = arith.addi %[[LANES]], %[[ACC]]
 // AVX512-NEXT: return %[[SUM]]
 // NOT512: vector.multi_reduction
-// ALL: return
 func.func @signed(%x: vector<64xi8>, %acc: vector<16xi32>) -> vector<16xi32> {
   %words = arith.extsi %x : vector<64xi8> to vector<64xi32>
   %fours = vector.shape_cast %words : vector<64xi32> to vector<16x4xi32>

@@ -8,8 +8,8 @@
 // for another primitive.
 //
 //===----------------------------------------------------------------------===//
-#include "GuardedBuffer.h"
 #include "Primitives/RnnModels.h"
+#include "GuardedBuffer.h"
 #include "Runtime/TestSupport.h"
 
 #include <gtest/gtest.h>

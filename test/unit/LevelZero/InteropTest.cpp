@@ -20,6 +20,7 @@
 using namespace quern;
 using namespace quern::test;
 using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
@@ -384,6 +385,10 @@ TEST_F(Interop, NullIsRefusedByName) {
     EXPECT_THAT(quern_get_last_error_message(), HasSubstr(std::string(name) + " is null"));
   }
   EXPECT_TRUE(!made.engine && !made.stream && !made.memory && !made.event);
+  // What is counted as nothing may be nowhere.
+  EXPECT_EQ(quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, arguments, 0, nullptr, nullptr), quern_success);
+  EXPECT_EQ(quern_ze_interop_primitive_execute(run.kernel.get(), s, 0, nullptr, 0, nullptr, nullptr), quern_invalid_arguments);
+  EXPECT_THAT(quern_get_last_error_message(), Not(HasSubstr("is null")));
 }
 
 TEST_F(Interop, WhatDoesNotFitIsRefused) {

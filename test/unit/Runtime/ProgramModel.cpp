@@ -216,6 +216,12 @@ ProgramModel::Memory ProgramModel::walk() const {
 }
 
 ProgramModel::Memory ProgramModel::run(const ExecutionContext &context) const {
+  Result<Memory> memory = tryRun(context);
+  EXPECT_TRUE(memory) << memory.error().message;
+  return memory ? *memory : Memory();
+}
+
+Result<ProgramModel::Memory> ProgramModel::tryRun(const ExecutionContext &context) const {
   Entry entry;
   Program program;
   EXPECT_TRUE(entry.take(artifact, functions));
@@ -231,8 +237,8 @@ ProgramModel::Memory ProgramModel::run(const ExecutionContext &context) const {
   Memory memory = start();
   const std::vector<void *> buffers = pointersTo(memory);
   const ProgramRun run{program, bound, buffers.data(), sizes.data(), nullptr, reinterpret_cast<char *>(regions.data())};
-  const Result<void> done = runProgram(run, {artifact.scratchBytesPerThread, 0}, context);
-  EXPECT_TRUE(done) << done.error().message;
+  if (Result<void> done = runProgram(run, {artifact.scratchBytesPerThread, 0}, context); !done)
+    return done.takeError();
   return memory;
 }
 

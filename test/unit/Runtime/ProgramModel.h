@@ -36,8 +36,9 @@ struct ProgramModel {
   Memory start() const;
   /// As the C interface says.
   Memory walk() const;
-  /// As the runtime does.
+  /// As the runtime does, which must succeed.
   Memory run(const ExecutionContext &context) const;
+  Result<Memory> tryRun(const ExecutionContext &context) const;
 };
 
 /// Loops within loops around steps that read rows and write others, from the front or from the back; sizes in bounds and offsets if

@@ -102,6 +102,22 @@ TEST(Program, ManyProgramsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Whether no member has memory or all but one that comes later.
+TEST(Program, ScratchThatIsNotThereIsAnError) {
+  ProgramModel model = longLoop(50);
+  model.artifact.scratchBytesPerThread = int64_t(1) << 60;
+  LonelyPool forward(3, false), backward(3, true);
+  TestPool two(2, false), one(1, false);
+  for (threadpool_interop::threadpool_iface *pool :
+       std::initializer_list<threadpool_interop::threadpool_iface *>{&forward, &backward, &two, &one}) {
+    Result<ProgramModel::Memory> done = model.tryRun(on(*pool));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().status, Status::OutOfMemory);
+    EXPECT_EQ(done.error().message,
+              concat("no memory for 1152921504606846976 bytes of scratch on each of ", pool->get_num_threads(), " threads"));
+  }
+}
+
 TEST(Program, LittleWorkStaysOnTheCaller) {
   ProgramModel model = longLoop(10);
   for (LaunchStep &step : model.artifact.steps)

@@ -1,6 +1,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""constraints.py ROOT NAME TEST...: page, verifier's list, messages and unit tests name the same constraints of a primitive."""
+"""constraints.py ROOT NAME TEST...: page, verifier's list and messages name the same constraints of a primitive, and the unit test that a
+row of the page names demands a refusal with that number.
+
+A test demands the number of a constraint where it is in an assertion, as "(name C7)", or in a table of refusals, {"C7", line, status,
+"words of the message"}, that expectRefused() or expectAllRefused() goes through. What a verifier cites of an execution is no refusal."""
 import pathlib
 import re
 import sys
@@ -13,27 +17,66 @@ def read(path):
     return path.read_text(encoding="utf-8")
 
 
-page, verifier = read(root / f"docs/primitives/{name}.md"), read(folder / "Verify.cpp")
-messages = "".join(read(path) for path in sorted(folder.glob("Verify*.cpp")))
-test = "".join(read(root / "test/unit" / path) for path in sys.argv[3:])
-
-
 def numbers(pattern, text):
     return sorted({int(number) for number in re.findall(pattern, text, re.MULTILINE)})
 
 
+def tests(path):
+    """{"Suite.Name": the test without comments, with what stands between it and the test before}"""
+    text = re.sub(r"(^|\s)//.*", "", read(path))
+    found, start = {}, 0
+    for match in re.finditer(r"^TEST(?:_F|_P)?\((\w+), (\w+)\).*?^}", text, re.MULTILINE | re.DOTALL):
+        found[f"{match.group(1)}.{match.group(2)}"] = text[start:match.end()]
+        start = match.end()
+    return found
+
+
+def isDemanded(number, text):
+    literal = f'({name} C{number})"'
+    rows = re.split(r'(?=\{"C\d+",)', text)
+    row = re.compile(rf'\{{"C{number}",.*\b(?:invalid|unsupported|unimplemented|Status::\w+),\s*(?:std::string\(|concat\()?"[^"]{{6,}}', re.DOTALL)
+    if any(row.match(one.split("};")[0]) for one in rows):
+        return "xpectRefused(" in text or "expectAllRefused(" in text
+    if any(isAsserted(text, match.start()) for match in re.finditer(re.escape(literal), text)):
+        return True
+    # A table of whole citations, or of ends of messages, that messages are compared with.
+    isRow = re.search(r'[,{]\s*"[^"]*' + re.escape(literal) + r"\s*[,}]", text)
+    return bool(isRow and re.search(r"EXPECT_(?:NE|TRUE)\([^;]*\.(?:find|ends_with)\(\w", text))
+
+
+def isAsserted(text, place):
+    """Whether the place is between the parentheses of an assertion."""
+    starts = [match for match in re.finditer(r"(?:(?:EXPECT|ASSERT)_\w+|expectRefused)\(", text) if match.end() <= place]
+    if not starts:
+        return False
+    between = re.sub(r'"(?:[^"\\]|\\.)*"', "", text[starts[-1].end():place])
+    depths, depth = [1], 1
+    for letter in between:
+        depth += (letter == "(") - (letter == ")")
+        depths.append(depth)
+    return min(depths) > 0 and "citations." not in between
+
+
+page, verifier = read(root / f"docs/primitives/{name}.md"), read(folder / "Verify.cpp")
+messages = "".join(read(path) for path in sorted(folder.glob("Verify*.cpp")))
+known = {}
+for path in sys.argv[3:]:
+    known.update(tests(root / "test/unit" / path))
 documented = numbers(r"^\| C(\d+) \|", page)
 everything = list(range(1, len(documented) + 1))
-checks = [
+wrong = [f"{what}: {found}, not {wanted}" for what, found, wanted in [
     ("the page numbers its constraints without gaps", documented, everything),
     ("the verifier's list has them all", numbers(r"^//   C(\d+) ", verifier), everything),
     ("each is cited by a message (C1 is Registry.cpp's)", numbers(rf"\({name} C(\d+)\)\"", messages), everything[1:]),
-    ("each is cited by a unit test", numbers(r"\bC(\d+)\b", test), everything),
-]
-tests = set(re.findall(r"^TEST(?:_F)?\((\w+), (\w+)\)", test, re.MULTILINE))
-for shown in re.findall(r"^\| C\d+ \|.*\| `(\w+\.\w+)` \|$", page, re.MULTILINE):
-    checks.append((f"{shown} exists", tuple(shown.split(".")) in tests, True))
-checks.append(("each row of the page names a test", len(checks) - 4, len(documented)))
-wrong = [f"{what}: {found}, not {wanted}" for what, found, wanted in checks if found != wanted]
+] if found != wanted]
+shown = dict(re.findall(r"^\| C(\d+) \|.*\| `(\w+\.\w+)` \|$", page, re.MULTILINE))
+for number in everything:
+    test = shown.get(str(number))
+    if not test:
+        wrong.append(f"C{number}: the page names no test")
+    elif test not in known:
+        wrong.append(f"C{number}: there is no {test}")
+    elif not isDemanded(number, known[test]):
+        wrong.append(f"C{number}: {test} demands no refusal with its number")
 print("\n".join(wrong) or f"{len(documented)} constraints")
 sys.exit(bool(wrong))

@@ -20,8 +20,7 @@ protected:
   static int count(const primitive_desc &desc, quern_query_t what) { return quern_primitive_desc_query_s32(desc.get(), what, 0); }
   template <typename Body> static quern_status_t refused(Body &&body, const std::string &constraint) {
     const quern_status_t status = test::statusOf(body);
-    EXPECT_NE(std::string(quern_get_last_error_message()).find("(binary " + constraint + ")"), std::string::npos)
-        << quern_get_last_error_message();
+    EXPECT_NE(std::string(quern_get_last_error_message()).find(constraint), std::string::npos) << quern_get_last_error_message();
     return status;
   }
   template <typename T> memory over(const memory::desc &md, std::vector<T> &values) { return memory(md, device, values.data()); }
@@ -56,12 +55,14 @@ TEST_F(BinaryTest, AnswersQueries) {
 
 TEST_F(BinaryTest, RefusesByNumber) {
   memory::desc other({2, 4}, dt::f32, "ab");
-  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::eltwise_relu, matrix, matrix, matrix); }, "C2"),
+  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::eltwise_relu, matrix, matrix, matrix); }, "(binary C2)"),
             quern_invalid_arguments);
-  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::binary_select, matrix, matrix, matrix); }, "C3"),
+  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::binary_select, matrix, matrix, matrix); }, "(binary C3)"),
             quern_invalid_arguments);
-  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::binary_add, any, matrix, matrix); }, "C4"), quern_invalid_arguments);
-  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::binary_add, matrix, other, matrix); }, "C5"), quern_invalid_arguments);
+  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::binary_add, any, matrix, matrix); }, "(binary C4)"),
+            quern_invalid_arguments);
+  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::binary_add, matrix, other, matrix); }, "(binary C5)"),
+            quern_invalid_arguments);
   EXPECT_FALSE(binary::primitive_desc(device, algorithm::binary_add, matrix, other, matrix, {}, /*allow_empty=*/true));
   quern_primitive_desc_t desc = nullptr;
   EXPECT_EQ(quern_binary_primitive_desc_create(&desc, device.get(), quern_binary_add, nullptr, row.get(), matrix.get(), nullptr),
@@ -101,19 +102,19 @@ TEST_F(BinaryTest, RefusesExecutionsByNumber) {
   std::vector<float> x(64), y(64), z(64);
   binary kernel(binary::primitive_desc(device, algorithm::binary_sub, matrix, row, matrix));
   std::unordered_map<int, memory> arguments = {{QUERN_ARG_SRC_0, over(matrix, x)}, {QUERN_ARG_DST, over(matrix, z)}};
-  EXPECT_EQ(refused([&] { kernel.execute(order, arguments); }, "C12"), quern_invalid_arguments);
+  EXPECT_EQ(refused([&] { kernel.execute(order, arguments); }, "(binary C12)"), quern_invalid_arguments);
   arguments[QUERN_ARG_SRC_1] = over(row, z);
-  EXPECT_EQ(refused([&] { kernel.execute(order, arguments); }, "C13"), quern_invalid_arguments);
+  EXPECT_EQ(refused([&] { kernel.execute(order, arguments); }, "(binary C13)"), quern_invalid_arguments);
   arguments[QUERN_ARG_SRC_1] = over(row, y);
   arguments[QUERN_ARG_SRC_0] = memory(matrix, device, z.data() + 1);
-  EXPECT_EQ(refused([&] { kernel.execute(order, arguments); }, "C13"), quern_invalid_arguments);
+  EXPECT_EQ(refused([&] { kernel.execute(order, arguments); }, "(binary C13)"), quern_invalid_arguments);
 
   const memory::dim open = QUERN_RUNTIME_DIM_VAL;
   memory::desc rows({open, 3}, dt::f32, "ab");
   binary any(binary::primitive_desc(device, algorithm::binary_sub, rows, row, rows));
   std::unordered_map<int, memory> unequal = {
       {QUERN_ARG_SRC_0, over(matrix, x)}, {QUERN_ARG_SRC_1, over(row, y)}, {QUERN_ARG_DST, over(memory::desc({3, 3}, dt::f32, "ab"), z)}};
-  EXPECT_EQ(refused([&] { any.execute(order, unequal); }, "C14"), quern_invalid_arguments);
+  EXPECT_EQ(refused([&] { any.execute(order, unequal); }, "(binary C14)"), quern_invalid_arguments);
 }
 
 TEST_F(BinaryTest, WorksInPlaceOverEitherSource) {

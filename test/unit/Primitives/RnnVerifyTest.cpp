@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Rnn/Verify.cpp. They ask verifyRnn() itself: there is no kernel behind it yet, so that verify()
-// refuses what is right.
+// Each test cites constraints of Primitives/Rnn/Verify.cpp. What is right is asked of verifyRnn() itself, for other targets than verify()'s.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Rnn/Verify.cpp. What is right is asked of verifyRnn() itself, for other targets than verify()'s.
+// Each test cites constraints of Primitives/Rnn/Verify.cpp. What is right is asked of verifyRnn() itself, for a target of its own.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"

@@ -257,6 +257,8 @@ beside tests "conformance of all others, device" onDevice conformance release el
   "$(pick --count=10 --count=60 --count=0)" --linker=orc
 beside tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu conformance release softmax,reorder \
   "$(pick --count=10 --count=60 --count=600)" --linker=orc
+beside tests "an output on each other argument, device" onDevice conformance release \
+  softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=5 --count=20 --count=120)" --aliases --linker=orc
 beside one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
 beside one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
 beside tests "conformance of all others, as a GPU" onDeviceAsGpu conformance release eltwise,binary,sum,concat,gemm,rnn \

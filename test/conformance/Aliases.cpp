@@ -187,6 +187,11 @@ Result<void> AliasRounds::run(Kernel &kernel, const Problem &problem, ProblemDat
           {output, other, random.pick({Shift::None, Shift::Element, Shift::Back, Shift::Half, Shift::LastByte, Shift::Beside})});
   }
   for (Alias &alias : aliases) {
+    Result<bool> first = kernel.isOnHost(alias.output.index), second = kernel.isOnHost(alias.other.index);
+    if (!first || !second)
+      return first ? second.takeError() : first.takeError();
+    if (*first != *second) // of a reorder between devices
+      continue;
     alias.place();
     announce(alias.text());
     if (Result<void> done = runOne(kernel, problem, data, drawn.data.fill, alias); !done)

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace quern {
 namespace {
@@ -91,31 +92,69 @@ quern_engine_t Kernel::engineOf(int32_t argument) const {
   return engine;
 }
 
-/// On a device arguments that share a buffer share its memory.
-Result<quern_memory_t> Kernel::makeMemory(int32_t argument, const BoundBuffer &buffer, const_quern_memory_desc_t desc) {
-  const quern_engine_t engine = engineOf(argument);
+Result<bool> Kernel::isOnHost(int32_t argument) const {
   quern_engine_kind_t kind{};
-  if (Result<void> done = checked(quern_engine_get_kind(engine, &kind)); !done)
+  if (Result<void> done = checked(quern_engine_get_kind(engineOf(argument), &kind)); !done)
     return done.takeError();
-  const bool isOnHost = kind == quern_cpu;
-  quern_memory_t memory = nullptr;
-  quern_status_t status = quern_success;
-  const size_t bytes = quern_memory_desc_get_size(desc);
-  if (buffer.desc->isHostScalar()) {
-    status = quern_memory_create_host_scalar(&memory, desc, buffer.data);
-  } else if (isOnHost || bytes == 0) {
-    status = quern_memory_create(&memory, desc, engine, isOnHost ? buffer.data : nullptr);
-  } else {
-    const auto same = std::find_if(copies.begin(), copies.end(), [&](const Copy &copy) { return copy.data == buffer.data; });
-    void *handle = QUERN_MEMORY_ALLOCATE;
-    if (same != copies.end())
-      status = quern_memory_get_data_handle(same->memory, &handle);
-    if (status == quern_success)
-      status = quern_memory_create(&memory, desc, engine, handle);
-    if (status == quern_success && same == copies.end())
-      copies.push_back({memory, buffer.data, bytes});
+  return kind == quern_cpu;
+}
+
+/// Ranges of the host that share bytes or touch become one, so that arguments lie on a device as they do here.
+Result<void> Kernel::placeOnDevice(const std::map<int32_t, BoundBuffer> &buffers) {
+  std::vector<Copy> ranges;
+  for (const auto &[argument, buffer] : buffers) {
+    Result<bool> onHost = isOnHost(argument);
+    if (!onHost)
+      return onHost.takeError();
+    if (!*onHost && !buffer.desc->isHostScalar() && buffer.desc->bytes() > 0)
+      ranges.push_back({nullptr, static_cast<char *>(buffer.data), static_cast<size_t>(buffer.desc->bytes())});
   }
-  if (Result<void> done = checked(status); !done)
+  std::ranges::sort(ranges, std::less<>(), &Copy::data);
+  for (const Copy &range : ranges)
+    if (copies.empty() || std::less<>()(copies.back().end(), range.data))
+      copies.push_back(range);
+    else
+      copies.back().bytes = static_cast<size_t>(std::max(copies.back().end(), range.end(), std::less<>()) - copies.back().data);
+  for (Copy &range : copies) {
+    quern_memory_desc_t desc = nullptr;
+    const quern_dim_t bytes = static_cast<quern_dim_t>(range.bytes), stride = 1;
+    if (Result<void> made = checked(quern_memory_desc_create_with_strides(&desc, 1, &bytes, quern_u8, &stride)); !made)
+      return made;
+    const Owned<quern_memory_desc_t, quern_memory_desc_destroy> owned(desc);
+    if (Result<void> made = checked(quern_memory_create(&range.memory, desc, device->engine(), QUERN_MEMORY_ALLOCATE)); !made)
+      return made;
+    memories.emplace_back(range.memory);
+  }
+  return {};
+}
+
+/// Where a buffer of the host is on the device.
+Result<void *> Kernel::onDevice(const void *data) const {
+  for (const Copy &range : copies)
+    if (const char *at = static_cast<const char *>(data); !std::less<>()(at, range.data) && std::less<>()(at, range.end())) {
+      void *handle = nullptr;
+      if (Result<void> got = checked(quern_memory_get_data_handle(range.memory, &handle)); !got)
+        return got.takeError();
+      return static_cast<void *>(static_cast<char *>(handle) + (at - range.data));
+    }
+  return internalError("a buffer has no memory on the device");
+}
+
+Result<quern_memory_t> Kernel::makeMemory(int32_t argument, const BoundBuffer &buffer, const_quern_memory_desc_t desc) {
+  Result<bool> onHost = isOnHost(argument);
+  if (!onHost)
+    return onHost.takeError();
+  void *data = buffer.data;
+  if (!*onHost && !buffer.desc->isHostScalar()) {
+    Result<void *> there = buffer.desc->bytes() > 0 ? onDevice(data) : nullptr;
+    if (!there)
+      return there.takeError();
+    data = *there;
+  }
+  quern_memory_t memory = nullptr;
+  const quern_status_t made = buffer.desc->isHostScalar() ? quern_memory_create_host_scalar(&memory, desc, data)
+                                                          : quern_memory_create(&memory, desc, engineOf(argument), data);
+  if (Result<void> done = checked(made); !done)
     return done.takeError();
   return memory;
 }
@@ -136,6 +175,8 @@ Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
   memories.clear();
   copies.clear();
   arguments.clear();
+  if (Result<void> placed = placeOnDevice(buffers); !placed)
+    return placed;
   for (const auto &[argument, buffer] : buffers) {
     quern_memory_desc_t made = nullptr;
     if (Result<void> done = checked(quern_memory_desc_create_with_blob(&made, reinterpret_cast<const uint8_t *>(buffer.desc))); !done)
@@ -163,9 +204,9 @@ Result<int64_t> Kernel::scratchpadBytes() const {
 Result<void> Kernel::execute() const {
   if (Result<void> copied = copy(true); !copied)
     return copied;
-  if (Result<void> done = run(); !done)
-    return done;
-  return copy(false);
+  Result<void> done = run();
+  Result<void> copied = copy(false); // of an execution that was refused, too: it may have written nothing
+  return done ? copied : done;
 }
 
 Result<void> Kernel::run() const {

@@ -61,7 +61,8 @@ struct BoundBuffer {
 class Kernel {
 public:
   static Result<Kernel> create(const Device &device, const std::string &line);
-  /// Buffers by execution argument. They stay bound until the next bind(). A device other than the CPU gets memory of its own for them.
+  /// Buffers by execution argument. They stay bound until the next bind(). A device other than the CPU gets memory of its own for them, in
+  /// which they share bytes as they do here.
   Result<void> bind(const std::map<int32_t, BoundBuffer> &buffers);
   /// What the caller has to give beside the tensors; 0 but in user mode.
   Result<int64_t> scratchpadBytes() const;
@@ -69,16 +70,21 @@ public:
   Result<void> execute() const;
   /// The same without moving anything: for timing.
   Result<void> run() const;
+  /// Whether an argument is the caller's buffer itself. One that is not shares no bytes with one that is, wherever their buffers lie.
+  Result<bool> isOnHost(int32_t argument) const;
   const quern_primitive_info_t &info() const { return details; }
 
 private:
   /// What the device has instead of a buffer of the host.
   struct Copy {
     quern_memory_t memory;
-    void *data;
+    char *data;
     size_t bytes;
+    char *end() const { return data + bytes; }
   };
   quern_engine_t engineOf(int32_t argument) const;
+  Result<void> placeOnDevice(const std::map<int32_t, BoundBuffer> &buffers);
+  Result<void *> onDevice(const void *data) const;
   Result<quern_memory_t> makeMemory(int32_t argument, const BoundBuffer &buffer, const_quern_memory_desc_t desc);
   Result<void> copy(bool toDevice) const;
 

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Crash.h"
+#include "RandomRows.h"
 #include "ScheduledKernel.h"
 
 #include "Recipes/Rows.h"
@@ -82,6 +83,89 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
     }
   }
   for (const auto &[feature, times] : seen) // a full run meets every way of scheduling
+    EXPECT_TRUE(times > 0 || count < 60) << "no chain met: " << feature;
+}
+
+const CpuIsa levels[] = {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni};
+
+// Sums are exact. Each level takes four neighbours of a row, four across rows and 16 bits.
+TEST(RandomChains, SumsOfBytesEqualNaiveLoops) {
+  KernelCompiler compiler;
+  const uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 60);
+  std::map<std::string, int> seen;
+  for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
+    const RandomChain chain = makeRandomByteSum(seed);
+    const std::string about = "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + chain.text;
+    SCOPED_TRACE(about);
+    const RunningCase running(about);
+    const Buffers start = makeBuffers(chain.arguments, seed);
+    Buffers want = start;
+    const ScheduledKernel naive = compiler.compileNaively(chain.text, Target{CpuIsa::Sse42}, /*widen=*/false);
+    ASSERT_TRUE(naive.code);
+    run(naive, chain.arguments, want, false);
+    std::mt19937_64 random(seed);
+    for (CpuIsa isa : levels) {
+      if (isa > detectedIsa())
+        continue;
+      const Target target{isa};
+      RowsStrategy strategy = randomStrategy(target, random);
+      const ScheduledKernel kernel = compiler.compile(chain.text, target, [&](mlir::func::FuncOp problem, std::string &whyNot) {
+        return mlir::success(succeeded(scheduleRows(problem, strategy, &whyNot)));
+      });
+      ASSERT_TRUE(kernel.code);
+      SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
+      checkKernel(kernel, chain.arguments, chain.tolerance, start, want, false);
+      const bool isAlong = kernel.plan.find("along the row") != std::string::npos;
+      const bool inFours = kernel.plan.find("of 4 neighbours") != std::string::npos;
+      const std::string level(nameOfIsa(isa));
+      seen[level + ": four of a row"] += isAlong && inFours;
+      seen[level + ": four across rows"] += !isAlong && inFours;
+      seen[level + ": 16 bits"] += kernel.plan.find("bytes summed in 16 bits") != std::string::npos;
+      seen[level + ": one by one"] += !inFours;
+    }
+  }
+  for (const auto &[feature, times] : seen)
+    EXPECT_TRUE(times > 0 || count < 60) << "no sum met: " << feature;
+}
+
+// One kernel for three sets of sizes.
+TEST(RandomChains, OpenSizesEqualNaiveLoops) {
+  KernelCompiler compiler;
+  const uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 60);
+  std::map<std::string, int> seen;
+  for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
+    const std::string text = makeOpenChain(seed, 0).open.text;
+    const std::string about = "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + text;
+    SCOPED_TRACE(about);
+    const RunningCase running(about);
+    const CpuIsa isa = std::min(levels[seed % 3], detectedIsa());
+    const Target target{isa};
+    std::mt19937_64 random(seed);
+    RowsStrategy strategy = randomStrategy(target, random);
+    ScheduledKernel kernel = compiler.compile(text, target, [&](mlir::func::FuncOp problem, std::string &whyNot) {
+      return mlir::success(succeeded(scheduleRows(problem, strategy, &whyNot)));
+    });
+    ASSERT_TRUE(kernel.code);
+    SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
+    for (uint64_t execution = 0; execution < 3; ++execution) {
+      const OpenChain chain = makeOpenChain(seed, execution);
+      ASSERT_EQ(chain.open.text, text);
+      SCOPED_TRACE(chain.closed.text.substr(0, chain.closed.text.find('\n')));
+      const Buffers start = makeBuffers(chain.open.arguments, seed);
+      Buffers want = start;
+      const ScheduledKernel naive = compiler.compileNaively(chain.closed.text, target, /*widen=*/true);
+      ASSERT_TRUE(naive.code);
+      run(naive, chain.closed.arguments, want, false);
+      kernel.sizes = chain.sizes;
+      checkKernel(kernel, chain.open.arguments, chain.open.tolerance, start, want, false);
+    }
+    const bool isAlong = kernel.plan.find("along the row") != std::string::npos;
+    seen["rows along their open length"] += isAlong && text.find("x?x") != std::string::npos;
+    seen["across rows"] += kernel.plan.find("across rows") != std::string::npos;
+    seen["a space of open sizes"] += kernel.plan.find("ceil(size ") != std::string::npos;
+    seen["a space of known sizes"] += kernel.plan.find("ceil(size ") == std::string::npos;
+  }
+  for (const auto &[feature, times] : seen)
     EXPECT_TRUE(times > 0 || count < 60) << "no chain met: " << feature;
 }
 

@@ -190,6 +190,11 @@ double StateType::jumpAt(double h, double tolerance) const {
   return std::isfinite(low) && std::isfinite(high) ? std::fabs(high - low) : 0;
 }
 
+double StateType::spreadAt(double h, double tolerance, double moved) const {
+  const double jump = jumpAt(h, tolerance);
+  return type == DataType::F32 && (jump > 0 || moved > 0) ? jump + tolerance : jump;
+}
+
 double StateType::loosenessOf(double h, double typical) const {
   if (isInteger)
     return 2 / std::fabs(scale);

@@ -36,6 +36,9 @@ public:
   double toleranceOf(double h, double magnitude) const;
   /// How far apart two results near h may be once they are kept and read: 0 where no two values of the type are so near.
   double jumpAt(double h, double tolerance) const;
+  /// How far apart what the next step reads may be where a kernel keeps a number within `tolerance` of h: 0 where nothing that is `moved`
+  /// from what the reference has is read.
+  double spreadAt(double h, double tolerance, double moved) const;
   /// How far a number may be off that follows from others which were rounded the other way; beside it are numbers of the size `typical`.
   double loosenessOf(double h, double typical) const;
   /// Of adding the number h to another in f32; an integer that stands for it is off by as much of what stands for 0.

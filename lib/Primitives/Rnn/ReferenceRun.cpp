@@ -34,6 +34,15 @@ double rootMeanSquare(const std::vector<double> &values) {
   return std::sqrt(sum / static_cast<double>(std::max<size_t>(values.size(), 1)));
 }
 
+bool isAny(const std::vector<double> &spread) {
+  return std::any_of(spread.begin(), spread.end(), [](double off) { return off > 0; });
+}
+
+/// How far `value` may be off when what a step reads is: by `spread`, or by what was ever met, if that is less.
+double loosenessOf(const StateType &state, double value, double jump, const std::vector<double> &beside, double spread) {
+  return std::min(state.loosenessOf(value, rootMeanSquare(beside)) + jump, spread);
+}
+
 /// The part of layer and direction number `index` of `count`.
 std::vector<double> partOf(const std::vector<double> &values, size_t index, size_t count) {
   size_t length = values.size() / count;
@@ -127,20 +136,18 @@ struct Run::Sequence {
   int64_t layer, direction, n;
   std::vector<double> h, c; ///< the state, as stored, and the cell
   const RunOptions &options;
-  bool isOpen = false;     ///< a state before may have been rounded the other way
-  bool isCellOpen = false; ///< or the cell follows from such a state
+  std::vector<double> hSpread, cSpread; ///< how far each may be off, rounded the other way or following from what was
 };
 
 /// What a step of a layer reads: numbers, as products have them.
 struct Run::Input {
-  std::vector<double> x;
-  bool isOpen = false;
+  std::vector<double> x, spread;
 };
 
 Run::Input Run::inputOf(const RunPlace &at, const RunResults &results) const {
   if (at.layer == 0) {
     std::span<const double> row = rowOf(srcLayer, at.t * s.batch + at.n, s.slc);
-    return {{row.begin(), row.end()}};
+    return {{row.begin(), row.end()}, std::vector<double>(row.size())};
   }
   Input input;
   for (int64_t direction = 0; direction < s.directions; ++direction) {
@@ -149,7 +156,8 @@ Run::Input Run::inputOf(const RunPlace &at, const RunResults &results) const {
     int64_t row = (static_cast<int64_t>(stack(at.layer - 1, direction)) * s.steps + at.t) * s.batch + at.n;
     for (double h : rowOf(results.h, row, s.dic))
       input.x.push_back(stateType.operand(stateType.kept(h)));
-    input.isOpen = input.isOpen || results.isOpen[static_cast<size_t>(row)];
+    std::span<const double> spread = rowOf(results.spread, row, s.dic);
+    input.spread.insert(input.spread.end(), spread.begin(), spread.end());
   }
   return input;
 }
@@ -179,42 +187,45 @@ void Run::follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::s
   }
 }
 
-void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, bool isLoose, RunResults &results) const {
+void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const {
   const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
-  auto looseness = [&](double value, const std::vector<double> &beside) {
-    return isLoose ? stateType.loosenessOf(value, rootMeanSquare(beside)) : 0;
-  };
-  auto keep = [&](RunValues &values, const std::vector<double> &from, auto moreOf) {
-    for (size_t i = 0; i < from.size(); ++i)
-      values.set(static_cast<size_t>(row) * from.size() + i, from[i],
-                 stateType.toleranceOf(from[i], 1) + looseness(from[i], from) + moreOf(i));
+  auto keep = [&](RunValues &values, const std::vector<double> &from, std::vector<double> CellSpread::*part, auto jumpOf) {
+    for (size_t i = 0; i < from.size(); ++i) {
+      const double more = spread ? loosenessOf(stateType, from[i], jumpOf(i), from, (spread->*part)[i]) : jumpOf(i);
+      values.set(static_cast<size_t>(row) * from.size() + i, from[i], stateType.toleranceOf(from[i], 1) + more);
+    }
   };
   auto none = [](size_t) { return 0.0; };
   const size_t channels = static_cast<size_t>(s.dhc);
-  keep(results.gates, out.gates,
+  keep(results.gates, out.gates, &CellSpread::gates,
        [&](size_t i) { return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels]; });
-  keep(results.cells, out.c, none);
-  keep(results.hiddenSums, out.hiddenSums, none);
-  keep(results.unprojected, out.unprojected, none);
+  keep(results.cells, out.c, &CellSpread::c, none);
+  keep(results.hiddenSums, out.hiddenSums, &CellSpread::hiddenSums, none);
+  keep(results.unprojected, out.unprojected, &CellSpread::unprojected, none);
   store(results.termNorms, row, out.termNorms);
+  for (size_t o = 0; spread && o < out.c.size(); ++o)
+    sequence.cSpread[o] = loosenessOf(stateType, out.c[o], 0, out.c, spread->c[o]);
+  keepState(sequence, at, out, spread, results);
+}
 
+void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const {
+  const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
   const double norm = rootMeanSquare(out.h) * std::sqrt(static_cast<double>(out.h.size()));
-  bool isOpen = isLoose;
   const auto first = static_cast<size_t>(row * s.dic);
+  sequence.hSpread.assign(out.h.size(), 0);
   for (size_t o = 0; o < out.h.size(); ++o) {
-    double magnitude = out.termNorms.empty() ? 1 : std::max(norm, out.termNorms[o]);
-    double tolerance = stateType.toleranceOf(out.h[o], magnitude) + (out.jumps.empty() ? 0 : out.jumps[o]);
-    tolerance += looseness(out.h[o], out.h);
-    isOpen = isOpen || stateType.jumpAt(out.h[o], tolerance) > 0;
+    const double magnitude = out.termNorms.empty() ? 1 : std::max(norm, out.termNorms[o]), jump = out.jumps.empty() ? 0 : out.jumps[o];
+    const double more = spread ? loosenessOf(stateType, out.h[o], jump, out.h, spread->h[o]) : jump;
+    const double tolerance = stateType.toleranceOf(out.h[o], magnitude) + more;
     results.h[first + o] = out.h[o], results.off[first + o] = tolerance;
+    results.spread[first + o] = stateType.spreadAt(out.h[o], tolerance, more);
     setState(results.states, first + o, out.h[o], tolerance, desc.srcLayer.dataType);
     sequence.h[o] = stateType.stored(out.h[o]);
   }
-  results.isOpen[static_cast<size_t>(row)] = isOpen;
   if (sequence.options.seen)
     follow(sequence, at, out, std::span(results.off).subspan(first, out.h.size()));
   else
-    sequence.isOpen = sequence.isOpen || isOpen;
+    std::copy_n(results.spread.begin() + static_cast<std::ptrdiff_t>(first), out.h.size(), sequence.hSpread.begin());
 }
 
 void Run::runSequence(Sequence &sequence, RunResults &results) const {
@@ -226,11 +237,13 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     std::transform(sequence.h.begin(), sequence.h.end(), h.begin(), [&](double stored) { return stateType.number(stored); });
     double a = attention.empty() ? 0 : attention[static_cast<size_t>(at.t * s.batch + at.n)];
     const CellInputs read{input.x, h, sequence.c, a, sequence.options.sigmoid};
-    const CellOutputs out = computeCell(desc, s, stateType, weights[stack(at.layer, at.direction)], read);
-    sequence.isCellOpen = sequence.isCellOpen || input.isOpen || sequence.isOpen;
-    const bool isLoose = input.isOpen || sequence.isOpen || (isLstm(desc) && sequence.isCellOpen);
+    const CellWeights &matrices = weights[stack(at.layer, at.direction)];
+    const CellOutputs out = computeCell(desc, s, stateType, matrices, read);
+    const bool isLoose = isAny(input.spread) || isAny(sequence.hSpread) || isAny(sequence.cSpread);
+    const CellSpread spread =
+        isLoose ? spreadOf(desc, s, stateType, matrices, read, out, {input.spread, sequence.hSpread, sequence.cSpread}) : CellSpread();
     sequence.h.resize(out.h.size());
-    keepStep(sequence, at, out, isLoose, results);
+    keepStep(sequence, at, out, isLoose ? &spread : nullptr, results);
     if (!out.c.empty())
       sequence.c = out.c;
     if (step + 1 < length)
@@ -252,7 +265,7 @@ RunResults Run::emptyResults() const {
   auto sequences = stacks * static_cast<size_t>(s.batch), hidden = static_cast<size_t>(s.dhc), dic = static_cast<size_t>(s.dic);
   results.gates.resize(rows * hidden * static_cast<size_t>(s.gates));
   results.states.resize(rows * dic);
-  results.h.resize(rows * dic), results.off.resize(rows * dic), results.isOpen.resize(rows);
+  results.h.resize(rows * dic), results.off.resize(rows * dic), results.spread.resize(rows * dic);
   results.cells.resize(isLstm(desc) ? rows * hidden : 0);
   results.hiddenSums.resize(isLinearBeforeReset(desc) ? rows * hidden : 0);
   results.unprojected.resize(desc.weightsProjection.isZero() ? 0 : rows * hidden);
@@ -271,7 +284,14 @@ RunResults Run::compute(const RunOptions &options) const {
       for (int64_t n = 0; n < s.batch; ++n) {
         int64_t row = static_cast<int64_t>(stack(layer, direction)) * s.batch + n;
         std::span<const double> h = rowOf(srcIter, row, s.sic), c = rowOf(srcIterC, row, s.dhc);
-        Sequence sequence{layer, direction, n, {h.begin(), h.end()}, {c.begin(), c.end()}, options};
+        Sequence sequence{layer,
+                          direction,
+                          n,
+                          {h.begin(), h.end()},
+                          {c.begin(), c.end()},
+                          options,
+                          std::vector<double>(h.size()),
+                          std::vector<double>(c.size())};
         for (int64_t o = 0; o < s.dic; ++o) // of a sequence without steps: the state that it keeps, if that has as many channels
           setState(results.dstIter, static_cast<size_t>(row * s.dic + o), s.sic == s.dic ? stateType.number(h[static_cast<size_t>(o)]) : 0,
                    0, desc.dstIter.dataType);

@@ -10,7 +10,7 @@
 #define QUERN_PRIMITIVES_RNN_REFERENCERUN_H
 
 #include "Primitives/Reference.h"
-#include "Primitives/Rnn/ReferenceCells.h"
+#include "Primitives/Rnn/ReferenceSpread.h"
 
 namespace quern::rnn {
 
@@ -34,7 +34,7 @@ struct RunResults {
   std::vector<double> termNorms, dstLayerTermNorms, dstIterTermNorms; ///< vanilla: of the sums behind states, dstLayer and dstIter
   std::vector<double> h;                                              ///< states as numbers, not rounded to what is kept
   std::vector<double> off;                                            ///< how far each of these may be off
-  std::vector<bool> isOpen; ///< of a row of states: whether one may have been rounded the other way
+  std::vector<double> spread; ///< how far what the next step or layer reads of each may be from what is kept of h: 0 as a rule
 };
 
 struct RunOptions {
@@ -71,7 +71,8 @@ private:
   RunResults emptyResults() const;
   void runSequence(Sequence &sequence, RunResults &results) const;
   Input inputOf(const RunPlace &at, const RunResults &results) const;
-  void keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, bool isLoose, RunResults &results) const;
+  void keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const;
+  void keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const;
   void follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::span<const double> off) const;
   /// A state as an output of this type has it.
   void setState(RunValues &values, size_t at, double h, double off, DataType output) const;

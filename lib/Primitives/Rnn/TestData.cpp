@@ -42,21 +42,31 @@ public:
     if (argument == arg::attention)
       return isDesigned ? static_cast<double>(bits % 4) / 4 : static_cast<double>(bits >> 40) * 0x1p-24;
     if (isInteger)
-      return isFloating(tensor.dataType) ? awayFromZero(bits) / 2 : integer(bits);
-    return isDesigned ? designedFloat(position, bits) : isSpecial ? specialFloat(position, bits) : denseFloat(bits);
+      return isFloating(tensor.dataType) ? awayFromZero(bits) / 2
+             : isOfFirstLayer(position)  ? std::round(integer(bits) / 4)
+                                         : integer(bits);
+    return isDesigned ? designedFloat(position, bits) : isSpecial ? specialFloat(position, bits) : denseFloat(position, bits);
   }
 
 private:
   bool isMatrix() const { return argument == arg::weights || argument == arg::weights1 || argument == arg::weights3; }
+  /// Of a stack: only the first layer reads a source, which is greater than what gates make.
+  bool isOfFirstLayer(int64_t position) const {
+    return argument == arg::weights && tensor.dims[0] > 1 && position < tensor.elements() / tensor.dims[0];
+  }
+  bool readsStates(int64_t position) const {
+    return argument == arg::weights && rnn.cell != Alg::VanillaRnn && position >= tensor.elements() / tensor.dims[0];
+  }
   /// Over many steps c may reach 20; where |P_f c| > 1, c opens the gate that keeps it, and any rounding grows from step to step.
   bool isPeepholeOfMany() const { return argument == arg::weights2 && rnn.srcLayer.dims[0] >= 100; }
 
   /// Of either sign, from 0.5 to 1.5.
   static double awayFromZero(uint64_t bits) { return (bits & 1 ? -1 : 1) * (0.5 + static_cast<double>(bits >> 40) * 0x1p-24); }
 
-  double denseFloat(uint64_t bits) const {
+  double denseFloat(int64_t position, uint64_t bits) const {
     if (isMatrix()) // of L, D, I, …: a sum of I products has a deviation of 0.8 times theirs
-      return awayFromZero(bits) * 0.8 / std::sqrt(static_cast<double>(std::max<int64_t>(tensor.dims[2], 1)));
+      return awayFromZero(bits) * (readsStates(position) ? 2.4 : 0.8) /
+             std::sqrt(static_cast<double>(std::max<int64_t>(tensor.dims[2], 1)));
     if (isPeepholeOfMany())
       return awayFromZero(bits) * 0.04;
     bool isSmall = argument == arg::bias || argument == arg::weights2 || argument == arg::src1;
@@ -71,7 +81,7 @@ private:
     if (kind == 4)
       return denormalOf(tensor.dataType, bits) * (bits & 64 ? -1 : 1);
     if (bits >> 8 & 7)
-      return denseFloat(bits);
+      return denseFloat(position, bits);
     switch (kind) {
     case 0:
       return std::numeric_limits<double>::quiet_NaN();
@@ -80,13 +90,13 @@ private:
     case 2:
       return -infinity;
     case 3:
-      return denseFloat(bits) * 16;
+      return denseFloat(position, bits) * 16;
     default:
-      return denseFloat(bits);
+      return denseFloat(position, bits);
     }
   }
 
-  /// About two weights of a column, and some column of each gate for each input, are not 0.
+  /// About two weights of a column, and some column of each gate for each input, are not 0. Of two gates one is the greater.
   double designedWeight(int64_t position, uint64_t bits) const {
     const bool isOfGates = tensor.ndims == 5;
     const int64_t inputs = tensor.dims[2], columns = tensor.dims[tensor.ndims - 1], gates = isOfGates ? tensor.dims[3] : 1;
@@ -94,14 +104,16 @@ private:
     const int64_t groups = std::max<int64_t>(std::min((inputs + 1) / 2, columns), 1), terms = inputs / groups;
     if (input % groups != (column + gate) % groups)
       return 0;
-    return std::ldexp(static_cast<double>(2 + bits % 2),
-                      -3 - static_cast<int>(std::log2(std::max<double>(static_cast<double>(terms) / 2, 1))));
+    return std::ldexp(static_cast<double>(4 + 2 * (gate % 2)) + static_cast<double>(bits % 2),
+                      -4 - static_cast<int>(std::log2(std::max<double>(static_cast<double>(terms) / 2, 1))));
   }
 
   double designedFloat(int64_t position, uint64_t bits) const {
     if (isMatrix())
       return designedWeight(position, bits);
-    if (argument == arg::bias || argument == arg::weights2)
+    if (argument == arg::bias) // of L, D, G, O
+      return (static_cast<double>(1 + bits % 4) + static_cast<double>(position / tensor.dims[3] % tensor.dims[2] % 2) * 4) / 8;
+    if (argument == arg::weights2)
       return static_cast<double>(1 + bits % 4) / (isPeepholeOfMany() ? 128 : 8);
     return static_cast<double>(1 + bits % 4) / 4;
   }

@@ -69,16 +69,27 @@ private:
     s.directions = isBidirectional() ? 2 : 1;
     s.layers = hasAttention(cell.kind) || isLong || isWide ? 1 : random.pick<int64_t>({1, 1, 2, 3});
     int64_t most = isWide ? 1024 : isLong ? 20 : random.oneIn(4) ? 100 : 40;
-    s.dhc = drawChannels(random, most);
-    s.dic = hasProjection() ? drawChannels(random, most) : s.dhc;
+    const int64_t least = isInteger() && s.layers > 1 ? 5 : 1; // what one byte hands on is little
+    s.dhc = std::max(drawChannels(random, most), least);
+    s.dic = hasProjection() ? std::max(drawChannels(random, most), least) : s.dhc;
     s.sic = isGru() ? s.dhc : s.steps == 1 && cell.family != LayoutFamily::Runtime && random.oneIn(2) ? drawChannels(random, most) : s.dic;
-    if (isInteger() && s.steps * s.batch * s.dic < 8) // fewer bytes may be right by chance
-      s.batch = 7;
     bool isConcatenated = s.layers > 1 && random.oneIn(3);
     op.flags = isConcatenated ? RnnStackConcatenated : 0;
     s.slc = s.layers == 1 ? drawChannels(random, most) : isConcatenated ? s.directions * s.dic : s.dic;
+    drawEnough();
     if (random.oneIn(100))
       (random.oneIn(2) ? s.steps : s.batch) = 0;
+  }
+
+  /// In few elements of a narrow type a wrong result may be right by chance. So it may where a state of a stack is near a midpoint, which
+  /// no result shows: of several sequences one has none.
+  void drawEnough() {
+    if (cell.type == DataType::F32)
+      return;
+    if (s.steps * s.batch * std::min(s.dic, s.dhc) < 24 * s.layers)
+      s.batch = 17;
+    if (s.layers > 1 && std::max(s.slc, s.dhc) > 20)
+      s.batch = std::max<int64_t>(s.batch, 5);
   }
 
   void drawKind() {
@@ -161,8 +172,16 @@ private:
     RnnQuantization &q = attr.rnn;
     q.dataScale = random.pick({64.0f, 100.0f, 127.0f});
     q.dataShift = cell.type == DataType::S8 ? 0.0f : random.pick({0.0f, 100.0f, 128.0f});
-    // Gates come out between -2 and 2, a projection within the type (Rnn/TestData.cpp).
-    float weightScale = static_cast<float>(6000 * std::sqrt(static_cast<double>(s.slc + s.sic)) / static_cast<double>(q.dataScale));
+    if (cell.direction == RnnDirection::BidirectionalSum) // which has it twice
+      q.dataShift = std::min(q.dataShift, 50.0f);
+    const int64_t channels = std::min(s.dic, s.dhc);
+    const bool areFew = channels < 4 || (s.layers > 1 && s.steps * s.batch * channels < 200);
+    if (cell.type == DataType::U8 && areFew) // without a shift all may be negative, and become 0
+      q.dataShift = std::max(q.dataShift, 50.0f);
+    // Gates come out between -2 and 2, in each layer of a stack, a projection within the type (Rnn/TestData.cpp).
+    const double size = s.layers > 1 ? 1500 : 6000;
+    const int64_t products = s.slc + (s.steps > 1 || cell.options & HasSrcIter ? s.sic : 0); // that are not with 0
+    const auto weightScale = static_cast<float>(size * std::sqrt(static_cast<double>(products)) / static_cast<double>(q.dataScale));
     q.weightsMask = random.oneIn(2) ? 24 : 0;
     drawScales(q.weightsScales, q.weightsMask ? s.gates * s.dhc : 1, weightScale, {0.5f, 1.0f, 1.5f});
     if (!hasProjection())

@@ -154,28 +154,24 @@ private:
 } // namespace
 
 TEST(RnnJudge, SeesWrongKernels) {
-  constexpr uint64_t seed = 1;
-  constexpr int64_t count = 400;
-  std::map<Mutant, int64_t> applied, missed;
-  for (int64_t number = 0; number < count; ++number) {
-    Drawn drawn(seed, number);
-    drawn.compute(Mutant::None);
-    EXPECT_TRUE(drawn.isRight()) << drawn.line();
-    for (Mutant mutant : mutants) {
-      if (!drawn.appliesTo(mutant))
-        continue;
-      ++applied[mutant];
-      drawn.compute(mutant);
-      if (!drawn.isRight())
-        continue;
-      ++missed[mutant];
-      std::cout << "judged right: " << namesOfMutants[static_cast<size_t>(mutant)] << " of\n  " << drawn.line() << '\n';
+  constexpr uint64_t seeds[] = {1, 2, 3};
+  constexpr int64_t count = 150;
+  std::map<Mutant, int64_t> applied;
+  for (uint64_t seed : seeds)
+    for (int64_t number = 0; number < count; ++number) {
+      Drawn drawn(seed, number);
+      drawn.compute(Mutant::None);
+      EXPECT_TRUE(drawn.isRight()) << drawn.line();
+      for (Mutant mutant : mutants) {
+        if (!drawn.appliesTo(mutant))
+          continue;
+        ++applied[mutant];
+        drawn.compute(mutant);
+        EXPECT_FALSE(drawn.isRight()) << namesOfMutants[static_cast<size_t>(mutant)] << ", problem " << number << " of seed " << seed
+                                      << '\n'
+                                      << drawn.line();
+      }
     }
-  }
-  for (Mutant mutant : mutants) {
-    EXPECT_GT(applied[mutant], count / 10);
-    // Stacks of bytes of few elements may differ from the right result by no more than states near a midpoint explain.
-    EXPECT_LE(missed[mutant] * 50, applied[mutant]);
-    std::cout << namesOfMutants[static_cast<size_t>(mutant)] << ": " << missed[mutant] << " of " << applied[mutant] << " missed\n";
-  }
+  for (Mutant mutant : mutants)
+    EXPECT_GT(applied[mutant], count * static_cast<int64_t>(std::size(seeds)) / 10) << namesOfMutants[static_cast<size_t>(mutant)];
 }

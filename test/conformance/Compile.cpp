@@ -96,13 +96,19 @@ Result<void> CompileSuite::compile(const std::string &line, const Target &target
     ++empty;
     return {};
   }
-  Result<std::string> bytes = compileTo(problem->text, target.text(), quern_form_artifact);
+  if (Result<void> made = make(*problem, target); !made)
+    return made;
+  ++compiled;
+  return {};
+}
+
+Result<void> CompileSuite::make(const Problem &problem, const Target &target) const {
+  Result<std::string> bytes = compileTo(problem.text, target.text(), quern_form_artifact);
   if (!bytes)
     return bytes.takeError();
   Result<Artifact> artifact = Artifact::parse(*bytes);
   if (!artifact)
     return artifact.takeError();
-  ++compiled;
   if (Result<void> fit = checkGroups(*artifact, target.device); !fit)
     return fit;
   return validate(artifact->code);

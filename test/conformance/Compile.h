@@ -11,6 +11,7 @@
 
 #include "Cases.h"
 #include "DeviceRefusals.h"
+#include "Problem.h"
 #include "Suite.h"
 
 #include <string>
@@ -23,13 +24,17 @@ namespace quern {
 class CompileSuite {
 public:
   CompileSuite(const SuiteOptions &options, PrimitiveCases &cases) : options(options), cases(cases) {}
-  ~CompileSuite();
+  virtual ~CompileSuite();
 
   /// Makes a folder for the modules.
   Result<void> open();
   void run();
   /// Prints the counts and "N passed, N failed"; gives the exit code.
   int summarize() const;
+
+protected:
+  /// Compiles a verified problem and checks what comes out; a test plants what a compiler must not say.
+  virtual Result<void> make(const Problem &problem, const Target &target) const;
 
 private:
   Result<void> compile(const std::string &line, const Target &target);

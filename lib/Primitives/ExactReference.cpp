@@ -72,11 +72,13 @@ Result<std::vector<double>> readOld(const std::vector<PostOp> &postOps, const Te
   return std::vector<double>();
 }
 
-/// Of post-ops that are sums.
-template <typename Real> Real withSums(const std::vector<PostOp> &sums, const std::vector<double> &old, size_t position, Real x) {
+/// Of post-ops that are sums. `size` grows by that of the terms.
+template <typename Real>
+Real withSums(const std::vector<PostOp> &sums, const std::vector<double> &old, size_t position, Real x, double &size) {
   for (const PostOp &sum : sums) {
     Real term = sumTerm<Real>(sum, old[position]);
     x += term;
+    size += std::fabs(static_cast<double>(term));
   }
   return x;
 }
@@ -94,10 +96,16 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
     Result<std::vector<double>> old = readOld(attr.postOps, dst, inputs);
     if (!old)
       return old.takeError();
+    out.beforeAttributes.resize(out.exact.size()), out.magnitude.resize(out.exact.size());
     for (size_t i = 0; i < out.exact.size(); ++i) {
       auto position = static_cast<int64_t>(i);
-      out.exact[i] = ending.at(position, withSums<Real>(attr.postOps, *old, i, formula.before(position)));
+      const Real before = formula.before(position);
+      out.magnitude[i] = formula.size ? formula.size(position) : std::fabs(static_cast<double>(before));
+      const Real x = withSums<Real>(attr.postOps, *old, i, before, out.magnitude[i]);
+      out.beforeAttributes[i] = static_cast<double>(x);
+      out.exact[i] = ending.at(position, x);
     }
+    out.ending = [ending](int64_t position, const Interval &start) { return ending.at(position, start); };
     return {};
   }
   Attributes postOpsAlone = attr;

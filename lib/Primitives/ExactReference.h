@@ -19,6 +19,8 @@ namespace quern {
 /// double.
 template <typename Real> struct RoundedFormula {
   std::function<Real(int64_t position)> before;
+  /// The size of the terms behind `before`; null: that of its result.
+  std::function<double(int64_t position)> size;
   /// From the value behind the post-ops to the one that is rounded to the destination's type; null: nothing. Monotone but where it divides
   /// by 0. The result keeps it.
   std::function<Real(int64_t position, Real value)> after;

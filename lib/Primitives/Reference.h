@@ -58,6 +58,9 @@ struct ReferenceOutput {
   /// Where scales or post-ops follow: what they start from, and the results that they may lead to from values near that. Otherwise empty.
   std::vector<double> beforeAttributes{};
   std::function<Interval(int64_t position, const Interval &start)> range{};
+  /// As `range`, of results that are exact and whose post-ops are sums alone; `beforeAttributes` is then behind the sums. For what other
+  /// orders of the same arithmetic give, which no judge allows.
+  std::function<Interval(int64_t position, const Interval &start)> ending{};
   Criterion criterion = Criterion::Threshold; ///< with `range`: of what it starts from
   std::vector<uint64_t> bits{};               ///< with Criterion::Bits
   /// Of what is made of other results (compensation): the exact values, from the buffers of the outputs that are there. Where those

@@ -44,6 +44,13 @@ struct PeerComparison {
   std::string_view peer, implementation;
 };
 
+/// What a peer is known to do differently, where its cause is present; `what` is empty for anything else.
+struct Difference {
+  std::string_view what;
+  double share = 0; ///< of the compared problems that may show it: what was met in 1500 problems, and half as many more
+  explicit operator bool() const { return !what.empty(); }
+};
+
 /// Equal, or NaN both.
 bool isSameValue(double ours, double theirs);
 
@@ -81,10 +88,7 @@ public:
   virtual std::string unsafeForPeer(const PrimitiveDesc &, std::string_view) const { return {}; }
   /// Whether both results of an element are right.
   virtual bool agrees(const PeerComparison &, size_t, double ours, double theirs) const { return isSameValue(ours, theirs); }
-  /// What the peer is known to do differently; empty for anything else.
-  virtual std::string knownDifference(const PeerComparison &, size_t, double, double) const { return {}; }
-  /// The share of the compared problems that may show a known difference: what was met, and a little more.
-  virtual double budgetOf(std::string_view) const { return 0.1; }
+  virtual Difference knownDifference(const PeerComparison &, size_t, double, double) const { return {}; }
 
 private:
   static constexpr int defaultThreadCounts[] = {1, 2, 3, 7};

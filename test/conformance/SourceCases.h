@@ -43,12 +43,12 @@ private:
 
 namespace cases::sum {
 std::string unsafeForPeer(const SumDesc &op, std::string_view peer);
-std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
+Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 } // namespace cases::sum
 
 namespace cases::concat {
 std::string unsafeForPeer(const ConcatDesc &op);
-std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
+Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 } // namespace cases::concat
 
 } // namespace quern

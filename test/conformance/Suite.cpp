@@ -18,7 +18,6 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <set>
 #include <unistd.h>
 
 namespace quern {
@@ -311,19 +310,21 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
   cases.count(drawn, problem.desc(), nullptr);
   std::string version = peer->version();
   PeerComparison with{problem.desc(), exact, version, theirPrimitive.implementation()};
-  std::set<std::string> differences;
+  std::map<std::string_view, double> differences;
   for (size_t i = 0; i < ours.size(); ++i) {
     if (cases.agrees(with, i, ours[i], theirs[i]))
       continue;
-    if (std::string difference = cases.knownDifference(with, i, ours[i], theirs[i]); !difference.empty()) {
-      differences.insert(std::move(difference));
+    if (Difference difference = cases.knownDifference(with, i, ours[i], theirs[i])) {
+      differences.emplace(difference.what, difference.share);
       continue;
     }
     return internalError("element ", i, " is ", ours[i], "; ", version, ' ', with.implementation, " gives ", theirs[i], " and exact is ",
                          exact.exact[i]);
   }
-  for (const std::string &difference : differences)
-    ++peerDifferences[difference];
+  for (const auto &[what, share] : differences) {
+    auto &[count, most] = peerDifferences[what];
+    ++count, most = share;
+  }
   return {};
 }
 
@@ -343,7 +344,7 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
   ReferenceInputs results;
   for (const auto &[argument, address] : data.addresses())
     results[argument] = address;
-  std::set<std::string> differences;
+  std::map<std::string_view, double> differences;
   for (const ReferenceOutput &output : data.expectedOutputs()) {
     if (output.argument == QUERN_ARG_WORKSPACE)
       continue;
@@ -351,14 +352,16 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
     PeerComparison with{problem.desc(), output, version, theirPrimitive.implementation()};
     if (verdict.isRight) {
       worst = std::max(worst, verdict.worst);
-    } else if (std::string difference = cases.knownDifference(with, 0, 0, 0); !difference.empty()) {
-      differences.insert(std::move(difference));
+    } else if (Difference difference = cases.knownDifference(with, 0, 0, 0)) {
+      differences.emplace(difference.what, difference.share);
     } else {
       return internalError(version, ' ', with.implementation, ", argument ", output.argument, ": ", verdict.describe(output.desc));
     }
   }
-  for (const std::string &difference : differences)
-    ++peerDifferences[difference];
+  for (const auto &[what, share] : differences) {
+    auto &[count, most] = peerDifferences[what];
+    ++count, most = share;
+  }
   return {};
 }
 
@@ -408,8 +411,8 @@ int Suite::summarize() const {
   std::cout << refused << " illegal problems of " << refusals.size() << " kinds\n";
   if (peer)
     std::cout << peer->version() << ": compared " << peerCompared << ", refused by it " << peerRefused << '\n';
-  for (const auto &[difference, count] : peerDifferences)
-    std::cout << "known difference: " << difference << ": " << count << '\n';
+  for (const auto &[difference, found] : peerDifferences)
+    std::cout << "known difference: " << difference << ": " << found.first << '\n';
   skipped.print(std::cout);
   for (const auto &[why, count] : peerUnsafe)
     std::cout << "not asked: " << why << ": " << count << '\n';
@@ -443,9 +446,10 @@ std::vector<std::string> Suite::peerShortfalls() const {
   std::vector<std::string> all;
   if (peerCompared < leastCompared() && options.seconds == 0)
     all.push_back(concat("only ", peerCompared, " of ", legal, " problems were compared, and ", leastCompared(), " are wanted"));
-  for (const auto &[difference, count] : peerDifferences)
-    if (static_cast<double>(count) > 5 + cases.budgetOf(difference) * static_cast<double>(peerCompared))
-      all.push_back(concat("known, but too frequent: ", difference, ": ", count, " of ", peerCompared));
+  constexpr double few = 2; // of a short run may be drawn alike
+  for (const auto &[difference, found] : peerDifferences)
+    if (static_cast<double>(found.first) > few + found.second * static_cast<double>(peerCompared))
+      all.push_back(concat("known, but too frequent: ", difference, ": ", found.first, " of ", peerCompared));
   return all;
 }
 

@@ -90,7 +90,7 @@ private:
   Device device;
   std::unique_ptr<OneDnn> peer;
   std::string cacheDirectory;
-  std::map<std::string, int64_t> peerDifferences; ///< problems by what is known of them
+  std::map<std::string_view, std::pair<int64_t, double>> peerDifferences; ///< how many problems have each, and may have it
   std::map<std::string, int64_t> peerUnsafe;      ///< problems that the peer is not asked, by why
   std::map<std::string, int64_t> refusals;        ///< by kind of mistake
   DeviceRefusals skipped;

@@ -12,6 +12,8 @@
 #include "Primitives/PostOpsReference.h"
 #include "Primitives/QuantizationReference.h"
 
+#include <cmath>
+
 namespace quern {
 namespace {
 
@@ -59,6 +61,10 @@ Result<void> compute(const PrimitiveDesc &desc, const Source (&sources)[3], cons
       return sources[2].at<Real>(op.dst, position) != 0 ? x : y;
     return binaryOf(op.alg, x, y);
   };
+  if (op.alg == Alg::BinaryAdd || op.alg == Alg::BinarySub)
+    formula.size = [&](int64_t position) {
+      return std::fabs(sources[0].at<double>(op.dst, position)) + std::fabs(sources[1].at<double>(op.dst, position));
+    };
   return computeRounded<Real>(formula, desc.attr, op.dst, inputs, out);
 }
 

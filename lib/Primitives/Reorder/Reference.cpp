@@ -80,11 +80,8 @@ Result<Parameters> readParameters(const ReorderDesc &op, const Attributes &attr,
   return parameters;
 }
 
-/// The formula in the arithmetic of `Real`, float or double, up to the post-ops.
-template <typename Real> Real beforePostOps(const Parameters &parameters, int64_t position, double src) {
-  Real x = static_cast<Real>(src);
-  if (!parameters.srcZeroPoints.empty())
-    x -= static_cast<Real>(parameters.srcZeroPoints.at(position));
+/// What follows the zero point, up to the post-ops, in the arithmetic of `Real`, float or double.
+template <typename Real> Real scaled(const Parameters &parameters, int64_t position, Real x) {
   if (!parameters.srcScales.empty())
     x *= static_cast<Real>(parameters.srcScales.at(position));
   if (parameters.hasAdjust)
@@ -96,6 +93,19 @@ template <typename Real> Real beforePostOps(const Parameters &parameters, int64_
     x += static_cast<Real>(parameters.dataShift);
   }
   return x;
+}
+
+/// The formula up to the post-ops.
+template <typename Real> Real beforePostOps(const Parameters &parameters, int64_t position, double src) {
+  Real x = static_cast<Real>(src);
+  if (!parameters.srcZeroPoints.empty())
+    x -= static_cast<Real>(parameters.srcZeroPoints.at(position));
+  return scaled(parameters, position, x);
+}
+
+double sizeBeforePostOps(const Parameters &parameters, int64_t position, double src) {
+  const double point = parameters.srcZeroPoints.empty() ? 0 : parameters.srcZeroPoints.at(position);
+  return std::fabs(scaled(parameters, position, std::fabs(src) + std::fabs(point)));
 }
 
 template <typename Real> Real afterPostOps(const Parameters &parameters, int64_t position, Real x) {
@@ -131,6 +141,7 @@ Result<void> compute(const PrimitiveDesc &desc, const Parameters &parameters, co
   auto owned = std::make_shared<const Parameters>(parameters);
   RoundedFormula<Real> formula;
   formula.before = [&](int64_t position) { return beforePostOps<Real>(*owned, position, src[static_cast<size_t>(position)]); };
+  formula.size = [&](int64_t position) { return sizeBeforePostOps(*owned, position, src[static_cast<size_t>(position)]); };
   formula.after = [owned](int64_t position, Real x) { return afterPostOps<Real>(*owned, position, x); };
   return computeRounded<Real>(formula, desc.attr, op.dst, inputs, out);
 }

@@ -54,7 +54,7 @@ public:
   bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return isSameValue(ours, theirs) || isPossible(with, element, theirs);
   }
-  std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
+  Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return cases::binary::knownDifference(with, element, ours, theirs);
   }
 

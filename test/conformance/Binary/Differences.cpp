@@ -41,22 +41,25 @@ std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer) {
   return {};
 }
 
-std::string knownDifference(const PeerComparison &with, size_t, double ours, double theirs) {
+Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) {
   const BinaryDesc &op = std::get<BinaryDesc>(with.desc.op);
   DataType to = op.dst.dataType;
   if (isF64Misread(with))
-    return "3.2 takes f64 in a post-op and reads something else";
+    return {"3.2 takes f64 in a post-op and reads something else", 0.012};
   for (const TensorDesc *tensor : {&op.src, &op.src1, &op.dst})
     if (isOldPeer(with) && tensor->dataType == DataType::F64)
-      return "3.2 takes f64 and reads something else";
+      return {"3.2 takes f64 and reads something else", 0.06};
   if (with.implementation.starts_with("jit:uni") && bitsOf(to) == 8 && op.src.isPlain() && op.dst.isPlain() && !op.src.samePlaces(op.dst))
-    return "jit:uni writes bytes in the order of src where src has channels last and dst has not";
+    return {"jit:uni writes bytes in the order of src where src has channels last and dst has not", 0.005};
   bool isLimit = theirs == roundTo(to, -0x1p40) || theirs == roundTo(to, 0x1p40);
   if (!isFloating(to) && ours == 0 && isLimit)
-    return "NaN, and values below s32 in a u8, become what the conversion makes of them";
-  bool scales = !with.desc.attr.scales.empty();
-  if ((scales || hasSum(with.desc.attr)) && isRoundedOtherwise(to, ours, theirs))
-    return "rounded otherwise: scales and sum fused";
+    return {"NaN, and values below s32 in a u8, become what the conversion makes of them", 0.006};
+  if (isRoundedTwice(to, ours, theirs))
+    return {"f8 is rounded twice, by way of f16", 0.02};
+  if (isLogisticOfNan(with, ours, theirs))
+    return {"a logistic makes 0 of NaN", 0.005};
+  if ((!with.desc.attr.scales.empty() || hasSum(with.desc.attr)) && isOfOtherOrder(with.exact, element, theirs))
+    return {"rounded otherwise: scales and sum fused", 0.02};
   return {};
 }
 

@@ -27,7 +27,7 @@ std::span<const Mistake> mistakes();
 bool isPossible(const PeerComparison &with, size_t element, double value);
 /// What genuine oneDNN does differently (PrimitiveCases); docs/primitives/binary.md has the list.
 std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer);
-std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
+Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 
 } // namespace quern::cases::binary
 

@@ -63,7 +63,7 @@ public:
   std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) const override {
     return cases::concat::unsafeForPeer(std::get<ConcatDesc>(desc.op));
   }
-  std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
+  Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return cases::concat::knownDifference(with, element, ours, theirs);
   }
 

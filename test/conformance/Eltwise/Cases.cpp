@@ -71,7 +71,7 @@ public:
   bool agrees(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return isNear(with, element, ours, theirs);
   }
-  std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
+  Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return cases::eltwise::knownDifference(with, element, ours, theirs);
   }
 

@@ -26,18 +26,17 @@ std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) {
   return {};
 }
 
-std::string knownDifference(const PeerComparison &with, size_t, double ours, double theirs) {
+Difference knownDifference(const PeerComparison &with, size_t, double ours, double theirs) {
   const std::vector<PostOp> &postOps = with.desc.attr.postOps;
   auto isClip = [](const PostOp &post) { return post.alg == Alg::EltwiseClip || post.alg == Alg::EltwiseClipV2; };
-  auto hasDomain = [](const PostOp &post) {
-    return post.alg == Alg::EltwiseSqrt || post.alg == Alg::EltwiseLog || post.alg == Alg::EltwisePow;
-  };
   if (std::isnan(ours) && std::any_of(postOps.begin(), postOps.end(), isClip))
-    return "NaN becomes a limit of the clip that follows it";
-  if (std::isnan(ours) != std::isnan(theirs) && postOps.size() > 1 && std::any_of(postOps.begin(), postOps.end(), hasDomain))
-    return "the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact";
+    return {"NaN becomes a limit of the clip that follows it", 0.005};
+  if (isBesideDomain(with, ours, theirs))
+    return {"the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact", 0.005};
+  if (isRoundedTwice(with.exact.desc.dataType, ours, theirs))
+    return {"f8 is rounded twice, by way of f16", 0.015};
   if (isF64Misread(with))
-    return "3.2 takes f64 in a post-op and reads something else";
+    return {"3.2 takes f64 in a post-op and reads something else", 0.005};
   return {};
 }
 

@@ -25,7 +25,7 @@ std::span<const Mistake> mistakes();
 void adaptToPeer(Case &drawn);
 /// As PrimitiveCases has them.
 std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer);
-std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
+Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 
 } // namespace quern::cases::eltwise
 

@@ -38,32 +38,35 @@ bool isMisread(const QuantParams *params, DataType simple, const TensorDesc &ten
 }
 
 /// What follows from the problem alone.
-std::string differenceOf(const PeerComparison &with) {
+Difference differenceOf(const PeerComparison &with) {
   const ReorderDesc &op = std::get<ReorderDesc>(with.desc.op);
   const Attributes &attr = with.desc.attr;
   const QuantParams *srcScale = find(attr.scales, arg::src), *dstScale = find(attr.scales, arg::dst);
   const QuantParams *srcPoint = find(attr.zeroPoints, arg::src), *dstPoint = find(attr.zeroPoints, arg::dst);
   DataType to = op.dst.dataType;
   if (with.implementation.starts_with("jit_direct_copy") && (bitsOf(to) < 8 || to == DataType::E8M0))
-    return "jit_direct_copy writes nothing to e8m0 and half bytes";
+    return {"jit_direct_copy writes nothing to e8m0 and half bytes", 0.03};
   if (with.implementation.starts_with("jit_direct_copy") && hasGaps(op.dst))
-    return "jit_direct_copy leaves out the end of a part of a blocked tensor";
+    return {"jit_direct_copy leaves out the end of a part of a blocked tensor", 0.005};
   bool hasWeightsScales = !attr.rnn.weightsScales.empty() || !attr.rnn.projectionScales.empty();
   if (with.implementation.starts_with("rnn_data_reorder") && hasWeightsScales)
-    return "rnn_data_reorder takes weights in plain layout, and leaves out their scales";
+    return {"rnn_data_reorder takes weights in plain layout, and leaves out their scales", 0.005};
   bool hasSum = std::any_of(attr.postOps.begin(), attr.postOps.end(), [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
   if (bitsOf(to) < 8 && hasSum)
-    return "a sum into half bytes reads other old values";
+    return {"a sum into half bytes reads other old values", 0.01};
   if (isMisread(srcScale, DataType::F32, op.src) || isMisread(dstScale, DataType::F32, op.dst))
-    return "scales of another type than f32, with fewer than two groups, are read as f32";
+    return {"scales of another type than f32, with fewer than two groups, are read as f32", 0.01};
   if (isMisread(srcPoint, DataType::S32, op.src) || isMisread(dstPoint, DataType::S32, op.dst))
-    return "zero points of another type than s32, with fewer than two groups, are read as s32";
+    return {"zero points of another type than s32, with fewer than two groups, are read as s32", 0.005};
   if (hasMask(srcPoint) || hasMask(dstPoint))
-    return "zero points with a mask: only the first of them is used";
+    return {"zero points with a mask: only the first of them is used", 0.01};
   if (isScattered(srcScale) || isScattered(dstScale))
-    return "scales with a mask whose dims do not follow each other: the wrong ones are used";
+    return {"scales with a mask whose dims do not follow each other: the wrong ones are used", 0.025};
+  const bool isDirect = op.src.isPlain() && op.src.samePlaces(op.dst) && op.src.dataType == DataType::F32 && to == DataType::F32;
+  if (isOldPeer(with) && isDirect && dstScale && hasSum)
+    return {"3.2 does not divide the sum by the scale of dst in a direct copy of f32", 0.005};
   if (isOldPeer(with) && dstPoint && hasGaps(op.dst))
-    return "3.2 leaves out the zero point of a destination with gaps";
+    return {"3.2 leaves out the zero point of a destination with gaps", 0.005};
   return {};
 }
 
@@ -78,19 +81,21 @@ std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer) {
   return {};
 }
 
-std::string knownDifference(const PeerComparison &with, size_t, double ours, double theirs) {
-  if (std::string difference = differenceOf(with); !difference.empty())
+Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) {
+  if (Difference difference = differenceOf(with))
     return difference;
   const ReorderDesc &op = std::get<ReorderDesc>(with.desc.op);
   const Attributes &attr = with.desc.attr;
   DataType to = op.dst.dataType;
-  if (std::string difference = differenceOfConversion(op.src.dataType, to, ours, theirs); !difference.empty())
+  if (Difference difference = differenceOfConversion(op.src.dataType, to, ours, theirs))
     return difference;
   bool computes = !attr.scales.empty() || !attr.zeroPoints.empty() || !attr.postOps.empty() || !attr.rnn.isIdentity();
   if (op.src.dataType == DataType::S32 && !computes && isRoundedOtherwise(to, ours, theirs))
-    return "s32 goes through f32";
-  if (computes && isRoundedOtherwise(to, ours, theirs))
-    return "rounded otherwise: scales and sum in another order, or fused";
+    return {"s32 goes through f32", 0.005};
+  if (op.src.dataType == DataType::S32 && !attr.zeroPoints.empty() && areOppositeEnds(to, ours, theirs))
+    return {"a zero point is taken from s32 as s32, which wraps around", 0.01};
+  if (isOfOtherOrder(with.exact, element, theirs))
+    return {"rounded otherwise: scales and sum in another order, or fused", 0.11};
   return {};
 }
 

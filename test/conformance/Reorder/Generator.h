@@ -38,7 +38,7 @@ std::span<const Mistake> mistakes();
 /// Gives one case of two types and attributes that oneDNN has: types of 8 bits and more, scales of f32, zero points of s32, sums.
 void adaptToPeer(Case &drawn);
 std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer);
-std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
+Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 
 } // namespace quern::cases::reorder
 

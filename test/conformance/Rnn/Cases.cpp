@@ -39,20 +39,17 @@ public:
     return cases >= firstRound() ? coverage.missingPairs() : std::vector<std::string>();
   }
 
-  std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer) const override {
+  std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) const override {
     const RnnDesc &op = std::get<Boxed<RnnDesc>>(desc.op);
-    if (isOldPeer(peer) && op.srcLayer.hasZeroDim())
-      return "3.2 crashes where a dim is 0";
+    if (op.srcLayer.hasZeroDim())
+      return "crashes where a dim is 0";
     return {};
   }
   bool agrees(const PeerComparison &, size_t, double, double) const override { return false; }
-  std::string knownDifference(const PeerComparison &with, size_t, double, double) const override {
+  Difference knownDifference(const PeerComparison &with, size_t, double, double) const override {
     return cases::rnn::knownDifference(with);
   }
   /// Of what it takes without AMX a sixth is of s8.
-  double budgetOf(std::string_view difference) const override {
-    return difference.starts_with("without AMX") ? 0.2 : PrimitiveCases::budgetOf(difference);
-  }
 
 private:
   Coverage coverage;

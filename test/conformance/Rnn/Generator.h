@@ -23,7 +23,7 @@ std::span<const Mistake> mistakes();
 /// Gives a bias and takes away lengths: oneDNN demands the one and refuses the other.
 void adaptToPeer(Case &drawn);
 /// What oneDNN is known to do differently; empty for anything else.
-std::string knownDifference(const PeerComparison &with);
+Difference knownDifference(const PeerComparison &with);
 
 } // namespace quern::cases::rnn
 

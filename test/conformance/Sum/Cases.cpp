@@ -49,7 +49,7 @@ public:
   std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer) const override {
     return cases::sum::unsafeForPeer(std::get<SumDesc>(desc.op), peer);
   }
-  std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
+  Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) const override {
     return cases::sum::knownDifference(with, element, ours, theirs);
   }
 

@@ -36,22 +36,22 @@ std::string unsafeForPeer(const SumDesc &op, std::string_view peer) {
   return {};
 }
 
-std::string knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) {
+Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) {
   const SumDesc &op = std::get<SumDesc>(with.desc.op);
   const DataType to = op.dst.dataType;
   for (const TensorDesc &src : op.srcs)
-    if (std::string difference = differenceOfConversion(src.dataType, to, ours, theirs); !difference.empty())
+    if (Difference difference = differenceOfConversion(src.dataType, to, ours, theirs))
       return difference;
   const double largest = std::max(std::fabs(ours), std::fabs(theirs));
   const double ofTerms = 8 * epsilonOf(DataType::F32) * with.exact.magnitude[element];
   if (std::fabs(ours - theirs) <= ofTerms + (isFloating(to) ? 2 * epsilonOf(to) * largest : 1))
-    return "rounded otherwise: fused, or an intermediate in dst";
+    return {"rounded otherwise: fused, or an intermediate in dst", 0.005};
   if (to == DataType::E8M0 && std::isnan(theirs)) // what was there
-    return "its reorder writes nothing to e8m0";
+    return {"its reorder writes nothing to e8m0", 0.005};
   if (std::fabs(ours) < 0x1p-126 && theirs == 0)
-    return "a denormal result becomes 0";
+    return {"a denormal result becomes 0", 0.005};
   if (std::any_of(op.srcs.begin(), op.srcs.end(), [](const TensorDesc &src) { return src.isPlain() && src.hasPadding(); }))
-    return "a plain source with padding: 3.13 reads it elsewhere";
+    return {"a plain source with padding: 3.13 reads it elsewhere", 0.005};
   return {};
 }
 

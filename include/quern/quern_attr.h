@@ -72,6 +72,23 @@ QUERN_API quern_status_t quern_primitive_attr_set_zero_points_v2(quern_primitive
 /** 1 if `arg`, with QUERN_ARG_ATTR_SCALES or QUERN_ARG_ATTR_ZERO_POINTS in it, is given by a host scalar. */
 QUERN_API int quern_primitive_attr_is_on_host(const_quern_primitive_attr_t attr, int arg) QUERN_NOEXCEPT;
 
+/* Dropout: forward softmax, eltwise and binary take it, and others refuse it. With the probability 1 - p an element of the result is kept
+ * and multiplied by 1 / (1 - p), else it is 0, before post-ops; p, the seed and the offset are arguments of an execution. */
+
+/** `mask_desc` belongs to `attr`; it is the zero descriptor where no dropout was set, or one that writes no mask. */
+QUERN_API quern_status_t quern_primitive_attr_get_dropout(
+        const_quern_primitive_attr_t attr, const_quern_memory_desc_t *mask_desc) QUERN_NOEXCEPT;
+/** Seeds of s32. The mask is of u8, 1 where an element is kept; the zero descriptor stands for dropout that writes none. */
+QUERN_API quern_status_t quern_primitive_attr_set_dropout(
+        quern_primitive_attr_t attr, const_quern_memory_desc_t mask_desc) QUERN_NOEXCEPT;
+/** Any of the results may be null. `seed_dt` is undef where no dropout was set. */
+QUERN_API quern_status_t quern_primitive_attr_get_dropout_v2(const_quern_primitive_attr_t attr,
+        const_quern_memory_desc_t *mask_desc, quern_data_type_t *seed_dt, int *use_offset, int *use_host_scalars) QUERN_NOEXCEPT;
+/** Seeds are s32 or s64. With `use_offset` an execution gives the place in the random sequence, with `use_host_scalars` its numbers are
+ *  host scalars. */
+QUERN_API quern_status_t quern_primitive_attr_set_dropout_v2(quern_primitive_attr_t attr, const_quern_memory_desc_t mask_desc,
+        quern_data_type_t seed_dt, int use_offset, int use_host_scalars) QUERN_NOEXCEPT;
+
 /* What follows is kept, so that the getters give it back; every primitive refuses what is not the default. */
 
 QUERN_API quern_status_t quern_primitive_attr_get_rounding(
@@ -79,18 +96,6 @@ QUERN_API quern_status_t quern_primitive_attr_get_rounding(
 /** `arg` is a destination or a gradient. */
 QUERN_API quern_status_t quern_primitive_attr_set_rounding(
         quern_primitive_attr_t attr, int arg, quern_rounding_mode_t mode) QUERN_NOEXCEPT;
-/** `mask_desc` belongs to `attr`; it is the zero descriptor where no dropout was set, or one that writes no mask. */
-QUERN_API quern_status_t quern_primitive_attr_get_dropout(
-        const_quern_primitive_attr_t attr, const_quern_memory_desc_t *mask_desc) QUERN_NOEXCEPT;
-/** Seeds of s32. The mask is of u8; the zero descriptor stands for dropout that writes none. */
-QUERN_API quern_status_t quern_primitive_attr_set_dropout(
-        quern_primitive_attr_t attr, const_quern_memory_desc_t mask_desc) QUERN_NOEXCEPT;
-/** Any of the results may be null. */
-QUERN_API quern_status_t quern_primitive_attr_get_dropout_v2(const_quern_primitive_attr_t attr,
-        const_quern_memory_desc_t *mask_desc, quern_data_type_t *seed_dt, int *use_offset, int *use_host_scalars) QUERN_NOEXCEPT;
-/** Seeds are s32 or s64 (16). */
-QUERN_API quern_status_t quern_primitive_attr_set_dropout_v2(quern_primitive_attr_t attr, const_quern_memory_desc_t mask_desc,
-        quern_data_type_t seed_dt, int use_offset, int use_host_scalars) QUERN_NOEXCEPT;
 /** Of the source. */
 QUERN_API quern_status_t quern_primitive_attr_set_precomputed_reductions(quern_primitive_attr_t attr, int arg, int mask,
         int group_ndims, const quern_dims_t group_dims, quern_data_type_t data_type) QUERN_NOEXCEPT;

@@ -71,6 +71,11 @@
 #define QUERN_ARG_DIFF_WEIGHTS_3 164
 #define QUERN_ARG_DIFF_WEIGHTS_PROJECTION QUERN_ARG_DIFF_WEIGHTS_3
 #define QUERN_ARG_DIFF_BIAS 169
+/** Of dropout: the place in the random sequence (s64), the mask (u8, an output), the probability (f32), the seed (s32 or s64). */
+#define QUERN_ARG_ATTR_DROPOUT_OFFSET 507
+#define QUERN_ARG_ATTR_DROPOUT_MASK 509
+#define QUERN_ARG_ATTR_DROPOUT_PROBABILITY 510
+#define QUERN_ARG_ATTR_DROPOUT_SEED 511
 /** Source i of a sum or concat: QUERN_ARG_MULTIPLE_SRC + i, i below 1024. */
 #define QUERN_ARG_MULTIPLE_SRC 1024
 /** The scales of argument `arg`: QUERN_ARG_ATTR_SCALES | arg. */

@@ -114,8 +114,6 @@ Result<void> checkBinary(const PostOp &op) {
 }
 
 Result<void> refuseUncomputed(const UncomputedAttributes &attr) {
-  if (attr.dropout)
-    return unimplemented("dropout is not implemented");
   if (!attr.quantizationModes.empty())
     return unimplemented("scales of argument ", attr.quantizationModes.begin()->first, " are dynamic; only static ones are implemented");
   if (!attr.roundingModes.empty())
@@ -146,6 +144,14 @@ Result<void> PostOp::validate() const {
   return {};
 }
 
+Result<void> Dropout::validate() const {
+  if (isSet() && seedType != DataType::S32 && seedType != DataType::S64)
+    return invalidArguments("seeds of dropout are of type ", nameOf(seedType), "; s32 or s64 is possible");
+  if (!mask.isZero() && mask.dataType != DataType::U8)
+    return invalidArguments("the mask of dropout is of type ", nameOf(mask.dataType), "; it must be u8, or the zero descriptor for none");
+  return mask.validate();
+}
+
 UncomputedAttributes &Attributes::changeUncomputed() {
   auto copy = uncomputed ? std::make_shared<UncomputedAttributes>(*uncomputed) : std::make_shared<UncomputedAttributes>();
   uncomputed = copy;
@@ -167,7 +173,9 @@ Result<void> Attributes::validate() const {
       return ok;
   if (Result<void> ok = checkMask("RNN weights", rnn.weightsMask); !ok)
     return ok;
-  return checkMask("RNN projection weights", rnn.projectionMask);
+  if (Result<void> ok = checkMask("RNN projection weights", rnn.projectionMask); !ok)
+    return ok;
+  return dropout.validate();
 }
 
 } // namespace quern

@@ -80,15 +80,23 @@ struct RnnQuantization {
   bool isIdentity() const;
 };
 
+/// Elements of a result become 0 at random, with a probability that an execution gives; the others are scaled up.
+struct Dropout {
+  DataType seedType = DataType::Undef; ///< s32 or s64; undef: there is no dropout
+  bool usesOffset = false;             ///< an execution gives the place in the random sequence, too
+  bool isOnHost = false;               ///< it gives these numbers as host scalars
+  TensorDesc mask;                     ///< an output of u8, 1 where an element was kept; zero: none is written
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("seed", self.seedType), visit("offset", self.usesOffset), visit("host", self.isOnHost), visit("mask", self.mask);
+  }
+  bool isSet() const { return seedType != DataType::Undef; }
+  /// Refuses a mask that is not of u8, types of seeds that are no such, and, where it is not set, every other field.
+  Result<void> validate() const;
+};
+
 /// What oneDNN has and no primitive here computes: kept for its getters. Attributes::validate() refuses all of it, so none of it is ever
 /// part of a problem, its bytes or its text.
 struct UncomputedAttributes {
-  struct Dropout {
-    TensorDesc mask;
-    int32_t seedType = 0; ///< dnnl_data_type_t, which has types of indices that DataType has not
-    bool usesOffset = false, usesHostScalars = false;
-  };
-  std::optional<Dropout> dropout;
   std::map<int32_t, int32_t> quantizationModes;  ///< of scales that are not static, by execution argument: dnnl_quantization_mode_t
   std::map<int32_t, int32_t> roundingModes;      ///< those that are not of the environment: dnnl_rounding_mode_t
   std::map<int32_t, QuantParams> precomputedReductions;
@@ -106,11 +114,12 @@ struct Attributes {
   std::map<int32_t, QuantParams> zeroPoints; ///< by execution argument
   std::vector<PostOp> postOps;
   RnnQuantization rnn;
+  Dropout dropout;
   std::shared_ptr<const UncomputedAttributes> uncomputed; ///< null: none
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("scratchpad", self.scratchpadMode), visit("fpmath", self.fpmathMode), visit("fpmath_int", self.fpmathApplyToInt),
         visit("accumulation", self.accumulationMode), visit("deterministic", self.deterministic), visit("scales", self.scales),
-        visit("zero_points", self.zeroPoints), visit("post_ops", self.postOps), visit("rnn", self.rnn);
+        visit("zero_points", self.zeroPoints), visit("post_ops", self.postOps), visit("rnn", self.rnn), visit("dropout", self.dropout);
   }
   bool operator==(const Attributes &other) const;
   /// A copy of its own, to change.

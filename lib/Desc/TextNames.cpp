@@ -46,6 +46,10 @@ constexpr ArgumentName argumentNames[] = {
     {161, "diff_weights"},
     {162, "diff_weights_1"},
     {169, "diff_bias"},
+    {507, "dropout.offset"},
+    {509, "dropout.mask"},
+    {510, "dropout.probability"},
+    {511, "dropout.seed"},
 };
 
 constexpr std::string_view sourcesPrefix = "srcs.";

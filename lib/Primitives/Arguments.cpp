@@ -26,6 +26,25 @@ void appendVector(const std::map<int32_t, QuantParams> &all, const ArgumentInfo 
     arguments.back().grid = std::make_shared<const TensorDesc>(grid);
 }
 
+TensorDesc numberOf(DataType type, bool isOnHost) {
+  QuantParams one;
+  one.dataType = type;
+  one.isOnHost = isOnHost;
+  return vectorOf(one, {});
+}
+
+void appendDropout(const Dropout &dropout, std::vector<ArgumentInfo> &arguments) {
+  const auto append = [&](int32_t index, DataType type) {
+    arguments.push_back({index, nameOf(index), numberOf(type, dropout.isOnHost), false});
+  };
+  append(dropoutProbability, DataType::F32);
+  append(dropoutSeed, dropout.seedType);
+  if (dropout.usesOffset)
+    append(dropoutOffset, DataType::S64);
+  if (!dropout.mask.isZero())
+    arguments.push_back({dropoutMask, nameOf(dropoutMask), dropout.mask, true});
+}
+
 } // namespace
 
 std::string nameOf(int32_t index) {
@@ -71,7 +90,7 @@ TensorDesc gridOf(const QuantParams &params, const TensorDesc &of) {
 }
 
 void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized, std::vector<ArgumentInfo> &arguments) {
-  if (attr.scales.empty() && attr.zeroPoints.empty() && attr.postOps.empty())
+  if (attr.scales.empty() && attr.zeroPoints.empty() && attr.postOps.empty() && !attr.dropout.isSet())
     return;
   const std::vector<ArgumentInfo> tensors(quantized.begin(), quantized.end()); // `quantized` may lie in `arguments`
   for (const ArgumentInfo &tensor : tensors)
@@ -89,11 +108,13 @@ void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentIn
     appendVector(attr.scales, operand, scalesOf(operand.index), arguments);
     appendVector(attr.zeroPoints, operand, zeroPointsOf(operand.index), arguments);
   }
+  if (attr.dropout.isSet())
+    appendDropout(attr.dropout, arguments);
 }
 
 void allowInPlace(int32_t output, InPlace equal, std::vector<ArgumentInfo> &arguments) {
   for (ArgumentInfo &argument : arguments)
-    if (!argument.isOutput && !(argument.index & (scalesFlag | zeroPointsFlag))) {
+    if (!argument.isOutput && !(argument.index & (scalesFlag | zeroPointsFlag)) && !isOfDropout(argument.index)) {
       argument.overwrittenBy = output;
       argument.inPlace = equal;
     }

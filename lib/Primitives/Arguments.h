@@ -48,6 +48,7 @@ inline constexpr int32_t src = 1, src1 = 2, src2 = 3, dst = 17, diffSrc = 129, d
 inline constexpr int32_t attention = 4, dst1 = 18, dst2 = 19, weights = 33, weights1 = 34, weights2 = 35, weights3 = 36, bias = 41;
 inline constexpr int32_t workspace = 64, scratchpad = 80, seqLengths = 96;
 inline constexpr int32_t gemmAlpha = 97, gemmBeta = 98, gemmSrcOffset = 99, gemmWeightsOffset = 100, gemmDstOffset = 101;
+inline constexpr int32_t dropoutOffset = 507, dropoutMask = 509, dropoutProbability = 510, dropoutSeed = 511;
 inline constexpr int32_t multipleSrc = 1024; ///< source i of a sum or concat: multipleSrc + i
 inline constexpr int32_t scalesFlag = 4096, zeroPointsFlag = 8192, postOpBase = 32768;
 
@@ -73,11 +74,14 @@ TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of);
 TensorDesc gridOf(const QuantParams &params, const TensorDesc &of);
 
 /// Appends the inputs that attributes add, in this order: scales of each of `quantized` that has them, zero points likewise; for each
-/// binary post-op its src_1, its src_2 (select), the scales of src_1, the zero points of src_1. The attributes are verified and have no
-/// `any` left.
+/// binary post-op its src_1, its src_2 (select), the scales of src_1, the zero points of src_1; then of dropout the probability, the seed,
+/// the offset and, an output, the mask. The attributes are verified and have no `any` left.
 void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized, std::vector<ArgumentInfo> &arguments);
 
-/// For kernels that read every tensor where they write: `output` may lie on any input but scales and zero points.
+/// Whether it is an input that dropout adds, one number each.
+constexpr bool isOfDropout(int32_t index) { return index == dropoutOffset || index == dropoutProbability || index == dropoutSeed; }
+
+/// For kernels that read every tensor where they write: `output` may lie on any input but scales, zero points and what dropout is given.
 void allowInPlace(int32_t output, InPlace equal, std::vector<ArgumentInfo> &arguments);
 
 } // namespace quern::arg

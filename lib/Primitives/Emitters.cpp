@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"
 
+#include "Primitives/Emission/Dropout.h"
+
 #include "mlir/IR/Diagnostics.h"
 
 using namespace quern;
@@ -38,7 +40,14 @@ mlir::LogicalResult quern::emitProblem(mlir::ModuleOp module, const VerifiedProb
   for (const Emitter &emitter : emitters) {
     if (emitter.kind != kind)
       continue;
-    emitter.emit(module, problem);
+    if (!problem.desc.attr.dropout.isSet()) {
+      emitter.emit(module, problem);
+      return mlir::success();
+    }
+    const VerifiedProblem masked = emission::withDropoutMask(problem);
+    emission::emitDropoutMask(module, masked);
+    emitter.emit(module, masked);
+    emission::emitDropoutProgram(module, masked);
     return mlir::success();
   }
   module.emitError("no emitter for ") << llvm::StringRef(nameOf(kind));

@@ -89,6 +89,11 @@ template <typename Real>
 Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attributes &attr, const TensorDesc &dst,
                             const ReferenceInputs &inputs, ReferenceOutput &out) {
   Ending<Real> ending(formula.after, dst.dataType);
+  Result<DroppedElements> dropped = readDropout(attr.dropout, dst, inputs);
+  if (!dropped)
+    return dropped.takeError();
+  const auto dropout = [&](int64_t position, Real x) { return dropped->kept.empty() ? x : dropped->at(position, x); };
+  const auto before = [&](int64_t position) { return dropout(position, formula.before(position)); };
   bool areSums =
       std::all_of(attr.postOps.begin(), attr.postOps.end(), [](const PostOp &postOp) { return postOp.kind == PostOp::Kind::Sum; });
   out.criterion = Criterion::Value;
@@ -99,9 +104,9 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
     out.beforeAttributes.resize(out.exact.size()), out.magnitude.resize(out.exact.size());
     for (size_t i = 0; i < out.exact.size(); ++i) {
       auto position = static_cast<int64_t>(i);
-      const Real before = formula.before(position);
-      out.magnitude[i] = formula.size ? formula.size(position) : std::fabs(static_cast<double>(before));
-      const Real x = withSums<Real>(attr.postOps, *old, i, before, out.magnitude[i]);
+      const Real start = before(position);
+      out.magnitude[i] = std::fabs(static_cast<double>(formula.size ? dropout(position, static_cast<Real>(formula.size(position))) : start));
+      const Real x = withSums<Real>(attr.postOps, *old, i, start, out.magnitude[i]);
       out.beforeAttributes[i] = static_cast<double>(x);
       out.exact[i] = ending.at(position, x);
     }
@@ -110,6 +115,7 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
   }
   Attributes postOpsAlone = attr;
   postOpsAlone.scales.erase(arg::src), postOpsAlone.scales.erase(arg::dst);
+  postOpsAlone.dropout = {};
   Result<AttributeChain> made = AttributeChain::make(postOpsAlone, dst, inputs, sizeof(Real) == sizeof(double));
   if (!made)
     return made.takeError();
@@ -117,7 +123,7 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
   out.beforeAttributes.resize(out.exact.size());
   for (size_t i = 0; i < out.exact.size(); ++i) {
     auto position = static_cast<int64_t>(i);
-    out.beforeAttributes[i] = static_cast<double>(formula.before(position));
+    out.beforeAttributes[i] = static_cast<double>(before(position));
     out.exact[i] = ending.at(position, static_cast<Real>(chain->apply(position, out.beforeAttributes[i])));
   }
   out.range = [ending, chain](int64_t position, const Interval &start) { return ending.at(position, chain->range(position, start)); };

@@ -26,8 +26,8 @@ template <typename Real> struct RoundedFormula {
   std::function<Real(int64_t position, Real value)> after;
 };
 
-/// Fills `out`, whose `exact` has the size of dst: the formula with the post-ops of `attr`, of which no other attribute is looked at,
-/// rounded to dst's type. `unimplemented` for prelu, `invalid_arguments` for a missing input.
+/// Fills `out`, whose `exact` has the size of dst: the formula with the dropout and post-ops of `attr`, of which no other attribute is
+/// looked at, rounded to dst's type. `unimplemented` for prelu, `invalid_arguments` for a missing input.
 template <typename Real>
 Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attributes &attr, const TensorDesc &dst,
                             const ReferenceInputs &inputs, ReferenceOutput &out);

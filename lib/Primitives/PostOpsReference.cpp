@@ -249,6 +249,10 @@ Result<AttributeChain> AttributeChain::make(const Attributes &attr, const Tensor
     if (!values->empty())
       *scale = values->at(0);
   }
+  Result<DroppedElements> dropped = readDropout(attr.dropout, dst, inputs);
+  if (!dropped)
+    return dropped.takeError();
+  chain.dropped = std::move(*dropped);
   for (size_t i = 0; i < attr.postOps.size(); ++i) {
     Step step{attr.postOps[i], {}, {}};
     if (step.op.kind == PostOp::Kind::Prelu)
@@ -276,6 +280,8 @@ Result<AttributeChain> AttributeChain::make(const Attributes &attr, const Tensor
 
 long double AttributeChain::apply(int64_t position, long double value) const {
   value *= sourceScale;
+  if (!dropped.kept.empty())
+    value = dropped.at(position, value);
   for (const Step &step : steps) {
     if (step.op.kind == PostOp::Kind::Eltwise)
       value = eltwise(step.op.alg, step.op.alpha, step.op.beta, value);
@@ -289,6 +295,12 @@ long double AttributeChain::apply(int64_t position, long double value) const {
 
 Interval AttributeChain::range(int64_t position, Interval value) const {
   value = widened(imageOf(value, {0}, [&](Real x) { return x * sourceScale; }), isWide, /*isPostOp=*/false);
+  if (!dropped.kept.empty()) {
+    const Real rounding = 1 + static_cast<Real>(epsilonOf(isWide ? DataType::F64 : DataType::F32));
+    Interval kept = imageOf(value, {0}, [&](Real x) { return dropped.at(position, x * rounding); });
+    kept.include(imageOf(value, {0}, [&](Real x) { return dropped.at(position, x / rounding); }));
+    value = widened(kept, isWide, /*isPostOp=*/false);
+  }
   for (const Step &step : steps) {
     if (step.op.kind == PostOp::Kind::Eltwise)
       value = eltwiseRange(step.op.alg, step.op.alpha, step.op.beta, value);

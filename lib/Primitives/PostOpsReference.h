@@ -13,7 +13,7 @@
 #ifndef QUERN_PRIMITIVES_POSTOPSREFERENCE_H
 #define QUERN_PRIMITIVES_POSTOPSREFERENCE_H
 
-#include "Primitives/Reference.h"
+#include "Primitives/DropoutReference.h"
 
 #include <limits>
 
@@ -75,7 +75,7 @@ public:
   /// `isWide`: computed in f64, otherwise in f32. Fails for a missing input, of a sum the old `dst`, and for prelu.
   static Result<AttributeChain> make(const Attributes &attr, const TensorDesc &dst, const ReferenceInputs &inputs, bool isWide);
 
-  bool isEmpty() const { return sourceScale == 1 && dstScale == 1 && steps.empty(); }
+  bool isEmpty() const { return sourceScale == 1 && dstScale == 1 && dropped.kept.empty() && steps.empty(); }
   long double apply(int64_t position, long double value) const;
   /// What an implementation may get from any value of the interval: each post-op may add an error of 8e-6 relative or 2e-5 absolute, and
   /// where the arithmetic's largest value is passed, infinity.
@@ -101,6 +101,7 @@ private:
   TensorDesc dst;
   bool isWide = false;
   long double sourceScale = 1, dstScale = 1;
+  DroppedElements dropped;
   std::vector<Step> steps;
 };
 

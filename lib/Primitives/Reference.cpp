@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reference.h"
 
+#include "Primitives/DropoutReference.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -60,9 +62,16 @@ constexpr Oracle oracles[] = {
 } // namespace
 
 Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
-  for (const Oracle &oracle : oracles)
-    if (oracle.kind == desc.kind())
-      return oracle.compute(desc, inputs);
+  for (const Oracle &oracle : oracles) {
+    if (oracle.kind != desc.kind())
+      continue;
+    Result<std::vector<ReferenceOutput>> outputs = oracle.compute(desc, inputs);
+    if (!outputs)
+      return outputs;
+    if (Result<void> added = appendDropoutMask(desc.attr.dropout, inputs, *outputs); !added)
+      return added.takeError();
+    return outputs;
+  }
   return unimplemented(nameOf(desc.kind()), ": there is no reference");
 }
 

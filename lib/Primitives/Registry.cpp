@@ -17,15 +17,16 @@ using Verifier = Result<VerifiedProblem> (*)(const PrimitiveDesc &, const Target
 struct RegisteredPrimitive {
   PrimitiveKind kind;
   Verifier verify;
+  bool takesDropout = false;                                                            ///< or refuses it itself
   bool (*roundsFactors)(const PrimitiveDesc &verified, const Target &target) = nullptr; ///< null: not with any fpmath mode
 };
 
 /// One line for each primitive that has an implementation.
 constexpr RegisteredPrimitive primitives[] = {
-    {PrimitiveKind::Binary, verifyBinary},   {PrimitiveKind::Gemm, verifyGemm},
-    {PrimitiveKind::Eltwise, verifyEltwise}, {PrimitiveKind::Reorder, verifyReorder},
-    {PrimitiveKind::Concat, verifyConcat},   {PrimitiveKind::Sum, verifySum},
-    {PrimitiveKind::Softmax, verifySoftmax}, {PrimitiveKind::Rnn, verifyRnn, rnnRoundsFactors},
+    {PrimitiveKind::Binary, verifyBinary, true},   {PrimitiveKind::Gemm, verifyGemm},
+    {PrimitiveKind::Eltwise, verifyEltwise, true}, {PrimitiveKind::Reorder, verifyReorder},
+    {PrimitiveKind::Concat, verifyConcat},         {PrimitiveKind::Sum, verifySum},
+    {PrimitiveKind::Softmax, verifySoftmax, true}, {PrimitiveKind::Rnn, verifyRnn, false, rnnRoundsFactors},
 };
 
 FpmathMode usedFpmath(const PrimitiveDesc &verified, const Target &target) {
@@ -49,6 +50,7 @@ template <typename Desc> bool makeCanonical(Desc &desc, const Target &target) {
   set(desc.attr.accumulationMode, AccumulationMode::Strict);
   set(desc.attr.deterministic, false);
   set(desc.attr.scratchpadMode, ScratchpadMode::Library);
+  set(desc.attr.dropout.isOnHost, false);
   for (auto *all : {&desc.attr.scales, &desc.attr.zeroPoints})
     for (auto &[argument, params] : *all)
       set(params.isOnHost, false);
@@ -115,8 +117,14 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
     return illFormed(desc, checker.result.takeError());
   if (Result<void> valid = desc.attr.validate(); !valid)
     return illFormed(desc, valid.takeError());
+  const Dropout &dropout = desc.attr.dropout;
+  if (!dropout.isSet() && (dropout.usesOffset || dropout.isOnHost || !dropout.mask.isZero()))
+    return illFormed(desc, invalidArguments("dropout has no type of seeds; s32 or s64 is possible"));
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind()) {
+      if (desc.attr.dropout.isSet() && !primitive.takesDropout)
+        return illFormed(desc, unimplemented("dropout is not implemented for ", nameOf(desc.kind()),
+                                             "; it is for eltwise, binary and softmax"));
       Result<VerifiedProblem> problem = primitive.verify(desc, target, forwardHint);
       if (!problem)
         return problem;

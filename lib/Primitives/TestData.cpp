@@ -225,6 +225,8 @@ private:
 } // namespace
 
 void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+  if (arg::isOfDropout(argument))
+    return fillDropoutInput(argument, tensor, kind, seed, buffer);
   if (desc.kind() == PrimitiveKind::Binary && argument < arg::postOpBase)
     return fillBinaryInput(desc, argument, tensor, kind, seed, buffer);
   if (hasExactResults(desc.kind()) && argument < arg::postOpBase)

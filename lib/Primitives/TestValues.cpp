@@ -8,7 +8,10 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/TestValues.h"
 
+#include "Primitives/Arguments.h"
+
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace quern {
@@ -105,6 +108,32 @@ double testdata::specialOf(DataType type, uint64_t bits) {
 double testdata::scaleOf(FillKind kind, uint64_t bits) {
   double scale = std::ldexp(1.0, static_cast<int>(bits % 7) - 3);
   return kind == FillKind::Designed || bits % 3 == 0 ? scale : scale * (1 + static_cast<double>(bits >> 8 & 0xfffff) / 0x100000);
+}
+
+namespace {
+
+float probabilityOf(FillKind kind, uint64_t bits) {
+  using Limits = std::numeric_limits<float>;
+  constexpr float special[] = {0, 1, -1, 2, -0.0f, Limits::quiet_NaN(), Limits::denorm_min(), 0.75f};
+  if (kind == FillKind::Designed)
+    return bits % 4 == 0 ? 0 : 0.5f;
+  if (kind == FillKind::Special)
+    return special[bits % std::size(special)];
+  return bits % 8 == 0 ? 0 : 0.1f + static_cast<float>(bits >> 8 & 0xfffff) * (0.7f / 0x100000);
+}
+
+} // namespace
+
+void fillDropoutInput(int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+  const uint64_t bits = testdata::mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument)), whole = testdata::mix(bits);
+  const auto put = [&](auto value) { std::memcpy(buffer, &value, sizeof(value)); };
+  if (argument == arg::dropoutProbability)
+    return put(probabilityOf(kind, bits));
+  if (tensor.dataType == DataType::S32)
+    return put(static_cast<int32_t>(whole));
+  if (argument == arg::dropoutOffset && bits % 4 == 0) // the start of the sequence, which is drawn differently
+    return put(int64_t(0));
+  put(static_cast<int64_t>(bits % 2 ? whole : whole >> 40));
 }
 
 } // namespace quern

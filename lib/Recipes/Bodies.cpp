@@ -15,13 +15,13 @@
 
 using namespace mlir;
 
-LogicalResult quern::checkBody(Block &body, std::string &whyNot) {
+LogicalResult quern::checkBody(Block &body, std::string &whyNot, bool takesIndices) {
   auto fail = [&](Operation &op, const char *why) {
     whyNot = ("'" + op.getName().getStringRef() + "' " + why).str();
     return failure();
   };
   for (Operation &op : body.without_terminator()) {
-    if (matchPattern(&op, m_Constant()))
+    if (matchPattern(&op, m_Constant()) || (takesIndices && isa<linalg::IndexOp>(op)))
       continue;
     if (!OpTrait::hasElementwiseMappableTraits(&op) || op.getNumRegions() || op.getNumResults() != 1)
       return fail(op, "in a body is not elementwise");

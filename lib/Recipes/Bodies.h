@@ -18,8 +18,9 @@ namespace quern {
 
 inline int64_t bytesOf(mlir::Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
-/// Elementwise operations only, and arithmetic in types that vector registers compute in; otherwise a reason.
-mlir::LogicalResult checkBody(mlir::Block &body, std::string &whyNot);
+/// Elementwise operations only, with `takesIndices` also indices of loops, and arithmetic in types that vector registers compute in;
+/// otherwise a reason.
+mlir::LogicalResult checkBody(mlir::Block &body, std::string &whyNot, bool takesIndices = false);
 
 /// The vector operations that a body becomes, about: transcendental functions and conversions of narrow floats are sequences.
 int64_t opsOf(mlir::linalg::LinalgOp op);

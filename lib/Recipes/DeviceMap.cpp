@@ -18,10 +18,11 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceMap(func::FuncOp probl
       *whyNot = reason;
     return failure();
   }
-  // A map lays out what moves. Constants move nothing.
-  if (map.operands.size() == 1) {
+  // A map lays out what moves. Constants and the indices of loops move nothing.
+  const bool readsIndex = llvm::any_of(map.operands, [](const maps::Operand &operand) { return operand.isIndex(); });
+  if (map.operands.size() == 1 || readsIndex) {
     if (whyNot)
-      *whyNot = "nothing is read";
+      *whyNot = readsIndex ? "the body reads the index of a loop" : "nothing is read";
     return failure();
   }
   maps::DeviceMapPlan plan(map, strategy);

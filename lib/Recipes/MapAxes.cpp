@@ -45,6 +45,7 @@ private:
   LogicalResult checkFill();
   LogicalResult drawOut(AffineMap dims, MemRefType type);
   LogicalResult readOperands();
+  void addIndices();
   LogicalResult readAddress(OpOperand &operand, Operand &out);
   LogicalResult checkAddresses();
   LogicalResult cutLoops();
@@ -191,10 +192,23 @@ LogicalResult Reader::readAddress(OpOperand &operand, Operand &out) {
   return rows::isIntact(out.offset) ? success() : fail("operand #" + Twine(number) + " begins at a size that is computed with");
 }
 
+/// An index of a loop grows by 1 along that loop and stays along all others.
+void Reader::addIndices() {
+  for (auto index : map.op.getBlock()->getOps<linalg::IndexOp>()) {
+    Operand out;
+    out.base = index.getResult();
+    for (auto [loop, extent] : llvm::enumerate(extents))
+      out.loops.push_back(Walk(Digit{1, 0, loop == index.getDim() ? 1 : 0}, extent));
+    map.operands.push_back(out);
+  }
+}
+
 LogicalResult Reader::readOperands() {
   for (OpOperand &operand : map.op->getOpOperands()) {
     BlockArgument element = map.op.getMatchingBlockArgument(&operand);
     bool isDestination = map.op.isDpsInit(&operand);
+    if (isDestination)
+      addIndices();
     if (isDestination ? false : element.use_empty())
       continue; // pins the extents of loops, with no memory behind it
     if (operand.get().getType().isIntOrFloat()) {
@@ -318,7 +332,8 @@ void Reader::chooseSource() {
   auto rank = [&](const Operand &o) { return std::make_pair(size(o), contiguous(o) != contiguous(map.destination())); };
   map.source = map.operands.size() - 1;
   for (unsigned i = 0; i + 1 < map.operands.size(); ++i)
-    if (map.source + 1 == map.operands.size() || rank(map.operands[map.source]) < rank(map.operands[i]))
+    if (!map.operands[i].isIndex() &&
+        (map.source + 1 == map.operands.size() || rank(map.operands[map.source]) < rank(map.operands[i])))
       map.source = i;
   Block *body = map.op.getBlock();
   map.isCopy = body->without_terminator().empty() && map.source + 1 < map.operands.size() &&
@@ -329,7 +344,8 @@ LogicalResult Reader::read() {
   if (failed(gatherOps()) || failed(readExtents()))
     return failure();
   drawnOut = extents;
-  if (failed(checkFill()) || failed(readOperands()) || failed(checkBody(*map.op.getBlock(), whyNot)) || failed(cutLoops()))
+  if (failed(checkFill()) || failed(readOperands()) || failed(checkBody(*map.op.getBlock(), whyNot, /*takesIndices=*/true)) ||
+      failed(cutLoops()))
     return failure();
   dropUselessLimits();
   mergeAxes();

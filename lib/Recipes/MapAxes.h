@@ -27,14 +27,16 @@ using rows::Walk;
 
 /// An argument that the op reads or writes. The address of a point, in elements, is offset + Σ strides[a]·index of axis a + the curves.
 struct Operand {
-  mlir::Value base;           ///< an argument of the problem's function
+  mlir::Value base;           ///< an argument of the problem's function, or the index of a loop in the body (see isIndex())
   unsigned blockArgument = 0; ///< of the body
   int64_t offset = 0;
   Strides strides;                                        ///< by axis
   llvm::SmallVector<std::pair<unsigned, Walk>, 1> curves; ///< along curved axes, where `strides` has 0
   llvm::SmallVector<Walk, 6> loops;                       ///< by loop of the op, as the map says
-  mlir::Type element() const { return llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
-  int64_t bytes() const { return element().getIntOrFloatBitWidth() / 8; }
+  /// The index of a loop: no memory is behind it, its "address" is what the body reads.
+  bool isIndex() const { return base.getType().isIndex(); }
+  mlir::Type element() const { return isIndex() ? base.getType() : llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
+  int64_t bytes() const { return isIndex() ? 0 : element().getIntOrFloatBitWidth() / 8; }
   /// Same size of elements and same layout: the two may be one buffer.
   bool mayAlias(const Operand &other) const;
 };
@@ -60,7 +62,7 @@ struct MapProblem {
   mlir::func::FuncOp function;
   mlir::linalg::LinalgOp op;
   llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code that the body captures
-  llvm::SmallVector<Operand, 4> operands;           ///< the inputs that the body reads, then the destination
+  llvm::SmallVector<Operand, 4> operands;           ///< the inputs and indices of loops that the body reads, then the destination
   llvm::SmallVector<Axis, 8> axes;
   llvm::SmallVector<Limit, 4> limits; ///< without those that nothing exceeds
   unsigned source = 0;                ///< of `operands`: the input that moves most; the destination if there is none

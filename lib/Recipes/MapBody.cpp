@@ -26,6 +26,8 @@ Value MapEmitter::loadFrom(Value memref, Value at, int64_t lanes, Value mask) {
 Value MapEmitter::load(unsigned operand, Value at, int64_t lanes, Value mask) { return loadFrom(flat[operand], at, lanes, mask); }
 
 Value MapEmitter::loadScalar(unsigned operand, Value at) {
+  if (problem.operands[operand].isIndex())
+    return at;
   SmallVector<Value, 1> indices;
   if (cast<MemRefType>(flat[operand].getType()).getRank())
     indices.push_back(at);
@@ -72,6 +74,10 @@ Value MapEmitter::read(unsigned operand, const Group &group, int64_t first, int6
   VectorType type = vec(count, own.element());
   if (llvm::all_equal(offsets)) // whoever asks has a lane that exists
     return create<vector::BroadcastOp>(type, loadScalar(operand, add(at, start)));
+  if (own.isIndex()) {
+    auto lanes = DenseElementsAttr::get(type, llvm::map_to_vector(offsets, [&](int64_t offset) { return llvm::APInt(64, offset); }));
+    return create<arith::AddIOp>(create<vector::BroadcastOp>(type, at), constant(lanes));
+  }
   if (isContiguous && (!mask || plan.takesMask(own.element())))
     return load(operand, add(at, start), count, mask);
   int64_t length = *llvm::max_element(offsets) + 1;
@@ -113,13 +119,13 @@ Value MapEmitter::emitBody(ArrayRef<Value> elements, int64_t lanes) {
   Block *body = problem.op.getBlock();
   for (auto [operand, element] : llvm::zip_equal(problem.operands, elements))
     if (element)
-      map.map(body->getArgument(operand.blockArgument), element);
+      map.map(operand.isIndex() ? operand.base : Value(body->getArgument(operand.blockArgument)), element);
   for (auto [argument, scalar] : problem.scalars)
     map.map(body->getArgument(argument), captured(scalar, lanes));
   auto valueOf = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v, lanes); };
   for (Operation &op : body->without_terminator()) {
-    if (matchPattern(&op, m_Constant()))
-      continue; // captured where it is used
+    if (matchPattern(&op, m_Constant()) || isa<linalg::IndexOp>(op))
+      continue; // captured where it is used; read like an operand
     for (Value v : op.getOperands())
       if (!map.contains(v))
         map.map(v, captured(v, lanes));

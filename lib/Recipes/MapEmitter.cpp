@@ -39,7 +39,7 @@ func::FuncOp MapEmitter::emit() {
   create<func::ReturnOp>();
   indices[1] = one;
   for (const Operand &operand : problem.operands)
-    flat.push_back(kernel.arguments.lookup(operand.base));
+    flat.push_back(operand.isIndex() ? Value() : kernel.arguments.lookup(operand.base));
   b.setInsertionPointToStart(iterations.getBody());
   Place place;
   for (const Operand &operand : problem.operands)

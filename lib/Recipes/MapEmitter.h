@@ -76,6 +76,7 @@ public:
   /// A vector from contiguous elements. Masked lanes are zero and not read.
   Value loadFrom(Value memref, Value at, int64_t lanes, Value mask);
   Value load(unsigned operand, Value at, int64_t lanes, Value mask);
+  /// The element at an address; of the index of a loop, which is its address, that.
   Value loadScalar(unsigned operand, Value at);
   /// To the destination. Masked lanes are not written; `streamed` asks for an address that is a multiple of the vector.
   void store(Value vector, Value at, Value mask, bool streamed);
@@ -116,7 +117,7 @@ public:
   MapProblem &problem;
   mlir::OpBuilder b;
   mlir::Location loc;
-  Values flat; ///< by operand: the kernel's memref
+  Values flat; ///< by operand: the kernel's memref; null for the index of a loop
 
 private:
   Place startOf(Place place, Value iteration);

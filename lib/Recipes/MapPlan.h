@@ -122,7 +122,10 @@ struct MapPlan {
 
   const Operand &source() const { return problem.operands[problem.source]; }
   const Operand &destination() const { return problem.operands.back(); }
-  bool takesMask(mlir::Type element) const { return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask; }
+  /// Of elements in memory, which indices are not.
+  bool takesMask(mlir::Type element) const {
+    return element.isIndex() || (strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask);
+  }
   /// Of one iteration of the body, in vector operations.
   int64_t bodyOps() const;
   /// For explain.

@@ -205,6 +205,8 @@ private:
   bool isWhole(const Operand &operand) const {
     if (!operand.curves.empty())
       return false; // where a curved axis leads behind the last block is not known here
+    if (operand.isIndex())
+      return true;
     auto memref = cast<MemRefType>(operand.base.getType());
     auto [strides, end] = memref.getStridesAndOffset();
     for (auto [stride, extent] : llvm::zip_equal(strides, memref.getShape()))

@@ -355,4 +355,44 @@ quern_status_t quern_primitive_attr_get_rnn_weights_projection_qparams(const_que
   });
 }
 
+quern_status_t quern_primitive_attr_set_dropout_v2(quern_primitive_attr_t attr, const_quern_memory_desc_t mask, quern_data_type_t seedType,
+                                                   int useOffset, int useHostScalars) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr, "mask_desc", mask);
+    const auto type = static_cast<DataType>(seedType);
+    if (type != DataType::S32 && type != DataType::S64)
+      return invalidArguments("the type of dropout seeds is ", static_cast<int>(seedType), "; it must be s32 (4) or s64 (16)");
+    const Dropout dropout{type, useOffset != 0, useHostScalars != 0, *unwrap(mask)};
+    if (Result<void> valid = dropout.validate(); !valid)
+      return valid;
+    unwrap(attr)->dropout = dropout;
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_set_dropout(quern_primitive_attr_t attr, const_quern_memory_desc_t mask) noexcept {
+  return quern_primitive_attr_set_dropout_v2(attr, mask, quern_s32, 0, 0);
+}
+
+quern_status_t quern_primitive_attr_get_dropout_v2(const_quern_primitive_attr_t attr, const_quern_memory_desc_t *mask,
+                                                   quern_data_type_t *seedType, int *useOffset, int *useHostScalars) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    const Dropout &dropout = unwrap(attr)->dropout;
+    if (mask)
+      wrap(&dropout.mask, mask);
+    if (seedType)
+      *seedType = static_cast<quern_data_type_t>(dropout.seedType);
+    if (useOffset)
+      *useOffset = dropout.usesOffset;
+    if (useHostScalars)
+      *useHostScalars = dropout.isOnHost;
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_get_dropout(const_quern_primitive_attr_t attr, const_quern_memory_desc_t *mask) noexcept {
+  return quern_primitive_attr_get_dropout_v2(attr, mask, nullptr, nullptr, nullptr);
+}
+
 } // extern "C"

@@ -27,12 +27,14 @@ template <typename T, typename Value> Result<void> answerEnum(void *result, Valu
 
 Error notConcerned(quern_query_t what) { return unimplemented("query ", static_cast<int>(what), " does not concern this primitive"); }
 
-/// Tensors, those of post-ops included; scales and zero points are not counted, as oneDNN does not.
+bool isOfDropout(int index) { return index >= QUERN_ARG_ATTR_DROPOUT_OFFSET && index <= QUERN_ARG_ATTR_DROPOUT_SEED; }
+
+/// Tensors, those of post-ops included; scales, zero points and what dropout adds are not counted, as oneDNN does not.
 int64_t countArguments(const Problem &problem, bool isOutput) {
   constexpr int quantization = QUERN_ARG_ATTR_SCALES | QUERN_ARG_ATTR_ZERO_POINTS;
   int64_t count = 0;
   for (const ArgumentInfo &argument : problem.verified().arguments)
-    count += argument.isOutput == isOutput && !(argument.index & quantization) ? 1 : 0;
+    count += argument.isOutput == isOutput && !(argument.index & quantization) && !isOfDropout(argument.index) ? 1 : 0;
   return count;
 }
 

@@ -212,6 +212,19 @@ std::string rnnQuantizationOf(const_quern_primitive_attr_t attr) {
   return scale == 1 && shift == 0 ? "" : textOf(scale) + ":" + textOf(shift) + ";";
 }
 
+/// The mask's tag ("undef" without a mask), the type of seeds, and whether there is an offset and numbers are host scalars.
+std::string dropoutOf(const_quern_primitive_attr_t attr) {
+  const_quern_memory_desc_t mask = nullptr;
+  quern_data_type_t seeds = quern_data_type_undef;
+  int usesOffset = 0, usesHostScalars = 0;
+  quern_primitive_attr_get_dropout_v2(attr, &mask, &seeds, &usesOffset, &usesHostScalars);
+  if (seeds == quern_data_type_undef)
+    return "";
+  const TensorDesc layout = layoutOf(mask);
+  const std::string tag = layout.ndims == 0 ? "undef" : layout.isAny() ? "any" : tagOf(layout);
+  return tag + ":" + dnnl_dt2str(static_cast<unsigned>(seeds)) + ":" + std::to_string(usesOffset) + ":" + std::to_string(usesHostScalars);
+}
+
 } // namespace
 
 std::string quern::dropin::describeTensor(std::string_view name, const_quern_memory_desc_t desc, bool wasAny) {
@@ -249,6 +262,7 @@ std::string quern::dropin::describeAttributes(const_quern_primitive_attr_t attr,
   add("attr-scales", quantization(quern_primitive_attr_get_scales, QUERN_ARG_ATTR_SCALES));
   add("attr-zero-points", quantization(quern_primitive_attr_get_zero_points, QUERN_ARG_ATTR_ZERO_POINTS));
   add("attr-post-ops", postOpsOf(ops));
+  add("attr-dropout", dropoutOf(attr));
   add("rnn_data_qparams", rnnQuantizationOf(attr));
   return text;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Lines about creations and executions are the genuine library's, but for the implementation and the time: layouts, strides, padding,
-// offsets, `any`, attributes, post-ops, sizes that are open, the filter.
+// offsets, `any`, attributes, post-ops, dropout, sizes that are open, the filter.
 //
 // REQUIRES: onednn-3.13
 // RUN: env ONEDNN_VERBOSE=profile %both --verbose %s %t | FileCheck %s
@@ -58,6 +58,20 @@ void softmaxes(engine &eng, stream &order) {
   softmax_forward empty(softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, none, none, 1));
 }
 
+/// Behind post-ops, with the mask's tag or none, the type of seeds, and whether there is an offset.
+void dropouts(engine &eng) {
+  const memory::desc rows({5, 16}, type::f32, tag::ab);
+  post_ops ops;
+  ops.append_eltwise(algorithm::eltwise_linear, 1, 5);
+  primitive_attr masked, plain;
+  masked.set_post_ops(ops);
+  masked.set_deterministic(true);
+  masked.set_dropout(memory::desc({5, 16}, type::u8, tag::ab));
+  plain.set_dropout(memory::desc(), type::s64, true, false);
+  for (const primitive_attr &attr : {masked, plain})
+    softmax_forward made(softmax_forward::primitive_desc(eng, prop_kind::forward_training, algorithm::softmax_accurate, rows, rows, 1, attr));
+}
+
 void create(engine &eng, const memory::desc &src, const memory::desc &dst, const primitive_attr &attr = {}) {
   reorder made(reorder::primitive_desc(eng, src, eng, dst, attr));
 }
@@ -105,6 +119,7 @@ int main() {
   engine eng(engine::kind::cpu, 0);
   stream order(eng);
   softmaxes(eng, order);
+  dropouts(eng);
   layouts(eng, order);
   openSizes(eng, order);
   attributes(eng);

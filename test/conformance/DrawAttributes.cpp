@@ -159,6 +159,19 @@ void appendSum(Random &random, DataType dst, AttributesDraw &drawn) {
   drawn.actualPostOps.push_back(sum);
 }
 
+void drawDropout(Random &random, const TensorDesc &dst, Attributes &attributes) {
+  if (dst.hasRuntimeDims() || !random.oneIn(8))
+    return;
+  attributes.dropout.seedType = random.pick({DataType::S32, DataType::S64});
+  attributes.dropout.usesOffset = random.oneIn(2);
+  attributes.dropout.isOnHost = random.oneIn(4);
+  if (random.oneIn(3))
+    return;
+  const bool isAny = random.oneIn(4);
+  attributes.dropout.mask =
+      isAny ? *TensorDesc::fromTag(dst.shape(), DataType::U8, "any") : *TensorDesc::dense(dst.shape(), DataType::U8);
+}
+
 void appendSizes(const AttributesDraw &drawn, std::vector<int64_t> &sizes) {
   for (size_t i = 0; i < drawn.open.postOps.size(); ++i) {
     appendSizes(drawn.open.postOps[i].src1, drawn.actualPostOps[i].src1, sizes);

@@ -40,6 +40,8 @@ void appendEltwise(Random &random, AttributesDraw &drawn);
 /// Appends a sum with any scale, zero point and type.
 void appendSum(Random &random, DataType dst, AttributesDraw &drawn);
 /// Appends the values of the open sizes of post-ops in the order of the text.
+/// Of problems with a dst of known sizes, one in eight gets dropout: with a mask, whose layout may be `any`, or none.
+void drawDropout(Random &random, const TensorDesc &dst, Attributes &attributes);
 void appendSizes(const AttributesDraw &drawn, std::vector<int64_t> &sizes);
 
 } // namespace quern

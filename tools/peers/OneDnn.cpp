@@ -61,6 +61,7 @@ struct OneDnn::Functions {
   int (*setZeroPoints)(void *, int, int);
   int (*setGroupedScales)(void *, int, int, int, const int64_t *, int);     ///< null in old releases
   int (*setGroupedZeroPoints)(void *, int, int, int, const int64_t *, int); ///< null in old releases
+  int (*setDropout)(void *, const void *, int, int, int); ///< null in releases before 3.13
   int (*setRnnData)(void *, float, float);
   int (*setRnnWeights)(void *, int64_t, int, const float *);
   int (*setRnnProjection)(void *, int64_t, int, const float *);
@@ -103,6 +104,7 @@ struct OneDnn::Functions {
     find(binaryV2, "dnnl_binary_primitive_desc_create_v2");
     find(setGroupedScales, "dnnl_primitive_attr_set_scales");
     find(setGroupedZeroPoints, "dnnl_primitive_attr_set_zero_points");
+    find(setDropout, "dnnl_primitive_attr_set_dropout_v2");
     get(version, "dnnl_version");
     get(engineCreate, "dnnl_engine_create");
     get(engineDestroy, "dnnl_engine_destroy");
@@ -281,12 +283,32 @@ Result<void> OneDnnPrimitive::describeQuantization() {
   return setWeights(api.setRnnProjection, rnn.projectionMask, rnn.projectionScales);
 }
 
+Result<void> OneDnnPrimitive::describeDropout() {
+  const Dropout &dropout = problem.desc.attr.dropout;
+  if (!dropout.isSet())
+    return {};
+  if (!library.api->setDropout || dropout.isOnHost)
+    return unimplemented("oneDNN: no such dropout in this release");
+  void *none = nullptr;
+  if (dropout.mask.isZero()) {
+    if (library.api->mdCreate(&none, 0, nullptr, 0, nullptr) != 0)
+      return unimplemented("oneDNN: no descriptor of no mask");
+    descs.push_back(none);
+  }
+  Result<void *> mask = none ? Result<void *>(none) : describe(dropout.mask);
+  if (!mask)
+    return mask.takeError();
+  return explained(library.api->setDropout(attributes, *mask, static_cast<int>(dropout.seedType), dropout.usesOffset, 0), "dropout");
+}
+
 /// Permissions (fpmath, accumulation mode, determinism) are not passed on: the peer is to compute as exactly as it does by default.
 Result<void> OneDnnPrimitive::describeAttributes() {
   const Attributes &attr = problem.desc.attr;
   if (Result<void> made = explained(library.api->attrCreate(&attributes), "attributes"); !made)
     return made;
   if (Result<void> described = describeQuantization(); !described)
+    return described;
+  if (Result<void> described = describeDropout(); !described)
     return described;
   void *postOps = nullptr;
   if (Result<void> made = explained(library.api->postOpsCreate(&postOps), "post-ops"); !made)

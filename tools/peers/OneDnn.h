@@ -67,6 +67,7 @@ private:
   Result<void> create();
   Result<void *> describeByBlob(const TensorDesc &tensor);
   Result<void> describeQuantization();
+  Result<void> describeDropout();
   Result<void *> createDesc(const SoftmaxDesc &op);
   Result<void *> createDesc(const ReorderDesc &op);
   Result<void *> createDesc(const RnnDesc &op);

@@ -58,6 +58,11 @@ Result<void> checkMemory(const VerifiedProblem &verified) {
 
 } // namespace
 
+/// In place the result lies on a source; the mask of dropout lies apart.
+bool ProblemData::liesOnInput(const ArgumentInfo &info) const {
+  return options.inPlace && info.isOutput && info.index != arg::dropoutMask;
+}
+
 Placement ProblemData::placementOf(const TensorDesc &desc) const {
   return {options.guarded, options.isTimed ? 64 : elementBytes(desc), options.misalignment * elementBytes(desc)};
 }
@@ -77,7 +82,7 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
     if (info.desc.bytes() < 0)
       return unimplemented("the size of ", info.name, " is known only at execution; give it (--sizes)");
     size_t buffer = data.storage.size();
-    if (options.inPlace && info.isOutput) {
+    if (data.liesOnInput(info)) {
       auto partner = std::find_if(data.slots.begin(), data.slots.end(), [&](const Slot &slot) {
         bool isSource = slot.info.index >= arg::multipleSrc && slot.info.index < arg::multipleSrc + static_cast<int32_t>(maxSources);
         if (isSource) // the first that fits, of several
@@ -93,7 +98,7 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
       data.storage.emplace_back(info.desc.bytes(), data.placementOf(info.desc));
   }
   for (const Slot &slot : data.slots)
-    if (slot.isRead() && !(options.inPlace && slot.info.isOutput))
+    if (slot.isRead() && !data.liesOnInput(slot.info))
       fillInput(problem.desc(), slot.info.index, slot.info.desc, options.fill, options.seed, data.storage[slot.buffer].data());
   data.keepInputs();
   return data;

@@ -88,6 +88,7 @@ private:
   /// By position in the buffer.
   static std::vector<Place> placesOf(const TensorDesc &desc);
   static std::vector<Run> straysOf(const TensorDesc &desc);
+  bool liesOnInput(const ArgumentInfo &info) const;
   Placement placementOf(const TensorDesc &desc) const;
   Placement scratchpadPlacement() const;
   std::string strayWritesInto(const Slot &slot) const;

@@ -30,6 +30,9 @@
 //   C22 Post-ops are eltwise, binary or, once, sum.
 //   C23 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that is given only at execution.
 //   C24 There are no RNN quantization parameters.
+// Of dropout, invalid and unimplemented:
+//   C25 The mask has the dims of dst.
+//   C26 The mask is dense and row-major, and no size of dst is given only at execution.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Binary/Verify.h"

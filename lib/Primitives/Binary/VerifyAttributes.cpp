@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
 #include "Primitives/Binary/Verify.h"
+#include "Primitives/DropoutChecks.h"
 #include "Primitives/PostOpChecks.h"
 
 namespace quern {
@@ -79,7 +80,7 @@ Result<void> binary::checkAttributes(const BinaryDesc &binary, Attributes &attr)
   for (const auto &[argument, params] : attr.zeroPoints)
     if (Result<void> ok = checkQuantization({false, argument, params}, binary, attr.postOps); !ok)
       return ok;
-  return {};
+  return checkDropout(attr.dropout, binary.dst, {"a binary", " (binary C25)", " (binary C26)"});
 }
 
 } // namespace quern

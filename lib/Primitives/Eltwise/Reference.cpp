@@ -96,7 +96,7 @@ Result<ReferenceOutput> EltwiseReference::forward() const {
     return src.takeError();
   for (double x : *src)
     out.exact.push_back(static_cast<double>(eltwise(op.alg, op.alpha, op.beta, x)));
-  if (attr.postOps.empty())
+  if (attr.postOps.empty() && !attr.dropout.isSet())
     std::transform(out.exact.begin(), out.exact.end(), out.exact.begin(), [&](double value) { return result(value); });
   else if (Result<void> applied = applyPostOps(out); !applied)
     return applied.takeError();

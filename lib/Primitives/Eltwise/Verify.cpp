@@ -31,8 +31,11 @@
 //   C22 Post-ops are eltwise or binary.
 //   C23 Tensors of binary post-ops are of the types of C15.
 //   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at execution.
-//   C25 Backward takes no scales, zero points or post-ops.
+//   C25 Backward takes no scales, zero points, post-ops or dropout.
 //   C26 There are no RNN quantization parameters.
+// Of dropout, invalid and unimplemented:
+//   C27 The mask has the dims of dst.
+//   C28 The mask is dense and row-major, and no size of dst is given only at execution.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Eltwise/Verify.h"

@@ -20,7 +20,7 @@ inline constexpr std::string_view elementTypes = "f64, f32, bf16, f16, f8_e5m2, 
 /// Of one tensor with a layout, whatever its role: C17 to C19.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);
 
-/// C10, C11 and C17 to C26, for tensors that are verified. Resolves `any` in binary post-ops.
+/// C10, C11 and C17 to C28, for tensors that are verified. Resolves `any` in binary post-ops.
 Result<void> checkAttributes(const EltwiseDesc &eltwise, Attributes &attr);
 
 } // namespace quern::eltwise

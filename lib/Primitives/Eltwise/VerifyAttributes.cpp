@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
 #include "Primitives/Eltwise/Verify.h"
+#include "Primitives/DropoutChecks.h"
 #include "Primitives/PostOpChecks.h"
 
 namespace quern {
@@ -24,6 +25,8 @@ Result<void> checkNone(const Attributes &attr) {
   if (!attr.postOps.empty())
     return unimplemented("backward eltwise takes no post-ops; ", attr.postOps.size(), " are given, the first is ",
                          nameOf(attr.postOps[0].kind), " (eltwise C25)");
+  if (attr.dropout.isSet())
+    return unimplemented("backward eltwise takes no dropout (eltwise C25)");
   return {};
 }
 
@@ -74,7 +77,7 @@ Result<void> eltwise::checkAttributes(const EltwiseDesc &eltwise, Attributes &at
   for (const auto &[argument, params] : attr.zeroPoints)
     if (Result<void> ok = checkQuantization({false, argument, params}, attr.postOps); !ok)
       return ok;
-  return {};
+  return checkDropout(attr.dropout, eltwise.dst, {"eltwise", " (eltwise C27)", " (eltwise C28)"});
 }
 
 } // namespace quern

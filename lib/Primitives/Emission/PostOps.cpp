@@ -15,7 +15,7 @@ using namespace quern;
 using namespace quern::emission;
 
 PostOps::PostOps(FunctionEmitter &function, ArrayRef<int64_t> space, FloatType compute)
-    : function(function), space(space), compute(compute) {
+    : function(function), space(space), compute(compute), dropout(function, space, compute, inputs) {
   for (auto [i, op] : llvm::enumerate(function.problem.desc.attr.postOps))
     steps.push_back(op.kind == PostOp::Kind::Binary ? makeBinary(op, i) : Step{&op});
 }
@@ -63,6 +63,7 @@ Value PostOps::applySum(OpBuilder &builder, Location loc, const PostOp &sum, Val
 }
 
 Value PostOps::apply(OpBuilder &builder, Location loc, Value value, ValueRange elements, Value old, DataType oldType) const {
+  value = dropout.apply(builder, loc, value, elements);
   for (const Step &step : steps) {
     const PostOp &op = *step.op;
     if (op.kind == PostOp::Kind::Eltwise)

@@ -10,6 +10,7 @@
 #ifndef QUERN_PRIMITIVES_EMISSION_POSTOPS_H
 #define QUERN_PRIMITIVES_EMISSION_POSTOPS_H
 
+#include "Primitives/Emission/Dropout.h"
 #include "Primitives/Emission/Quantization.h"
 
 namespace quern::emission {
@@ -19,11 +20,12 @@ public:
   /// Of the problem that `function` builds, whose result has this space. Loads scalars where the builder stands.
   PostOps(FunctionEmitter &function, llvm::ArrayRef<int64_t> space, mlir::FloatType compute);
 
+  /// Whether there are post-ops, dropout apart.
   bool empty() const { return steps.empty(); }
   /// The operands to append to the inputs of the op that stores.
   llvm::ArrayRef<Operand> operands() const { return inputs; }
-  /// Applies all of them in order to a value of the compute type; `elements` are those of `operands()`, `old` is the output's, of type
-  /// `oldType`, where there may be a sum.
+  /// Applies dropout and all of them in order to a value of the compute type; `elements` are those of `operands()`, `old` is the output's,
+  /// of type `oldType`, where there may be a sum.
   mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::ValueRange elements, mlir::Value old = {},
                     DataType oldType = DataType::Undef) const;
 
@@ -45,6 +47,7 @@ private:
   llvm::ArrayRef<int64_t> space;
   mlir::FloatType compute;
   llvm::SmallVector<Operand> inputs;
+  DropoutStep dropout;
   llvm::SmallVector<Step, 4> steps;
 };
 

@@ -41,6 +41,8 @@ Type emission::elementType(DataType type, Builder &builder) {
     return builder.getI8Type();
   case DataType::S32:
     return builder.getI32Type();
+  case DataType::S64:
+    return builder.getI64Type();
   default:
     return builder.getF32Type();
   }

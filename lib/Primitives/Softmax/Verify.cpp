@@ -29,12 +29,15 @@
 //   C22 Post-ops are eltwise or binary.
 //   C23 Tensors of binary post-ops are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
 //   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at execution.
-//   C25 Backward takes no scales, zero points or post-ops.
+//   C25 Backward takes no scales, zero points, post-ops or dropout.
 //   C26 There are no RNN quantization parameters.
 // Of an execution, invalid:
 //   C27 Every argument is given.
 //   C28 The output shares no byte with another argument, unless it lies on a tensor of its layout and type; not on scales or zero points.
 //   C29 The sizes that are given only then fit each other.
+// Of dropout, invalid and unimplemented:
+//   C30 The mask has the dims of dst.
+//   C31 The mask is dense and row-major, and no size of dst is given only at execution.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Softmax/Verify.h"

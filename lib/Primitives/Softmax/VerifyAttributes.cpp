@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
+#include "Primitives/DropoutChecks.h"
 #include "Primitives/PostOpChecks.h"
 #include "Primitives/Softmax/Verify.h"
 
@@ -24,6 +25,8 @@ Result<void> checkNone(const Attributes &attr) {
   if (!attr.postOps.empty())
     return unimplemented("backward softmax takes no post-ops; ", attr.postOps.size(), " are given, the first is ",
                          nameOf(attr.postOps[0].kind), " (softmax C25)");
+  if (attr.dropout.isSet())
+    return unimplemented("backward softmax takes no dropout (softmax C25)");
   return {};
 }
 
@@ -105,7 +108,7 @@ Result<void> softmax::checkAttributes(const SoftmaxDesc &softmax, Attributes &at
   for (const auto &[argument, params] : attr.zeroPoints)
     if (Result<void> ok = checkQuantization({false, argument, params}, softmax, attr.postOps); !ok)
       return ok;
-  return {};
+  return checkDropout(attr.dropout, softmax.dst, {"softmax", " (softmax C30)", " (softmax C31)"});
 }
 
 } // namespace quern

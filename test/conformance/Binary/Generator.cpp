@@ -177,6 +177,7 @@ Case drawCase(uint64_t seed, int64_t number) {
   appendSizes(attributes, drawn.sizes);
   drawData(random, drawn.data);
   drawn.data.inPlace = binary.src == binary.dst && drawn.sizes.empty() && random.oneIn(2);
+  drawDropout(random, binary.dst, attributes.open);
   drawn.desc = {std::move(binary), attributes.open};
   return drawn;
 }

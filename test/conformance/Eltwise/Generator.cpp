@@ -112,6 +112,8 @@ Case drawCase(uint64_t seed, int64_t number) {
   drawn.data.inPlace = in == out && drawn.sizes.empty() && random.oneIn(3);
   if (cell.family != LayoutFamily::Runtime && !drawn.data.inPlace && random.oneIn(12))
     drawAny(random, op);
+  if (!cell.backward)
+    drawDropout(random, op.dst, attributes.open);
   drawn.desc = {op, attributes.open};
   return drawn;
 }

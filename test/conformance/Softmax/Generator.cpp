@@ -166,6 +166,8 @@ Case drawOfCell(Random &random, const Cell &cell, const Shape &shape) {
   drawData(random, drawn.data);
   const TensorDesc &in = cell.backward ? op.diffDst : op.src, &out = cell.backward ? op.diffSrc : op.dst;
   drawn.data.inPlace = in == out && drawn.sizes.empty() && random.oneIn(3);
+  if (!cell.backward)
+    drawDropout(random, op.dst, drawn.desc.attr);
   return drawn;
 }
 

@@ -44,13 +44,16 @@ struct Mutator {
   void change(int32_t &value) { value += 1; }
   void change(uint32_t &value) { value += 1; }
   void change(float &value) { value += 1.5f; }
-  void change(TensorDesc &value) { value = smallTensor(); }
+  void change(TensorDesc &value) {
+    value = smallTensor();
+    value.dataType = changed == "dropout.mask" ? DataType::U8 : value.dataType;
+  }
   void change(PropKind &value) { value = PropKind::BackwardData; }
   void change(Alg &value) { value = value == Alg::SoftmaxLog ? Alg::SoftmaxAccurate : Alg::SoftmaxLog; }
   void change(RnnDirection &value) { value = RnnDirection::BidirectionalSum; }
   void change(GemmOffset &value) { value = GemmOffset::Row; }
   void change(EngineKind &value) { value = EngineKind::Gpu; }
-  void change(DataType &value) { value = DataType::F64; }
+  void change(DataType &value) { value = changed == "dropout.seed" ? DataType::S64 : DataType::F64; }
   void change(ScratchpadMode &value) { value = ScratchpadMode::User; }
   void change(FpmathMode &value) { value = FpmathMode::TF32; }
   void change(AccumulationMode &value) { value = AccumulationMode::F16; }
@@ -117,7 +120,7 @@ TEST(Fields, OfEveryOperation) {
 TEST(Fields, OfAttributes) {
   EXPECT_EQ(mutateAll(
                 PrimitiveDesc(), [](PrimitiveDesc & d) -> auto & { return d.attr; }, "attr"),
-            14);
+            18);
   PrimitiveDesc desc;
   desc.attr.scales[1];
   desc.attr.zeroPoints[17];
@@ -213,7 +216,10 @@ TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(QuantParams), 40u);
   EXPECT_EQ(sizeof(PostOp), 32 + 2 * sizeof(TensorDesc) + 8 + 40); // the last: of a depthwise convolution, never written
   EXPECT_EQ(sizeof(RnnQuantization), 72u);
-  EXPECT_EQ(sizeof(Attributes), 24 + 2 * sizeof(std::map<int32_t, QuantParams>) + 24 + sizeof(RnnQuantization) + 16); // never written
+  EXPECT_EQ(sizeof(Dropout), 8 + sizeof(TensorDesc));
+  // The last, of what no primitive computes, is never written.
+  EXPECT_EQ(sizeof(Attributes),
+            24 + 2 * sizeof(std::map<int32_t, QuantParams>) + 24 + sizeof(RnnQuantization) + sizeof(Dropout) + 16);
   EXPECT_EQ(sizeof(SoftmaxDesc), 8 + 4 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(ReorderDesc), 2 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(RnnDesc), 32 + 25 * sizeof(TensorDesc));

@@ -151,7 +151,7 @@ TEST(BinaryVerify, RefusesTensorsByNumber) {
   expectAllRefused(refusals);
 }
 
-// C9, C10, C11, C19, C20, C21, C22, C23, C24
+// C9, C10, C11, C19, C20, C21, C22, C23, C24, C25, C26
 TEST(BinaryVerify, RefusesAttributesByNumber) {
   const std::string both = "binary alg=add src=s8:8x9:ab src1=s8:8x9:ab dst=s8:8x9:ab ";
   const std::string lines[] = {both + "attr.scales=src(mask=4)",
@@ -165,7 +165,9 @@ TEST(BinaryVerify, RefusesAttributesByNumber) {
                                both + "attr.post_ops=sum,sum",
                                both + "attr.post_ops=eltwise(alg=relu),prelu(mask=2)",
                                both + "attr.scales=post0.src_1(mask=3,groups=2x3) attr.post_ops=binary(alg=add,src1=f32:8x9:ab)",
-                               both + "attr.rnn.data_scale=2"};
+                               both + "attr.rnn.data_scale=2",
+                               both + "attr.dropout.seed=s32 attr.dropout.mask=u8:8x9x1:abc",
+                               both + "attr.dropout.seed=s32 attr.dropout.mask=u8:8x9:ba"};
   const Refusal refusals[] = {
       {"C9", lines[0], invalid, "scales of src have mask 4; a tensor of rank 2 allows 0 to 3"},
       {"C9", lines[1], invalid, "scales of src_2 (argument 3) are given; the problem has no such tensor"},
@@ -180,6 +182,9 @@ TEST(BinaryVerify, RefusesAttributesByNumber) {
       {"C22", lines[9], unsupported, "a post-op prelu, which is number 1; it is with eltwise, binary and one sum"},
       {"C23", lines[10], unsupported, "with groups of scales of post0.src_1"},
       {"C24", lines[11], unsupported, "RNN quantization"},
+      {"C25", lines[12], invalid, "it must have the dims of dst, s8:8x9:ab"},
+      {"C26", lines[13], unsupported, "with the mask of dropout as u8:8x9:ba; it is with u8:8x9:ab"},
+      {"C26", "binary alg=add src=s8:?x9:ab src1=s8:?x9:ab dst=s8:?x9:ab attr.dropout.seed=s32", unsupported, "given at execution"},
   };
   expectAllRefused(refusals);
 }

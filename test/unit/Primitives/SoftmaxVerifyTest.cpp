@@ -224,7 +224,11 @@ TEST(SoftmaxVerify, RefusesByNumber) {
       {"C25", "softmax bwd_d dst=f32:8x9:ab diff_src=f32:8x9:ab diff_dst=f32:8x9:ab attr.zero_points=dst", unsupported, "takes no zero"},
       {"C25", "softmax bwd_d dst=f32:8x9:ab diff_src=f32:8x9:ab diff_dst=f32:8x9:ab attr.post_ops=eltwise(alg=abs)", unsupported,
        "takes no post-ops"},
+      {"C25", "softmax bwd_d dst=f32:8x9:ab diff_src=f32:8x9:ab diff_dst=f32:8x9:ab attr.dropout.seed=s32", unsupported, "no dropout"},
       {"C26", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.rnn.data_scale=2", unsupported, "RNN quantization"},
+      {"C30", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.dropout.seed=s32 attr.dropout.mask=u8:8x1:ab", invalid, "dims of dst"},
+      {"C31", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.dropout.seed=s32 attr.dropout.mask=u8:8x9:ba", unsupported, "u8:8x9:ba"},
+      {"C31", "softmax fwd_i src=f32:?x9:ab dst=f32:?x9:ab attr.dropout.seed=s32", unsupported, "given at execution"},
   };
   for (const Refusal &one : refusals) {
     expectRefused(parsed(one.line), one.status, one.fragment, one.line);

@@ -1,0 +1,198 @@
+//===- Dropout.cpp - Random masks, and results that keep what they say ----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The random numbers are those of Philox 4x32-10 (Salmon et al., SC11), with counters and keys as oneDNN has them. Its words are kept in
+// the low halves of i64, so that a product of two of them is one instruction; the high halves mean nothing.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emission/Dropout.h"
+
+#include "Primitives/Arguments.h"
+#include "Primitives/DropoutChecks.h"
+#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Tensors.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <algorithm>
+#include <iterator>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+namespace {
+
+constexpr int64_t lowHalf = 0xffffffff;
+
+/// Arithmetic on i64 where the builder stands.
+struct Words {
+  OpBuilder &b;
+  Location at;
+  Value number(int64_t value) { return arith::ConstantOp::create(b, at, b.getI64IntegerAttr(value)); }
+  Value low(Value x) { return arith::AndIOp::create(b, at, x, number(lowHalf)); }
+  Value high(Value x) { return arith::ShRUIOp::create(b, at, x, number(32)); }
+  Value add(Value x, int64_t y) { return arith::AddIOp::create(b, at, x, number(y)); }
+  Value mix(Value x, Value y, Value key) {
+    return arith::XOrIOp::create(b, at, arith::XOrIOp::create(b, at, x, y), key);
+  }
+  Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, at, condition, x, y); }
+};
+
+/// What every element's number is made from, computed once in front of the op.
+struct Sequence {
+  static constexpr int rounds = 10;
+  Value keys[rounds][2];
+  Value offset, isAtStart; ///< of the sequence; null where the caller gives no offset
+  Value threshold;         ///< kept is what exceeds it, as 32-bit numbers
+};
+
+/// The only element of an integer argument, as i64.
+Value loadInteger(FunctionEmitter &function, int32_t index) {
+  OpBuilder &b = function.builder;
+  Value zero = arith::ConstantIndexOp::create(b, function.loc, 0);
+  Value loaded = memref::LoadOp::create(b, function.loc, function.find(index), zero);
+  return loaded.getType().isInteger(64) ? loaded : arith::ExtSIOp::create(b, function.loc, b.getI64Type(), loaded).getResult();
+}
+
+/// floor(p (2^32 - 1)) for p within 0 and 1, in f32 and integers: p 2^32 is exact, and p less than that. NaN counts as 1: it keeps nothing.
+Value thresholdOf(FunctionEmitter &function) {
+  OpBuilder &b = function.builder;
+  Location at = function.loc;
+  FloatType f32 = b.getF32Type();
+  Value one = function.constant(f32, 1), zero = function.constant(f32, 0);
+  Value p = function.loadScalar(arg::dropoutProbability, f32);
+  p = arith::SelectOp::create(b, at, arith::CmpFOp::create(b, at, CmpFPredicate::OLT, p, one), p, one);
+  p = arith::SelectOp::create(b, at, arith::CmpFOp::create(b, at, CmpFPredicate::OGT, p, zero), p, zero);
+  Value scaled = arith::MulFOp::create(b, at, p, function.constant(f32, 0x1p32));
+  Value whole = arith::FPToSIOp::create(b, at, b.getI64Type(), scaled);
+  Value rest = arith::SubFOp::create(b, at, scaled, arith::SIToFPOp::create(b, at, f32, whole));
+  Value isLess = arith::CmpFOp::create(b, at, CmpFPredicate::OLT, rest, p);
+  return arith::SubIOp::create(b, at, whole, arith::ExtUIOp::create(b, at, b.getI64Type(), isLess));
+}
+
+Sequence sequenceOf(FunctionEmitter &function) {
+  constexpr int64_t steps[] = {0x9E3779B9, 0xBB67AE85};
+  Words words{function.builder, function.loc};
+  Sequence sequence;
+  sequence.threshold = thresholdOf(function);
+  Value seed = loadInteger(function, arg::dropoutSeed);
+  Value keys[] = {words.low(seed), words.low(seed)};
+  if (function.find(arg::dropoutOffset)) {
+    sequence.offset = loadInteger(function, arg::dropoutOffset);
+    sequence.isAtStart = arith::CmpIOp::create(words.b, words.at, CmpIPredicate::eq, sequence.offset, words.number(0));
+    keys[1] = words.select(sequence.isAtStart, keys[0], words.high(seed));
+  }
+  for (auto &key : sequence.keys)
+    for (int i = 0; i < 2; ++i) {
+      key[i] = keys[i];
+      keys[i] = words.low(words.add(keys[i], steps[i]));
+    }
+  return sequence;
+}
+
+void bumpRounds(Words words, const Sequence &sequence, Value (&c)[4]) {
+  for (const auto &key : sequence.keys) {
+    Value a = arith::MulIOp::create(words.b, words.at, words.low(c[0]), words.number(0xD2511F53));
+    Value b = arith::MulIOp::create(words.b, words.at, words.low(c[2]), words.number(0xCD9E8D57));
+    Value next[] = {words.mix(words.high(b), c[1], key[0]), b, words.mix(words.high(a), c[3], key[1]), a};
+    std::copy(std::begin(next), std::end(next), c);
+  }
+}
+
+/// The random number at a position. Four neighbours have the words of one counter, or at the start of the sequence all of them word 2.
+Value numberAt(Words words, const Sequence &sequence, Value position) {
+  Value x = arith::AndIOp::create(words.b, words.at, position, words.number(lowHalf & ~int64_t(3)));
+  Value c[] = {x, words.add(x, 1), x, words.add(x, 3)};
+  if (!sequence.offset) {
+    bumpRounds(words, sequence, c);
+    return words.low(c[2]);
+  }
+  const Value given[] = {sequence.offset, words.high(sequence.offset), x, words.high(position)};
+  for (int i : {0, 1, 3})
+    c[i] = words.select(sequence.isAtStart, c[i], given[i]);
+  bumpRounds(words, sequence, c);
+  Value word = arith::AndIOp::create(words.b, words.at, position, words.number(3)), chosen = c[2];
+  for (int i : {0, 1, 3}) {
+    Value isOwn = arith::CmpIOp::create(words.b, words.at, CmpIPredicate::eq, word, words.number(i));
+    chosen = words.select(isOwn, c[i], chosen);
+  }
+  return words.low(words.select(sequence.isAtStart, c[2], chosen));
+}
+
+} // namespace
+
+VerifiedProblem emission::withDropoutMask(const VerifiedProblem &problem) {
+  VerifiedProblem own = problem;
+  if (problem.desc.attr.dropout.mask.isZero()) {
+    const ArgumentInfo &dst = *llvm::find_if(own.arguments, [](const ArgumentInfo &argument) { return argument.index == arg::dst; });
+    own.arguments.push_back({arg::dropoutMask, arg::nameOf(arg::dropoutMask), dropoutMaskOf(problem.desc.attr.dropout, dst.desc)});
+  }
+  return own;
+}
+
+void emission::emitDropoutMask(ModuleOp module, const VerifiedProblem &problem) {
+  const ArgumentInfo &mask =
+      *llvm::find_if(problem.arguments, [](const ArgumentInfo &argument) { return argument.index == arg::dropoutMask; });
+  const int64_t elements = mask.desc.elements();
+  Builder types(module.getContext());
+  SmallVector<Type> argumentTypes = emission::argumentTypes(problem, module.getContext());
+  auto layout = mask.desc.offset0 ? StridedLayoutAttr::get(module.getContext(), mask.desc.offset0, {1}) : StridedLayoutAttr();
+  argumentTypes[&mask - problem.arguments.data()] = MemRefType::get({elements}, types.getI8Type(), layout);
+  FunctionEmitter function(module, problem, "dropout", argumentTypes);
+  const Sequence sequence = sequenceOf(function);
+  const Operand output{function.find(arg::dropoutMask), types.getMultiDimIdentityMap(1)};
+  function.generic({elements}, utils::IteratorType::parallel, {}, output, [&](OpBuilder &b, Location at, ValueRange, Value) -> Value {
+    Value position = arith::IndexCastOp::create(b, at, b.getI64Type(), linalg::IndexOp::create(b, at, 0));
+    Value isKept = arith::CmpIOp::create(b, at, CmpIPredicate::ugt, numberAt({b, at}, sequence, position), sequence.threshold);
+    return arith::ExtUIOp::create(b, at, b.getI8Type(), isKept);
+  });
+  function.finish();
+}
+
+void emission::emitDropoutProgram(ModuleOp module, const VerifiedProblem &problem) {
+  if (!problem.desc.attr.dropout.mask.isZero())
+    return;
+  Builder builder(module.getContext());
+  auto bytes = [&](int64_t count) { return AffineMapAttr::get(AffineMap::getConstantMap(count, builder.getContext())); };
+  SmallVector<Attribute> calls;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    SmallVector<Attribute> buffers;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      buffers.push_back(builder.getArrayAttr({function.getArgAttr(i, "quern.arg"), bytes(0)}));
+    calls.push_back(builder.getDictionaryAttr({builder.getNamedAttr("call", FlatSymbolRefAttr::get(function)),
+                                               builder.getNamedAttr("buffers", builder.getArrayAttr(buffers))}));
+  }
+  const ArgumentInfo &mask = problem.arguments.back();
+  module->setAttr("quern.regions", builder.getDictionaryAttr(builder.getNamedAttr(mask.name, bytes(mask.desc.elements()))));
+  module->setAttr("quern.program", builder.getArrayAttr(calls));
+}
+
+DropoutStep::DropoutStep(FunctionEmitter &function, ArrayRef<int64_t> space, FloatType compute, SmallVectorImpl<Operand> &inputs) {
+  if (!function.find(arg::dropoutMask))
+    return;
+  OpBuilder &b = function.builder;
+  FloatType f32 = b.getF32Type();
+  Value one = function.constant(f32, 1), p = function.loadScalar(arg::dropoutProbability, f32);
+  Value quotient = arith::DivFOp::create(b, function.loc, one, arith::SubFOp::create(b, function.loc, one, p));
+  Value isOne = arith::CmpFOp::create(b, function.loc, CmpFPredicate::OEQ, p, one);
+  factor = arith::SelectOp::create(b, function.loc, isOne, function.constant(f32, 0), quotient);
+  if (compute != f32)
+    factor = arith::ExtFOp::create(b, function.loc, compute, factor);
+  mask = static_cast<int>(inputs.size());
+  inputs.push_back(function.tensor(arg::dropoutMask, space));
+}
+
+Value DropoutStep::apply(OpBuilder &builder, Location loc, Value value, ValueRange elements) const {
+  if (mask < 0)
+    return value;
+  Value none = arith::ConstantOp::create(builder, loc, builder.getI8IntegerAttr(0));
+  Value isKept = arith::CmpIOp::create(builder, loc, CmpIPredicate::ne, elements[mask], none);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(value.getType(), 0));
+  return arith::SelectOp::create(builder, loc, isKept, arith::MulFOp::create(builder, loc, value, factor), zero);
+}

@@ -37,8 +37,4 @@ Result<void> checkDropout(Dropout &dropout, const TensorDesc &dst, const Dropout
   return {};
 }
 
-TensorDesc dropoutMaskOf(const Dropout &dropout, const TensorDesc &dst) {
-  return dropout.mask.isZero() ? *TensorDesc::dense(dst.shape(), DataType::U8) : dropout.mask;
-}
-
 } // namespace quern

@@ -10,7 +10,6 @@
 #include "Primitives/Emission/Dropout.h"
 
 #include "Primitives/Arguments.h"
-#include "Primitives/DropoutChecks.h"
 #include "Primitives/Emission/Convert.h"
 #include "Primitives/Emission/Tensors.h"
 
@@ -105,59 +104,77 @@ void bumpRounds(Words words, const Sequence &sequence, Value (&c)[4]) {
   }
 }
 
-/// The random number at a position. Four neighbours have the words of one counter, or at the start of the sequence all of them word 2.
-Value numberAt(Words words, const Sequence &sequence, Value position) {
-  Value x = arith::AndIOp::create(words.b, words.at, position, words.number(lowHalf & ~int64_t(3)));
-  Value c[] = {x, words.add(x, 1), x, words.add(x, 3)};
+/// Four bytes, 1 or 0, of the elements from `position`, a multiple of 4, on: neighbours have the words of one counter, or at the start of
+/// the sequence all of them word 2.
+Value keptFrom(Words words, const Sequence &sequence, Value position) {
+  auto exceeds = [&](Value word) -> Value {
+    return arith::CmpIOp::create(words.b, words.at, CmpIPredicate::ugt, words.low(word), sequence.threshold);
+  };
+  auto bytes = [&](int32_t value) -> Value { return arith::ConstantOp::create(words.b, words.at, words.b.getI32IntegerAttr(value)); };
+  Value c[] = {position, words.add(position, 1), position, words.add(position, 3)};
   if (!sequence.offset) {
     bumpRounds(words, sequence, c);
-    return words.low(c[2]);
+    return words.select(exceeds(c[2]), bytes(0x01010101), bytes(0));
   }
-  const Value given[] = {sequence.offset, words.high(sequence.offset), x, words.high(position)};
+  const Value given[] = {sequence.offset, words.high(sequence.offset), position, words.high(position)};
   for (int i : {0, 1, 3})
     c[i] = words.select(sequence.isAtStart, c[i], given[i]);
   bumpRounds(words, sequence, c);
-  Value word = arith::AndIOp::create(words.b, words.at, position, words.number(3)), chosen = c[2];
-  for (int i : {0, 1, 3}) {
-    Value isOwn = arith::CmpIOp::create(words.b, words.at, CmpIPredicate::eq, word, words.number(i));
-    chosen = words.select(isOwn, c[i], chosen);
+  Value kept;
+  for (int i = 0; i < 4; ++i) {
+    Value word = i == 2 ? c[2] : words.select(sequence.isAtStart, c[2], c[i]);
+    Value byte = words.select(exceeds(word), bytes(1 << 8 * i), bytes(0));
+    kept = kept ? arith::OrIOp::create(words.b, words.at, kept, byte).getResult() : byte;
   }
-  return words.low(words.select(sequence.isAtStart, c[2], chosen));
+  return kept;
+}
+
+/// Of the mask in scratch, whose bytes are written four at a time.
+int64_t bytesInScratch(const TensorDesc &mask) { return llvm::alignTo(mask.elements(), 4); }
+
+const ArgumentInfo &find(const VerifiedProblem &problem, int32_t index) {
+  return *llvm::find_if(problem.arguments, [&](const ArgumentInfo &argument) { return argument.index == index; });
+}
+
+/// The caller's mask is a copy: it may begin at any byte.
+void emitCopy(ModuleOp module, const VerifiedProblem &problem) {
+  FunctionEmitter function(module, problem, "dropout_mask", argumentTypes(problem, module.getContext()));
+  ArrayRef<int64_t> space = find(problem, arg::dropoutMask).desc.shape();
+  SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
+  function.generic(space, kinds, function.tensor(keptMask, space), function.tensor(arg::dropoutMask, space),
+                   [&](OpBuilder &, Location, ValueRange in, Value) { return in[0]; });
+  function.finish();
 }
 
 } // namespace
 
 VerifiedProblem emission::withDropoutMask(const VerifiedProblem &problem) {
   VerifiedProblem own = problem;
-  if (problem.desc.attr.dropout.mask.isZero()) {
-    const ArgumentInfo &dst = *llvm::find_if(own.arguments, [](const ArgumentInfo &argument) { return argument.index == arg::dst; });
-    own.arguments.push_back({arg::dropoutMask, arg::nameOf(arg::dropoutMask), dropoutMaskOf(problem.desc.attr.dropout, dst.desc)});
-  }
+  const TensorDesc kept = *TensorDesc::dense(find(problem, arg::dst).desc.shape(), DataType::U8);
+  own.arguments.push_back({keptMask, "dropout.kept", kept});
   return own;
 }
 
 void emission::emitDropoutMask(ModuleOp module, const VerifiedProblem &problem) {
-  const ArgumentInfo &mask =
-      *llvm::find_if(problem.arguments, [](const ArgumentInfo &argument) { return argument.index == arg::dropoutMask; });
-  const int64_t elements = mask.desc.elements();
-  Builder types(module.getContext());
-  SmallVector<Type> argumentTypes = emission::argumentTypes(problem, module.getContext());
-  auto layout = mask.desc.offset0 ? StridedLayoutAttr::get(module.getContext(), mask.desc.offset0, {1}) : StridedLayoutAttr();
-  argumentTypes[&mask - problem.arguments.data()] = MemRefType::get({elements}, types.getI8Type(), layout);
-  FunctionEmitter function(module, problem, "dropout", argumentTypes);
+  const ArgumentInfo &kept = find(problem, keptMask);
+  const int64_t count = bytesInScratch(kept.desc) / 4;
+  Builder builder(module.getContext());
+  SmallVector<Type> types = argumentTypes(problem, module.getContext());
+  types[&kept - problem.arguments.data()] = MemRefType::get({count}, builder.getI32Type());
+  FunctionEmitter function(module, problem, "dropout", types);
   const Sequence sequence = sequenceOf(function);
-  const Operand output{function.find(arg::dropoutMask), types.getMultiDimIdentityMap(1)};
-  function.generic({elements}, utils::IteratorType::parallel, {}, output, [&](OpBuilder &b, Location at, ValueRange, Value) -> Value {
-    Value position = arith::IndexCastOp::create(b, at, b.getI64Type(), linalg::IndexOp::create(b, at, 0));
-    Value isKept = arith::CmpIOp::create(b, at, CmpIPredicate::ugt, numberAt({b, at}, sequence, position), sequence.threshold);
-    return arith::ExtUIOp::create(b, at, b.getI8Type(), isKept);
+  const Operand output{function.find(keptMask), builder.getMultiDimIdentityMap(1)};
+  function.generic({count}, utils::IteratorType::parallel, {}, output, [&](OpBuilder &b, Location at, ValueRange, Value) {
+    Words words{b, at};
+    Value four = arith::IndexCastOp::create(b, at, b.getI64Type(), linalg::IndexOp::create(b, at, 0));
+    return keptFrom(words, sequence, arith::ShLIOp::create(b, at, four, words.number(2)));
   });
   function.finish();
+  if (!problem.desc.attr.dropout.mask.isZero())
+    emitCopy(module, problem);
 }
 
 void emission::emitDropoutProgram(ModuleOp module, const VerifiedProblem &problem) {
-  if (!problem.desc.attr.dropout.mask.isZero())
-    return;
   Builder builder(module.getContext());
   auto bytes = [&](int64_t count) { return AffineMapAttr::get(AffineMap::getConstantMap(count, builder.getContext())); };
   SmallVector<Attribute> calls;
@@ -168,13 +185,13 @@ void emission::emitDropoutProgram(ModuleOp module, const VerifiedProblem &proble
     calls.push_back(builder.getDictionaryAttr({builder.getNamedAttr("call", FlatSymbolRefAttr::get(function)),
                                                builder.getNamedAttr("buffers", builder.getArrayAttr(buffers))}));
   }
-  const ArgumentInfo &mask = problem.arguments.back();
-  module->setAttr("quern.regions", builder.getDictionaryAttr(builder.getNamedAttr(mask.name, bytes(mask.desc.elements()))));
+  const ArgumentInfo &kept = find(problem, keptMask);
+  module->setAttr("quern.regions", builder.getDictionaryAttr(builder.getNamedAttr(kept.name, bytes(bytesInScratch(kept.desc)))));
   module->setAttr("quern.program", builder.getArrayAttr(calls));
 }
 
 DropoutStep::DropoutStep(FunctionEmitter &function, ArrayRef<int64_t> space, FloatType compute, SmallVectorImpl<Operand> &inputs) {
-  if (!function.find(arg::dropoutMask))
+  if (!function.find(keptMask))
     return;
   OpBuilder &b = function.builder;
   FloatType f32 = b.getF32Type();
@@ -185,7 +202,7 @@ DropoutStep::DropoutStep(FunctionEmitter &function, ArrayRef<int64_t> space, Flo
   if (compute != f32)
     factor = arith::ExtFOp::create(b, function.loc, compute, factor);
   mask = static_cast<int>(inputs.size());
-  inputs.push_back(function.tensor(arg::dropoutMask, space));
+  inputs.push_back(function.tensor(keptMask, space));
 }
 
 Value DropoutStep::apply(OpBuilder &builder, Location loc, Value value, ValueRange elements) const {

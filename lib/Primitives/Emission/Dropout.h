@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The attribute dropout is two steps: a function of its own in front of the problem's draws the mask, and the op that stores the result
-// reads it. Where the caller takes no mask, it lies in memory that the steps of an execution share.
+// The attribute dropout is two steps: a function of its own in front of the problem's draws the mask, into memory that the steps of an
+// execution share, and the op that stores the result reads it there. The caller's mask is a copy.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_DROPOUT_H
@@ -14,14 +14,17 @@
 
 namespace quern::emission {
 
-/// The problem with the mask among its arguments, whether the caller takes one or not.
+/// The index of the mask in scratch among the arguments of withDropoutMask().
+inline constexpr int32_t keptMask = -1;
+
+/// The problem with one argument more: the mask in scratch, dense and row-major.
 VerifiedProblem withDropoutMask(const VerifiedProblem &problem);
 
-/// Appends the function that writes the mask of `problem`, which withDropoutMask() has made: 1 for each element of dst that is kept,
-/// else 0, by the random number at the element's row-major position.
+/// Appends the function that writes that mask of `problem`, which withDropoutMask() has made: 1 for each element of dst that is kept, else
+/// 0, by the random number at the element's row-major position; and one that copies it where the caller takes a mask.
 void emitDropoutMask(mlir::ModuleOp module, const VerifiedProblem &problem);
 
-/// Where the caller takes no mask: makes a program of the module's functions, in their order, whose mask is scratch.
+/// Makes a program of the module's functions, in their order, with the mask in scratch.
 void emitDropoutProgram(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 /// What the op that stores does with the mask.

@@ -24,7 +24,8 @@
 namespace quern {
 
 struct Case {
-  int64_t number = 0; ///< what the case is for follows from it
+  int64_t number = 0;  ///< what the case is for follows from it
+  int64_t redraws = 0; ///< of the same number, since what was drawn before was flat
   PrimitiveDesc desc;
   std::vector<int64_t> sizes; ///< of the `?` of desc.text(), as `quern run --sizes` takes them
   DataOptions data;

@@ -10,8 +10,8 @@
 
 #include "Crash.h"
 #include "Desc/Target.h"
+#include "Flatness.h"
 #include "OtherSizes.h"
-#include "Primitives/Elements.h"
 
 #include <algorithm>
 #include <chrono>
@@ -71,21 +71,43 @@ void Suite::runLegal() {
     options.count = cases.allRounds();
   else if (options.count == 0)
     options.count = cases.firstRound();
-  for (; !isDrawnOut() && !isOutOfTime(); ++legal) {
-    Case drawn = cases.draw(options.seed, options.first + legal);
-    if (peer)
-      cases.adaptToPeer(drawn);
-    if (peer && drawn.data.fill == FillKind::Special)
-      drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
+  for (int64_t redraws = 0; !isDrawnOut() && !isOutOfTime(); redraws = isFlat ? redraws + 1 : 0, legal += !isFlat) {
+    const Case drawn = draw(options.first + legal, redraws);
     guarded = GuardedSide::End;
     nameRunningCase(describe(drawn));
     const int64_t before = notCompared();
+    isFlat = false;
     if (Result<void> done = runCase(drawn); !done)
       fail(drawn, done.error().message);
     else
-      passed += notCompared() == before;
+      passed += notCompared() == before && !isFlat;
     nameRunningCase({});
   }
+}
+
+Case Suite::draw(int64_t number, int64_t redraws) const {
+  constexpr uint64_t apart = 1000003; // no seed that anyone gives
+  Case drawn = cases.draw(options.seed + static_cast<uint64_t>(redraws) * apart, number);
+  drawn.redraws = redraws;
+  if (peer)
+    cases.adaptToPeer(drawn);
+  if (peer && drawn.data.fill == FillKind::Special)
+    drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
+  return drawn;
+}
+
+Result<bool> Suite::isToBeRedrawn(const Case &drawn, const Problem &problem, ProblemData &data) {
+  constexpr int64_t mostRedraws = 8;
+  const std::string part = flatPartOf(problem, data);
+  if (part.empty())
+    return false;
+  if (drawn.redraws < mostRedraws)
+    return true;
+  const std::string_view why = reasonForFlat(problem.desc(), drawn.data.fill);
+  if (why.empty())
+    return internalError("of one value alone, however often it is drawn: ", part);
+  ++flat[std::string(why)];
+  return false;
 }
 
 /// A peer refuses most of what is drawn: more is, until a third as much as was asked for is compared.
@@ -96,8 +118,9 @@ bool Suite::isDrawnOut() const {
 
 int64_t Suite::notCompared() const {
   int64_t count = peerRefused + skipped.total();
-  for (const auto &[why, times] : peerUnsafe)
-    count += times;
+  for (const auto *reasons : {&peerUnsafe, &flat})
+    for (const auto &[why, times] : *reasons)
+      count += times;
   return count;
 }
 
@@ -106,7 +129,9 @@ std::string Suite::settingOf() const {
 }
 
 std::string Suite::describe(const Case &drawn) const {
-  return settingOf() + commandOf(drawn) + concat("   # problem ", drawn.number, " of seed ", options.seed);
+  return settingOf() + commandOf(drawn) +
+         concat("   # problem ", drawn.number, " of seed ", options.seed,
+                drawn.redraws ? concat(", drawn again: ", drawn.redraws) : std::string());
 }
 
 std::string Suite::commandOf(const Case &drawn) const {
@@ -175,9 +200,16 @@ Result<void> Suite::runCase(const Case &drawn) {
   Result<ProblemData> data = ProblemData::create(sized, drawn.data);
   if (!data)
     return data.takeError();
-  empty += sized.verified.isNoop;
   if (Result<void> expected = data->computeExpected(); !expected)
     return expected;
+  Result<bool> again = isToBeRedrawn(drawn, sized, *data);
+  if (!again)
+    return again.takeError();
+  if (isFlat = *again; isFlat) {
+    ++redrawn;
+    return {};
+  }
+  empty += sized.verified.isNoop;
 
   std::string text = drawn.desc.text();
   Result<Kernel> kernel = Kernel::create(device, text);
@@ -285,86 +317,6 @@ Result<void> Suite::executeAndJudge(Kernel &kernel, const Case &drawn, ProblemDa
   return {};
 }
 
-std::unique_ptr<OneDnnPrimitive> Suite::askPeer(const Problem &problem) {
-  if (std::string reason = cases.unsafeForPeer(problem.desc(), peer->version()); !reason.empty()) {
-    ++peerUnsafe[reason];
-    return nullptr;
-  }
-  Result<std::unique_ptr<OneDnnPrimitive>> made = peer->create(problem.verified);
-  peerRefused += !made; // releases differ in how they say no, 3.2 of short rows only when the kernel is made
-  return made ? std::move(*made) : nullptr;
-}
-
-Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive) {
-  const ReferenceOutput &exact = data.expectedOutputs().front();
-  std::vector<double> ours = gather(exact.desc, data.buffer(exact.argument));
-  data.refill();
-  if (Result<void> bound = theirPrimitive.bind(data.addresses()); !bound)
-    return bound;
-  if (Result<void> ran = theirPrimitive.execute(); !ran) { // 3.2 says only here that it has no zero points with a mask
-    ++peerRefused;
-    return {};
-  }
-  std::vector<double> theirs = gather(exact.desc, data.buffer(exact.argument));
-  ++peerCompared;
-  cases.count(drawn, problem.desc(), nullptr);
-  std::string version = peer->version();
-  PeerComparison with{problem.desc(), exact, version, theirPrimitive.implementation()};
-  std::map<std::string_view, double> differences;
-  for (size_t i = 0; i < ours.size(); ++i) {
-    if (cases.agrees(with, i, ours[i], theirs[i]))
-      continue;
-    if (Difference difference = cases.knownDifference(with, i, ours[i], theirs[i])) {
-      differences.emplace(difference.what, difference.share);
-      continue;
-    }
-    return internalError("element ", i, " is ", ours[i], "; ", version, ' ', with.implementation, " gives ", theirs[i], " and exact is ",
-                         exact.exact[i]);
-  }
-  for (const auto &[what, share] : differences) {
-    auto &[count, most] = peerDifferences[what];
-    ++count, most = share;
-  }
-  return {};
-}
-
-/// What the reference computes, stored, is right, and finite.
-/// A workspace is each library's own.
-Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive) {
-  data.refill();
-  if (Result<void> bound = theirPrimitive.bind(data.addresses()); !bound)
-    return bound;
-  if (Result<void> ran = theirPrimitive.execute(); !ran) {
-    ++peerRefused;
-    return {};
-  }
-  ++peerCompared;
-  cases.count(drawn, problem.desc(), nullptr);
-  std::string version = peer->version();
-  ReferenceInputs results;
-  for (const auto &[argument, address] : data.addresses())
-    results[argument] = address;
-  std::map<std::string_view, double> differences;
-  for (const ReferenceOutput &output : data.expectedOutputs()) {
-    if (output.argument == QUERN_ARG_WORKSPACE)
-      continue;
-    Verdict verdict = judge(problem.desc(), output, results, judgedAs(drawn.data.fill));
-    PeerComparison with{problem.desc(), output, version, theirPrimitive.implementation()};
-    if (verdict.isRight) {
-      worst = std::max(worst, verdict.worst);
-    } else if (Difference difference = cases.knownDifference(with, 0, 0, 0)) {
-      differences.emplace(difference.what, difference.share);
-    } else {
-      return internalError(version, ' ', with.implementation, ", argument ", output.argument, ": ", verdict.describe(output.desc));
-    }
-  }
-  for (const auto &[what, share] : differences) {
-    auto &[count, most] = peerDifferences[what];
-    ++count, most = share;
-  }
-  return {};
-}
-
 void Suite::runIllegal() {
   int64_t kinds = static_cast<int64_t>(cases.mistakes().size());
   if (kinds == 0)
@@ -398,6 +350,7 @@ void Suite::runIllegal() {
 }
 
 int Suite::summarize() const {
+  int64_t missed = 0, notAsked = 0;
   std::cout << cases.name() << (device.isCpu() ? ", instruction set " : ", device ")
             << (device.isCpu() ? device.target().name() : std::string_view(device.name())) << ", seed " << options.seed << ", "
             << (options.useLoader ? options.useOrc ? "ORC and loader" : "loader" : "ORC") << ": " << legal << " problems (" << bySpecial
@@ -414,10 +367,14 @@ int Suite::summarize() const {
   for (const auto &[difference, found] : peerDifferences)
     std::cout << "known difference: " << difference << ": " << found.first << '\n';
   skipped.print(std::cout);
-  for (const auto &[why, count] : peerUnsafe)
+  for (const auto &[why, count] : peerUnsafe) {
+    notAsked += count;
     std::cout << "not asked: " << why << ": " << count << '\n';
+  }
+  std::cout << "drawn again: " << redrawn << '\n';
+  for (const auto &[why, count] : flat)
+    std::cout << "of one value: " << why << ": " << count << '\n';
   std::cout << "worst error " << worst << " of the threshold\n";
-  int64_t missed = 0;
   for (const std::string &what : skipped.tooMany(legal)) {
     ++missed;
     std::cout << "FAILED: " << what << '\n';
@@ -435,22 +392,11 @@ int Suite::summarize() const {
     ++missed;
     std::cout << "FAILED: " << what << '\n';
   }
-  std::cout << "apart: " << notCompared() + mistakesRefused + damaged << " (" << peerRefused << " refused by a peer, "
-            << notCompared() - peerRefused - skipped.total() << " not asked, " << skipped.total() << " skipped, " << mistakesRefused
-            << " mistakes, " << damaged << " damaged lines)\n"
+  std::cout << "apart: " << notCompared() + mistakesRefused + damaged << " (" << peerRefused << " refused by a peer, " << notAsked
+            << " not asked, " << notCompared() - peerRefused - notAsked - skipped.total() << " of one value, " << skipped.total()
+            << " skipped, " << mistakesRefused << " mistakes, " << damaged << " damaged lines)\n"
             << passed << " passed, " << failed + missed << " failed" << std::endl;
   return failed || missed ? 1 : 0;
-}
-
-std::vector<std::string> Suite::peerShortfalls() const {
-  std::vector<std::string> all;
-  if (peerCompared < leastCompared() && options.seconds == 0)
-    all.push_back(concat("only ", peerCompared, " of ", legal, " problems were compared, and ", leastCompared(), " are wanted"));
-  constexpr double few = 2; // of a short run may be drawn alike
-  for (const auto &[difference, found] : peerDifferences)
-    if (static_cast<double>(found.first) > few + found.second * static_cast<double>(peerCompared))
-      all.push_back(concat("known, but too frequent: ", difference, ": ", found.first, " of ", peerCompared));
-  return all;
 }
 
 } // namespace quern

@@ -52,6 +52,8 @@ public:
   int summarize() const;
 
 private:
+  /// Case `number`, drawn again so many times.
+  Case draw(int64_t number, int64_t redraws) const;
   std::string commandOf(const Case &drawn) const;
   /// A command that runs the case as here, and which one it is.
   std::string describe(const Case &drawn) const;
@@ -60,6 +62,8 @@ private:
   void fail(const Case &drawn, const std::string &why);
   void failLine(const std::string &line, const std::string &why);
   Result<void> runCase(const Case &drawn);
+  /// Counts what has to be flat; fails for what has not. True if the case is to be drawn again.
+  Result<bool> isToBeRedrawn(const Case &drawn, const Problem &problem, ProblemData &data);
   /// What a device may lack is counted, not failed.
   Result<void> skipOrFail(Error error);
   /// What a case needs to be run: the verified problem that the kernel is made for, and the same with all sizes.
@@ -79,7 +83,7 @@ private:
   Result<void> judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
   bool isOutOfTime() const;
   bool isDrawnOut() const;
-  /// What was drawn and compared with nothing: a peer refused it, it was not asked, or a device has it not.
+  /// What was drawn and proves nothing: a peer refused it, it was not asked, a device has it not, or all of it is one value.
   int64_t notCompared() const;
   int64_t leastCompared() const { return options.count / 3; }
   /// What makes a comparison with a peer worth less than it should be: too few problems, or too many of a known difference.
@@ -93,10 +97,13 @@ private:
   std::map<std::string_view, std::pair<int64_t, double>> peerDifferences; ///< how many problems have each, and may have it
   std::map<std::string, int64_t> peerUnsafe;      ///< problems that the peer is not asked, by why
   std::map<std::string, int64_t> refusals;        ///< by kind of mistake
+  std::map<std::string, int64_t> flat;            ///< problems whose data or results have to be of one value, by why
   DeviceRefusals skipped;
   AliasRounds aliases;
   GuardedSide guarded = GuardedSide::End; ///< of the execution that runs
   int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0;
+  bool isFlat = false; ///< what was drawn last, which is drawn again
+  int64_t redrawn = 0;
   int64_t mistakesRefused = 0, damaged = 0;
   int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0, otherSizes = 0;
   double worst = 0;

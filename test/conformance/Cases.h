@@ -91,6 +91,11 @@ public:
   virtual bool agrees(const PeerComparison &, size_t, double ours, double theirs) const { return isSameValue(ours, theirs); }
   virtual Difference knownDifference(const PeerComparison &, size_t, double, double) const { return {}; }
 
+  /// With judgesPeer(): what the peer computes instead, where it is known, of inputs by argument; and what it is called.
+  virtual std::optional<Difference> expectOfPeer(const PeerComparison &, const ReferenceInputs &, std::vector<ReferenceOutput> &) const {
+    return std::nullopt;
+  }
+
 private:
   static constexpr int defaultThreadCounts[] = {1, 2, 3, 7};
 };

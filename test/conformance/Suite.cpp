@@ -97,13 +97,13 @@ Case Suite::draw(int64_t number, int64_t redraws) const {
 }
 
 Result<bool> Suite::isToBeRedrawn(const Case &drawn, const Problem &problem, ProblemData &data) {
-  constexpr int64_t mostRedraws = 8;
+  constexpr int64_t redrawsOfAny = 8, mostRedraws = 40;
   const std::string part = flatPartOf(problem, data);
   if (part.empty())
     return false;
-  if (drawn.redraws < mostRedraws)
-    return true;
   const std::string_view why = reasonForFlat(problem.desc(), drawn.data.fill);
+  if (drawn.redraws < (why.empty() ? mostRedraws : redrawsOfAny))
+    return true;
   if (why.empty())
     return internalError("of one value alone, however often it is drawn: ", part);
   ++flat[std::string(why)];

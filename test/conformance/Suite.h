@@ -81,6 +81,7 @@ private:
   Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
   /// Without kernels: the reference judges what the peer computes.
   Result<void> judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
+  Difference differenceOf(const PeerComparison &with, const ReferenceInputs &results, DataKind data) const;
   bool isOutOfTime() const;
   bool isDrawnOut() const;
   /// What was drawn and proves nothing: a peer refused it, it was not asked, a device has it not, or all of it is one value.

@@ -57,6 +57,18 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
   return {};
 }
 
+/// Of an output that the reference does not have so: what is known, and explains it where that can be computed.
+Difference Suite::differenceOf(const PeerComparison &with, const ReferenceInputs &results, DataKind data) const {
+  std::vector<ReferenceOutput> theirs;
+  const std::optional<Difference> computed = cases.expectOfPeer(with, results, theirs);
+  if (!computed)
+    return cases.knownDifference(with, 0, 0, 0);
+  for (const ReferenceOutput &output : theirs)
+    if (output.argument == with.exact.argument && judge(with.desc, output, results, data).isRight)
+      return *computed;
+  return {};
+}
+
 /// What the reference computes, stored, is right, and finite.
 /// A workspace is each library's own.
 Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive) {
@@ -81,7 +93,7 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
     PeerComparison with{problem.desc(), output, version, theirPrimitive.implementation()};
     if (verdict.isRight) {
       worst = std::max(worst, verdict.worst);
-    } else if (Difference difference = cases.knownDifference(with, 0, 0, 0)) {
+    } else if (Difference difference = differenceOf(with, results, judgedAs(drawn.data.fill))) {
       differences.emplace(difference.what, difference.share);
     } else {
       return internalError(version, ' ', with.implementation, ", argument ", output.argument, ": ", verdict.describe(output.desc));

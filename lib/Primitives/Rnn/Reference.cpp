@@ -218,13 +218,18 @@ Result<void> appendWorkspace(const Run &run, const RunResults &results, const st
 } // namespace
 
 Result<std::vector<ReferenceOutput>> computeRnnReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
+  return rnn::computeReference(desc, inputs, {});
+}
+
+Result<std::vector<ReferenceOutput>> rnn::computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs,
+                                                           const Variant &variant) {
   std::vector<Run> runs;
   for (Operands operands : {Operands::AsTheyAre, Operands::RoundedToBf16}) {
     const bool mayBe =
         operands == Operands::AsTheyAre || (isRoundedBetweenSteps(desc) && runs.front().rnn().srcLayer.dataType == DataType::F32);
     if (!mayBe)
       continue;
-    Result<Run> made = Run::make(desc, inputs, operands);
+    Result<Run> made = Run::make(desc, inputs, operands, variant);
     if (!made)
       return made.takeError();
     runs.push_back(std::move(*made));

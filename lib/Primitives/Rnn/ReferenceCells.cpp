@@ -166,15 +166,19 @@ private:
 
 } // namespace
 
-StateType::StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands)
+StateType::StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands, const Variant &variant)
     : type(rnn.srcLayer.dataType), isInteger(isQuantized(rnn)), roundsOperands(operands == Operands::RoundedToBf16),
-      scale(quantization.dataScale), shift(quantization.dataShift) {
+      scale(quantization.dataScale), shift(quantization.dataShift),
+      least(isInteger && variant.clampsStates ? 0 : -std::numeric_limits<double>::infinity()) {
   auto channels = static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]);
   threshold = 4 * std::max(std::ceil(std::log2(std::max(channels * static_cast<double>(rnn.srcLayer.dims[0]), 1.0))), 1.0) * 0x1p-23;
   floor = channels * 0x1p-126; // dot products of bf16 take a denormal for 0
 }
 
-double StateType::stored(double h) const { return roundTo(type, isInteger ? h * scale + shift : h); }
+double StateType::stored(double h) const {
+  const double value = roundTo(type, isInteger ? h * scale + shift : h);
+  return value < least ? least : value;
+}
 
 double StateType::operand(double x) const { return roundsOperands ? roundTo(DataType::BF16, x) : x; }
 

@@ -20,10 +20,16 @@ namespace quern::rnn {
 /// What products round of what they read: of f32, where the fpmath mode allows bf16, a kernel may do either.
 enum class Operands { AsTheyAre, RoundedToBf16 };
 
+/// What another library is known to do otherwise; as the page has it by default.
+struct Variant {
+  bool clampsStates = false; ///< integer states are kept as 0 at least
+  bool roundsCells = false;  ///< c is kept in the type of src_iter_c or dst_iter_c
+};
+
 /// How a state is kept between steps: rounded to the type of src_layer, quantized if that is an integer.
 class StateType {
 public:
-  StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands);
+  StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands, const Variant &variant);
   /// What is kept of the number h: q = RNE(sat(h s + shift)) of an integer.
   double stored(double h) const;
   /// The number that it stands for: (q - shift) / s of an integer.
@@ -47,7 +53,7 @@ public:
 private:
   DataType type;
   bool isInteger, roundsOperands;
-  double scale, shift, threshold, floor;
+  double scale, shift, least, threshold, floor;
 };
 
 /// The weights of one layer and direction as numbers: s8 weights divided by their scales.

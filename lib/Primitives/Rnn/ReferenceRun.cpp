@@ -69,8 +69,8 @@ void RunValues::set(size_t at, double value, double off) {
   high[at] = std::isfinite(value) ? value + off : value;
 }
 
-Result<Run> Run::make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands) {
-  Run run(std::get<Boxed<RnnDesc>>(desc.op), desc.attr.rnn, operands);
+Result<Run> Run::make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands, const Variant &variant) {
+  Run run(std::get<Boxed<RnnDesc>>(desc.op), desc.attr.rnn, operands, variant);
   if (Result<void> read = run.read(inputs); !read)
     return read.takeError();
   return run;
@@ -203,9 +203,20 @@ void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &ou
   keep(results.hiddenSums, out.hiddenSums, &CellSpread::hiddenSums, none);
   keep(results.unprojected, out.unprojected, &CellSpread::unprojected, none);
   store(results.termNorms, row, out.termNorms);
-  for (size_t o = 0; spread && o < out.c.size(); ++o)
-    sequence.cSpread[o] = loosenessOf(stateType, out.c[o], 0, out.c, spread->c[o]);
+  keepCells(sequence, out, spread);
   keepState(sequence, at, out, spread, results);
+}
+
+void Run::keepCells(Sequence &sequence, const CellOutputs &out, const CellSpread *spread) const {
+  for (size_t o = 0; o < out.c.size(); ++o) {
+    const double c = out.c[o], more = spread ? loosenessOf(stateType, c, 0, out.c, spread->c[o]) : 0;
+    sequence.c[o] = c, sequence.cSpread[o] = more;
+    if (cellType == DataType::F32)
+      continue;
+    const double tolerance = stateType.toleranceOf(c, 1) + more;
+    sequence.c[o] = roundTo(cellType, c);
+    sequence.cSpread[o] = std::fabs(roundTo(cellType, c + tolerance) - roundTo(cellType, c - tolerance));
+  }
 }
 
 void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const {
@@ -244,8 +255,6 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
         isLoose ? spreadOf(desc, s, stateType, matrices, read, out, {input.spread, sequence.hSpread, sequence.cSpread}) : CellSpread();
     sequence.h.resize(out.h.size());
     keepStep(sequence, at, out, isLoose ? &spread : nullptr, results);
-    if (!out.c.empty())
-      sequence.c = out.c;
     if (step + 1 < length)
       continue;
     int64_t last = static_cast<int64_t>(stack(at.layer, at.direction)) * s.batch + at.n;

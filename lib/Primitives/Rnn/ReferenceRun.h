@@ -46,7 +46,8 @@ struct RunOptions {
 class Run {
 public:
   /// Of a verified problem whose sizes are known; `invalid_arguments` for a missing input.
-  static Result<Run> make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands = Operands::AsTheyAre);
+  static Result<Run> make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands = Operands::AsTheyAre,
+                          const Variant &variant = {});
 
   RunResults compute(const RunOptions &options = {}) const;
 
@@ -58,8 +59,11 @@ public:
   const std::vector<int64_t> &lengths() const { return lengthOf; }
 
 private:
-  Run(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands)
-      : desc(rnn), quantized(quantization), s(Shape::of(rnn)), stateType(rnn, quantization, operands) {}
+  Run(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands, const Variant &variant)
+      : desc(rnn), quantized(quantization), s(Shape::of(rnn)), stateType(rnn, quantization, operands, variant) {
+    const DataType ofCells = (desc.srcIterC.isZero() ? desc.dstIterC : desc.srcIterC).dataType;
+    cellType = variant.roundsCells && ofCells != DataType::Undef ? ofCells : DataType::F32;
+  }
   Result<void> read(const ReferenceInputs &inputs);
   void readWeights(const std::vector<double> &layer, const std::vector<double> &iter, const std::vector<double> &peephole,
                    const std::vector<double> &projection, const std::vector<double> &bias);
@@ -72,6 +76,8 @@ private:
   void runSequence(Sequence &sequence, RunResults &results) const;
   Input inputOf(const RunPlace &at, const RunResults &results) const;
   void keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const;
+  /// What the next step reads of c.
+  void keepCells(Sequence &sequence, const CellOutputs &out, const CellSpread *spread) const;
   void keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const;
   void follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::span<const double> off) const;
   /// A state as an output of this type has it.
@@ -83,10 +89,14 @@ private:
   RnnQuantization quantized;
   Shape s;
   StateType stateType;
+  DataType cellType;                                          ///< that c is kept in; f32 as it is
   std::vector<double> srcLayer, srcIter, srcIterC, attention; ///< srcLayer as numbers, srcIter as stored
   std::vector<int64_t> lengthOf;
   std::vector<CellWeights> weights; ///< of each layer and direction
 };
+
+/// As computeRnnReference(), of a library that differs so.
+Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs, const Variant &variant);
 
 } // namespace quern::rnn
 

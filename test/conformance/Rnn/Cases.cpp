@@ -49,6 +49,10 @@ public:
   Difference knownDifference(const PeerComparison &with, size_t, double, double) const override {
     return cases::rnn::knownDifference(with);
   }
+  std::optional<Difference> expectOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
+                                         std::vector<ReferenceOutput> &theirs) const override {
+    return cases::rnn::expectOfPeer(with, inputs, theirs);
+  }
   /// Of what it takes without AMX a sixth is of s8.
 
 private:

@@ -24,6 +24,7 @@ std::span<const Mistake> mistakes();
 void adaptToPeer(Case &drawn);
 /// What oneDNN is known to do differently; empty for anything else.
 Difference knownDifference(const PeerComparison &with);
+std::optional<Difference> expectOfPeer(const PeerComparison &with, const ReferenceInputs &inputs, std::vector<ReferenceOutput> &theirs);
 
 } // namespace quern::cases::rnn
 

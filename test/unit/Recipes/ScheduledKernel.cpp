@@ -34,15 +34,20 @@ KernelCompiler::KernelCompiler()
     : context(registry(), mlir::MLIRContext::Threading::DISABLED), lowering((context.loadAllAvailableDialects(), context)) {}
 
 ScheduledKernel KernelCompiler::compile(const std::string &text, const Target &target, const Recipe &recipe, bool trapsEmpty) {
+  std::string whyNot;
+  std::optional<ScheduledKernel> kernel = tryCompile(text, target, recipe, whyNot, trapsEmpty);
+  EXPECT_TRUE(kernel) << "not scheduled: " << whyNot;
+  return kernel ? std::move(*kernel) : ScheduledKernel();
+}
+
+std::optional<ScheduledKernel> KernelCompiler::tryCompile(const std::string &text, const Target &target, const Recipe &recipe,
+                                                          std::string &whyNot, bool trapsEmpty) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
   EXPECT_TRUE(module) << "the problem does not parse";
   if (!module)
     return {};
   auto problem = *module->getOps<mlir::func::FuncOp>().begin();
-  std::string whyNot;
-  bool isScheduled = succeeded(recipe(problem, whyNot));
-  EXPECT_TRUE(isScheduled) << "not scheduled: " << whyNot;
-  if (!isScheduled)
+  if (failed(recipe(problem, whyNot)))
     return {};
   problem.erase();
   EXPECT_TRUE(succeeded(mlir::verify(*module)));

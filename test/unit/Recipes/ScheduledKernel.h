@@ -19,6 +19,7 @@
 #include "GuardedBuffer.h"
 
 #include <functional>
+#include <optional>
 
 namespace quern::test {
 
@@ -43,6 +44,9 @@ public:
   /// Fails the current test where something does. With `trapsEmpty` the kernel stops the process with SIGTRAP where a masked access without
   /// an active lane reaches outside of its buffer.
   ScheduledKernel compile(const std::string &text, const Target &target, const Recipe &recipe, bool trapsEmpty = false);
+  /// Nothing if the recipe fails, with its reason.
+  std::optional<ScheduledKernel> tryCompile(const std::string &text, const Target &target, const Recipe &recipe, std::string &whyNot,
+                                            bool trapsEmpty = false);
   /// Scalar loops by upstream, with f32 widened to f64 on demand.
   ScheduledKernel compileNaively(const std::string &text, const Target &target, bool widen);
 

@@ -182,6 +182,22 @@ def draw(root, options):
     return drawn
 
 
+def again(root, report):
+    """The mistakes that survived in a report, where their lines are now. One whose line is gone is left out."""
+    with open(report, encoding="utf-8") as file:
+        survivors = [m for m in map(json.loads, file) if m["status"] == "survived"]
+    found = []
+    for m in survivors:
+        with open(os.path.join(root, m["path"]), encoding="utf-8") as file:
+            numbers = [i + 1 for i, line in enumerate(file.read().split("\n")) if line.strip() == m["before"]]
+        if numbers:
+            m["line"] = min(numbers, key=lambda number, was=m["line"]: abs(number - was))
+            found.append(m)
+        else:
+            print(f"gone: {m['path']}: {m['before']}")
+    return found
+
+
 # --- The copy ----------------------------------------------------------------------------------------------------------------------------
 
 
@@ -350,12 +366,13 @@ def main():
     parser.add_argument("--only", default="", help="a regular expression that a path matches")
     parser.add_argument("--copy", default=os.path.join(root, "build", "mutants"), help="where mistakes are made")
     parser.add_argument("--report", help="JSON lines, appended to")
+    parser.add_argument("--survivors", metavar="REPORT", help="in place of drawn ones those that survived in a report of another run")
     parser.add_argument("--prefix", default="", help="a command that runs the others, such as nice")
     parser.add_argument("--trusted", action="store_true", help="that every test passes without a mistake: do not run them first")
     parser.add_argument("--leave-out", default="", help="a regular expression of commands that are not run")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
-    drawn = draw(root, options)
+    drawn = again(root, options.survivors) if options.survivors else draw(root, options)
     done = []
     if options.report and os.path.exists(options.report):
         with open(options.report, encoding="utf-8") as file:

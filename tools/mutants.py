@@ -80,7 +80,7 @@ EDITS = [
 ALL_SETS = "softmax,reorder,eltwise,binary,sum,concat,gemm,rnn"
 SERVED = [
     ("lib/Recipes/Device*", "softmax,reorder,rnn", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
-    ("lib/Recipes/Point*", "softmax,reorder,rnn", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
+    ("lib/Recipes/Point*", "softmax,reorder,rnn", [("Targets/Spirv", "")], ["quern-compiler-test", "quern-recipes-test:*Points*"], True),
     ("lib/Recipes/GroupMemory*", "softmax,reorder", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
     ("lib/Recipes/Map*", "reorder,binary,eltwise,sum,concat",
      [("Recipes", "map|mismatch|filled|in-place|views"), ("Primitives/Reorder", "/schedule"), ("Primitives/Binary", "/schedule")],

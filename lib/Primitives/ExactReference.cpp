@@ -105,7 +105,8 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
     for (size_t i = 0; i < out.exact.size(); ++i) {
       auto position = static_cast<int64_t>(i);
       const Real start = before(position);
-      out.magnitude[i] = std::fabs(static_cast<double>(formula.size ? dropout(position, static_cast<Real>(formula.size(position))) : start));
+      out.magnitude[i] =
+          std::fabs(static_cast<double>(formula.size ? dropout(position, static_cast<Real>(formula.size(position))) : start));
       const Real x = withSums<Real>(attr.postOps, *old, i, start, out.magnitude[i]);
       out.beforeAttributes[i] = static_cast<double>(x);
       out.exact[i] = ending.at(position, x);

@@ -123,8 +123,8 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind()) {
       if (desc.attr.dropout.isSet() && !primitive.takesDropout)
-        return illFormed(desc, unimplemented("dropout is not implemented for ", nameOf(desc.kind()),
-                                             "; it is for eltwise, binary and softmax"));
+        return illFormed(desc,
+                         unimplemented("dropout is not implemented for ", nameOf(desc.kind()), "; it is for eltwise, binary and softmax"));
       Result<VerifiedProblem> problem = primitive.verify(desc, target, forwardHint);
       if (!problem)
         return problem;

@@ -332,8 +332,7 @@ void Reader::chooseSource() {
   auto rank = [&](const Operand &o) { return std::make_pair(size(o), contiguous(o) != contiguous(map.destination())); };
   map.source = map.operands.size() - 1;
   for (unsigned i = 0; i + 1 < map.operands.size(); ++i)
-    if (!map.operands[i].isIndex() &&
-        (map.source + 1 == map.operands.size() || rank(map.operands[map.source]) < rank(map.operands[i])))
+    if (!map.operands[i].isIndex() && (map.source + 1 == map.operands.size() || rank(map.operands[map.source]) < rank(map.operands[i])))
       map.source = i;
   Block *body = map.op.getBlock();
   map.isCopy = body->without_terminator().empty() && map.source + 1 < map.operands.size() &&

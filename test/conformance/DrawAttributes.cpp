@@ -168,8 +168,7 @@ void drawDropout(Random &random, const TensorDesc &dst, Attributes &attributes) 
   if (random.oneIn(3))
     return;
   const bool isAny = random.oneIn(4);
-  attributes.dropout.mask =
-      isAny ? *TensorDesc::fromTag(dst.shape(), DataType::U8, "any") : *TensorDesc::dense(dst.shape(), DataType::U8);
+  attributes.dropout.mask = isAny ? *TensorDesc::fromTag(dst.shape(), DataType::U8, "any") : *TensorDesc::dense(dst.shape(), DataType::U8);
 }
 
 void appendSizes(const AttributesDraw &drawn, std::vector<int64_t> &sizes) {

@@ -61,7 +61,7 @@ struct OneDnn::Functions {
   int (*setZeroPoints)(void *, int, int);
   int (*setGroupedScales)(void *, int, int, int, const int64_t *, int);     ///< null in old releases
   int (*setGroupedZeroPoints)(void *, int, int, int, const int64_t *, int); ///< null in old releases
-  int (*setDropout)(void *, const void *, int, int, int); ///< null in releases before 3.13
+  int (*setDropout)(void *, const void *, int, int, int);                   ///< null in releases before 3.13
   int (*setRnnData)(void *, float, float);
   int (*setRnnWeights)(void *, int64_t, int, const float *);
   int (*setRnnProjection)(void *, int64_t, int, const float *);

@@ -59,9 +59,7 @@ Result<void> checkMemory(const VerifiedProblem &verified) {
 } // namespace
 
 /// In place the result lies on a source; the mask of dropout lies apart.
-bool ProblemData::liesOnInput(const ArgumentInfo &info) const {
-  return options.inPlace && info.isOutput && info.index != arg::dropoutMask;
-}
+bool ProblemData::liesOnInput(const ArgumentInfo &info) const { return options.inPlace && info.isOutput && info.index != arg::dropoutMask; }
 
 Placement ProblemData::placementOf(const TensorDesc &desc) const {
   return {options.guarded, options.isTimed ? 64 : elementBytes(desc), options.misalignment * elementBytes(desc)};

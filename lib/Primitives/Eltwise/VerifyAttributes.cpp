@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
-#include "Primitives/Eltwise/Verify.h"
 #include "Primitives/DropoutChecks.h"
+#include "Primitives/Eltwise/Verify.h"
 #include "Primitives/PostOpChecks.h"
 
 namespace quern {

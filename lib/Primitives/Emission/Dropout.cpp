@@ -37,9 +37,7 @@ struct Words {
   Value low(Value x) { return arith::AndIOp::create(b, at, x, number(lowHalf)); }
   Value high(Value x) { return arith::ShRUIOp::create(b, at, x, number(32)); }
   Value add(Value x, int64_t y) { return arith::AddIOp::create(b, at, x, number(y)); }
-  Value mix(Value x, Value y, Value key) {
-    return arith::XOrIOp::create(b, at, arith::XOrIOp::create(b, at, x, y), key);
-  }
+  Value mix(Value x, Value y, Value key) { return arith::XOrIOp::create(b, at, arith::XOrIOp::create(b, at, x, y), key); }
   Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, at, condition, x, y); }
 };
 
@@ -182,8 +180,8 @@ void emission::emitDropoutProgram(ModuleOp module, const VerifiedProblem &proble
     SmallVector<Attribute> buffers;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       buffers.push_back(builder.getArrayAttr({function.getArgAttr(i, "quern.arg"), bytes(0)}));
-    calls.push_back(builder.getDictionaryAttr({builder.getNamedAttr("call", FlatSymbolRefAttr::get(function)),
-                                               builder.getNamedAttr("buffers", builder.getArrayAttr(buffers))}));
+    calls.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("call", FlatSymbolRefAttr::get(function)), builder.getNamedAttr("buffers", builder.getArrayAttr(buffers))}));
   }
   const ArgumentInfo &kept = find(problem, keptMask);
   module->setAttr("quern.regions", builder.getDictionaryAttr(builder.getNamedAttr(kept.name, bytes(bytesInScratch(kept.desc)))));

@@ -103,8 +103,8 @@ TEST_F(DropoutExecution, RefusesWhatOverlapsOrIsMissing) {
   std::unordered_map<int, memory> args = arguments(src, dst, mask);
   args[QUERN_ARG_ATTR_DROPOUT_PROBABILITY] = p;
   expectRefused(args, "dst overlaps dropout.probability");
-  for (int index : {QUERN_ARG_ATTR_DROPOUT_PROBABILITY, QUERN_ARG_ATTR_DROPOUT_SEED, QUERN_ARG_ATTR_DROPOUT_OFFSET,
-                    QUERN_ARG_ATTR_DROPOUT_MASK}) {
+  for (int index :
+       {QUERN_ARG_ATTR_DROPOUT_PROBABILITY, QUERN_ARG_ATTR_DROPOUT_SEED, QUERN_ARG_ATTR_DROPOUT_OFFSET, QUERN_ARG_ATTR_DROPOUT_MASK}) {
     args = arguments(src, dst, mask);
     args.erase(index);
     expectRefused(args, "is missing (eltwise C12)");

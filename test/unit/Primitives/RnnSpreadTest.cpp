@@ -54,10 +54,10 @@ public:
     for (int trial = 0; trial < 100; ++trial) {
       const Values movedX = moved(x, offX), movedH = moved(h, offH), movedC = moved(c, offC);
       const CellOutputs other = computeCell(rnn(), s, state, weights, {movedX, movedH, movedC, 0.3});
-      for (const auto &[from, to, most] : {std::tuple(&out.h, &other.h, &spread.h), std::tuple(&out.c, &other.c, &spread.c),
-                                           std::tuple(&out.gates, &other.gates, &spread.gates),
-                                           std::tuple(&out.hiddenSums, &other.hiddenSums, &spread.hiddenSums),
-                                           std::tuple(&out.unprojected, &other.unprojected, &spread.unprojected)})
+      for (const auto &[from, to, most] :
+           {std::tuple(&out.h, &other.h, &spread.h), std::tuple(&out.c, &other.c, &spread.c),
+            std::tuple(&out.gates, &other.gates, &spread.gates), std::tuple(&out.hiddenSums, &other.hiddenSums, &spread.hiddenSums),
+            std::tuple(&out.unprojected, &other.unprojected, &spread.unprojected)})
         for (size_t i = 0; i < from->size(); ++i)
           part = std::max(part, std::fabs((*from)[i] - (*to)[i]) / ((*most)[i] + 1e-9));
     }
@@ -102,8 +102,8 @@ private:
 TEST(RnnSpread, BoundsWhatFollows) {
   const std::string projection = " weights_peephole=f32:1x1x3x6:abcd weights_projection=", attention = "1x1x1:abc";
   for (const std::string type : {"f32", "u8"})
-    for (const std::string cell : {"rnn activation=relu alpha=0.5", "rnn activation=tanh", "rnn activation=logistic", "lstm", "lstm projected",
-                                   "gru", "lbr_gru", "augru", "lbr_augru"}) {
+    for (const std::string cell : {"rnn activation=relu alpha=0.5", "rnn activation=tanh", "rnn activation=logistic", "lstm",
+                                   "lstm projected", "gru", "lbr_gru", "augru", "lbr_augru"}) {
       const bool isProjected = cell == "lstm projected";
       double most = 0;
       for (uint64_t seed = 1; seed <= 200; ++seed) {

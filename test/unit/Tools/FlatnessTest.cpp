@@ -45,9 +45,7 @@ TEST(Flatness, ResultsOfOneValueAre) {
 
 TEST(Flatness, InputsOfOneValueAre) { EXPECT_EQ(flatPartOf("eltwise fwd_i alg=relu src=f32:3x5:ab dst=f32:3x5:ab", true), "input src"); }
 
-TEST(Flatness, SourcesWithoutElementsAreNot) {
-  EXPECT_EQ(flatPartOf("concat srcs=f32:0x9:s0x1,f32:3x9:ab dst=f32:3x9:ab"), "");
-}
+TEST(Flatness, SourcesWithoutElementsAreNot) { EXPECT_EQ(flatPartOf("concat srcs=f32:0x9:s0x1,f32:3x9:ab dst=f32:3x9:ab"), ""); }
 
 TEST(Flatness, AHandfulOfElementsMayBeAlike) {
   EXPECT_EQ(flatPartOf("eltwise fwd_i alg=linear alpha=0 beta=3 src=f32:2x4:ab dst=f32:2x4:ab"), "");

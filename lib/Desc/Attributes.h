@@ -90,7 +90,8 @@ struct Dropout {
     visit("seed", self.seedType), visit("offset", self.usesOffset), visit("host", self.isOnHost), visit("mask", self.mask);
   }
   bool isSet() const { return seedType != DataType::Undef; }
-  /// Refuses a mask that is not of u8, types of seeds that are no such, and, where it is not set, every other field.
+  /// Refuses a mask that is not of u8 and types of seeds that are no such. A text may have its fields in any order, so that the other
+  /// fields may be there before the type of seeds; verify() refuses them without it.
   Result<void> validate() const;
 };
 

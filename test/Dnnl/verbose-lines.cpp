@@ -68,9 +68,10 @@ void dropouts(engine &eng) {
   masked.set_deterministic(true);
   masked.set_dropout(memory::desc({5, 16}, type::u8, tag::ab));
   plain.set_dropout(memory::desc(), type::s64, true, false);
-  for (const primitive_attr &attr : {masked, plain})
-    softmax_forward made(
-        softmax_forward::primitive_desc(eng, prop_kind::forward_training, algorithm::softmax_accurate, rows, rows, 1, attr));
+  for (const primitive_attr &attr : {masked, plain}) {
+    const softmax_forward::primitive_desc desc(eng, prop_kind::forward_training, algorithm::softmax_accurate, rows, rows, 1, attr);
+    softmax_forward made(desc);
+  }
 }
 
 void create(engine &eng, const memory::desc &src, const memory::desc &dst, const primitive_attr &attr = {}) {

@@ -93,7 +93,7 @@ Sequence sequenceOf(FunctionEmitter &function) {
   return sequence;
 }
 
-void bumpRounds(Words words, const Sequence &sequence, Value (&c)[4]) {
+void permute(Words words, const Sequence &sequence, Value (&c)[4]) {
   for (const auto &key : sequence.keys) {
     Value a = arith::MulIOp::create(words.b, words.at, words.low(c[0]), words.number(0xD2511F53));
     Value b = arith::MulIOp::create(words.b, words.at, words.low(c[2]), words.number(0xCD9E8D57));
@@ -111,13 +111,13 @@ Value keptFrom(Words words, const Sequence &sequence, Value position) {
   auto bytes = [&](int32_t value) -> Value { return arith::ConstantOp::create(words.b, words.at, words.b.getI32IntegerAttr(value)); };
   Value c[] = {position, words.add(position, 1), position, words.add(position, 3)};
   if (!sequence.offset) {
-    bumpRounds(words, sequence, c);
+    permute(words, sequence, c);
     return words.select(exceeds(c[2]), bytes(0x01010101), bytes(0));
   }
   const Value given[] = {sequence.offset, words.high(sequence.offset), position, words.high(position)};
   for (int i : {0, 1, 3})
     c[i] = words.select(sequence.isAtStart, c[i], given[i]);
-  bumpRounds(words, sequence, c);
+  permute(words, sequence, c);
   Value kept;
   for (int i = 0; i < 4; ++i) {
     Value word = i == 2 ? c[2] : words.select(sequence.isAtStart, c[2], c[i]);

@@ -62,6 +62,9 @@ constexpr Mistake all[] = {
      "attr.post_ops=binary(alg=add,src1=f32:@nx@m:ab)",
      "C23"},
     {"RNN quantization", "binary alg=add src=f32:@nx@m:ab src1=f32:@nx@m:ab dst=u8:@nx@m:ab attr.rnn.data_scale=2", "C24"},
+    {"a mask of another shape",
+     "binary alg=add src=f32:@nx@m:ab src1=f32:@nx@m:ab dst=f32:@nx@m:ab attr.dropout.seed=s32 attr.dropout.mask=u8:@nx1@m:ab", "C25"},
+    {"dropout of open sizes", "binary alg=add src=f32:?x@m:ab src1=f32:?x@m:ab dst=f32:?x@m:ab attr.dropout.seed=s32", "C26"},
 };
 
 } // namespace

@@ -66,6 +66,13 @@ constexpr Mistake all[] = {
     {"post-ops in backward",
      "eltwise bwd_d alg=relu src=f32:@nx@m:ab diff_src=f32:@nx@m:ab diff_dst=f32:@nx@m:ab attr.post_ops=eltwise(alg=relu)", "C25"},
     {"RNN quantization", "eltwise fwd_i alg=relu src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.rnn.data_scale=2", "C26"},
+    {"dropout backward",
+     "eltwise bwd_d alg=relu src=f32:@nx@m:ab diff_src=f32:@nx@m:ab diff_dst=f32:@nx@m:ab attr.dropout.seed=s32", "C25"},
+    {"a mask of another shape",
+     "eltwise fwd_i alg=relu src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.dropout.seed=s32 attr.dropout.mask=u8:@nx1@m:ab", "C27"},
+    {"a mask with gaps", "eltwise fwd_i alg=relu src=f32:9x@m:ab dst=f32:9x@m:ab attr.dropout.seed=s64 attr.dropout.mask=u8:9x@m:s1@mx1",
+     "C28"},
+    {"dropout of open sizes", "eltwise fwd_i alg=relu src=f32:?x@m:ab dst=f32:?x@m:ab attr.dropout.seed=s32", "C28"},
     {"an axis", "eltwise fwd_i alg=relu src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=1"},
 };
 

@@ -98,6 +98,10 @@ constexpr Mistake all[] = {
      "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs)"},
     {"unknown attribute", "softmax fwd_i alg=accurate src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=1 attr.speed=high"},
     {"unknown fpmath mode", "softmax fwd_i alg=accurate src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=1 attr.fpmath=f7"},
+    {"a mask of another shape",
+     "softmax fwd_i src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=1 attr.dropout.seed=s32 attr.dropout.mask=u8:@nx1@m:ab", "C30"},
+    {"dropout of open sizes", "softmax fwd_i src=f32:?x@m:ab dst=f32:?x@m:ab axis=1 attr.dropout.seed=s32", "C31"},
+    {"dropout without a type of seeds", "softmax fwd_i src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=1 attr.dropout.offset=true", "C1"},
     {"empty line", ""},
     {"only the primitive", "softmax"},
 };

@@ -25,7 +25,7 @@ class Cell {
 public:
   Cell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in)
       : rnn(rnn), s(shape), state(state), w(weights), in(in), channels(static_cast<size_t>(shape.dhc)), hRead(in.h.begin(), in.h.end()) {
-    std::transform(hRead.begin(), hRead.end(), hRead.begin(), [&](double h) { return state.operand(h); });
+    std::transform(hRead.begin(), hRead.end(), hRead.begin(), [&](double h) { return state.operand(h, Factor::Iter); });
     out.h.resize(channels);
     out.gates.resize(channels * static_cast<size_t>(shape.gates));
   }
@@ -74,7 +74,7 @@ private:
     auto width = static_cast<size_t>(s.dic);
     out.h.assign(width, 0), out.jumps.assign(width, 0);
     for (size_t i = 0; i < channels; ++i) {
-      double read = readOf(out.unprojected[i]), jump = jumpAt(out.unprojected[i]);
+      double read = readOf(out.unprojected[i], Factor::Projection), jump = jumpAt(out.unprojected[i]);
       for (size_t o = 0; o < width; ++o) {
         out.h[o] += read * w.projection[i * width + o];
         out.jumps[o] += jump > 0 ? jump * std::fabs(w.projection[i * width + o]) : 0;
@@ -89,7 +89,7 @@ private:
     for (size_t o = 0; o < channels; ++o) {
       gate(0, o) = sigmoid(W(0, o) + U(0, o) + B(0, o));
       double r = gate(1, o) = sigmoid(W(1, o) + U(1, o) + B(1, o));
-      resetStates[o] = readOf(r * in.h[o]);
+      resetStates[o] = readOf(r * in.h[o], Factor::Iter);
       jumps[o] = jumpAt(r * in.h[o]);
     }
     for (size_t o = 0; o < channels; ++o) {
@@ -124,7 +124,7 @@ private:
 
   double sigmoid(double x) const { return in.sigmoid ? in.sigmoid(x) : exactSigmoid(x); }
   /// What a product reads of what was kept within the step.
-  double readOf(double h) const { return state.operand(state.kept(h)); }
+  double readOf(double h, Factor factor) const { return state.operand(state.kept(h), factor); }
   double jumpAt(double h) const { return state.jumpAt(h, state.toleranceOf(h, 1)); }
 
   double activation(double x) const {
@@ -167,9 +167,8 @@ private:
 } // namespace
 
 StateType::StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands, const Variant &variant)
-    : type(rnn.srcLayer.dataType), isInteger(isQuantized(rnn)), roundsOperands(operands == Operands::RoundedToBf16),
-      scale(quantization.dataScale), shift(quantization.dataShift),
-      least(isInteger && variant.clampsStates ? 0 : -std::numeric_limits<double>::infinity()) {
+    : type(rnn.srcLayer.dataType), isInteger(isQuantized(rnn)), operands(operands), scale(quantization.dataScale),
+      shift(quantization.dataShift), least(isInteger && variant.clampsStates ? 0 : -std::numeric_limits<double>::infinity()) {
   auto channels = static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]);
   threshold = 4 * std::max(std::ceil(std::log2(std::max(channels * static_cast<double>(rnn.srcLayer.dims[0]), 1.0))), 1.0) * 0x1p-23;
   floor = channels * 0x1p-126; // dot products of bf16 take a denormal for 0
@@ -180,7 +179,7 @@ double StateType::stored(double h) const {
   return value < least ? least : value;
 }
 
-double StateType::operand(double x) const { return roundsOperands ? roundTo(DataType::BF16, x) : x; }
+double StateType::operand(double x, Factor factor) const { return operands.areRounded(factor) ? roundTo(DataType::BF16, x) : x; }
 
 double StateType::toleranceOf(double h, double magnitude) const {
   const double ofSums = std::max(threshold * std::max(std::fabs(h), magnitude), floor);
@@ -188,9 +187,11 @@ double StateType::toleranceOf(double h, double magnitude) const {
 }
 
 double StateType::jumpAt(double h, double tolerance) const {
-  if (type == DataType::F32 && !roundsOperands)
+  const bool isRead = operands.areAnyRounded();
+  if (type == DataType::F32 && !isRead)
     return 0;
-  double low = operand(kept(h - tolerance)), high = operand(kept(h + tolerance));
+  auto readAt = [&](double x) { return isRead ? roundTo(DataType::BF16, kept(x)) : kept(x); };
+  double low = readAt(h - tolerance), high = readAt(h + tolerance);
   return std::isfinite(low) && std::isfinite(high) ? std::fabs(high - low) : 0;
 }
 
@@ -202,7 +203,7 @@ double StateType::spreadAt(double h, double tolerance, double moved) const {
 double StateType::loosenessOf(double h, double typical) const {
   if (isInteger)
     return 4 / std::fabs(scale); // more than two steps were met once in 5000 problems
-  return 3 * epsilonOf(roundsOperands ? DataType::BF16 : type) * std::max(std::fabs(h), typical);
+  return 3 * epsilonOf(operands.areAnyRounded() ? DataType::BF16 : type) * std::max(std::fabs(h), typical);
 }
 
 double StateType::roundingOf(double h) const {

@@ -17,8 +17,16 @@
 
 namespace quern::rnn {
 
-/// What products round of what they read: of f32, where the fpmath mode allows bf16, a kernel may do either.
-enum class Operands { AsTheyAre, RoundedToBf16 };
+/// What a state is multiplied with.
+enum class Factor { Layer, Iter, Projection };
+
+/// The products that round what they read to bf16: of f32, where the fpmath mode allows it, each may, as its weights lie.
+struct Operands {
+  bool layer = false, iter = false, projection = false;
+
+  bool areRounded(Factor factor) const { return factor == Factor::Layer ? layer : factor == Factor::Iter ? iter : projection; }
+  bool areAnyRounded() const { return layer || iter || projection; }
+};
 
 /// What another library is known to do otherwise; as the page has it by default.
 struct Variant {
@@ -37,7 +45,7 @@ public:
   /// The number that is left of h when it has been kept.
   double kept(double h) const { return number(stored(h)); }
   /// What a product reads of a number.
-  double operand(double x) const;
+  double operand(double x, Factor factor) const;
   /// How far f32 arithmetic may be from the number h, whose terms are of this size: of an integer a thousandth of its step.
   double toleranceOf(double h, double magnitude) const;
   /// How far apart two results near h may be once they are kept and read: 0 where no two values of the type are so near.
@@ -52,7 +60,8 @@ public:
 
 private:
   DataType type;
-  bool isInteger, roundsOperands;
+  bool isInteger;
+  Operands operands;
   double scale, shift, least, threshold, floor;
 };
 

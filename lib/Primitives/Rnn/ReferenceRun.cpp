@@ -102,7 +102,7 @@ Result<void> Run::read(const ReferenceInputs &inputs) {
     input.values = gather(input.desc, *buffer);
   }
   for (double &x : srcLayer)
-    x = stateType.operand(stateType.number(x));
+    x = stateType.operand(stateType.number(x), Factor::Layer);
   auto states = static_cast<size_t>(s.layers * s.directions * s.batch);
   if (desc.srcIter.isZero())
     srcIter.assign(states * static_cast<size_t>(s.sic), stateType.stored(0));
@@ -125,8 +125,11 @@ void Run::readWeights(const std::vector<double> &layer, const std::vector<double
     divide(part.layer, quantized.weightsScales);
     divide(part.iter, quantized.weightsScales);
     divide(part.projection, quantized.projectionScales);
-    for (std::vector<double> *matrix : {&part.layer, &part.iter, &part.projection})
-      std::transform(matrix->begin(), matrix->end(), matrix->begin(), [&](double w) { return stateType.operand(w); });
+    const std::pair<std::vector<double> *, Factor> matrices[] = {
+        {&part.layer, Factor::Layer}, {&part.iter, Factor::Iter}, {&part.projection, Factor::Projection}};
+    for (auto &[matrix, factor] : matrices)
+      for (double &w : *matrix)
+        w = stateType.operand(w, factor);
     weights.push_back(std::move(part));
   }
 }
@@ -155,7 +158,7 @@ Run::Input Run::inputOf(const RunPlace &at, const RunResults &results) const {
       continue;
     int64_t row = (static_cast<int64_t>(stack(at.layer - 1, direction)) * s.steps + at.t) * s.batch + at.n;
     for (double h : rowOf(results.h, row, s.dic))
-      input.x.push_back(stateType.operand(stateType.kept(h)));
+      input.x.push_back(stateType.operand(stateType.kept(h), Factor::Layer));
     std::span<const double> spread = rowOf(results.spread, row, s.dic);
     input.spread.insert(input.spread.end(), spread.begin(), spread.end());
   }

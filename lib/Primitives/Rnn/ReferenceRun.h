@@ -46,8 +46,7 @@ struct RunOptions {
 class Run {
 public:
   /// Of a verified problem whose sizes are known; `invalid_arguments` for a missing input.
-  static Result<Run> make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands = Operands::AsTheyAre,
-                          const Variant &variant = {});
+  static Result<Run> make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands = {}, const Variant &variant = {});
 
   RunResults compute(const RunOptions &options = {}) const;
 

@@ -46,7 +46,7 @@ public:
 
   /// The greatest move of a result, as a part of its bound.
   double worst() {
-    const StateType state(rnn(), quantization, Operands::AsTheyAre, {});
+    const StateType state(rnn(), quantization, Operands{}, {});
     const CellInputs in{x, h, c, 0.3};
     const CellOutputs out = computeCell(rnn(), s, state, weights, in);
     const CellSpread spread = spreadOf(rnn(), s, state, weights, in, out, {offX, offH, offC});

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <random>
@@ -123,7 +124,7 @@ protected:
         std::memcpy(&bytes[i], value, size);
     }
     if (plain == md)
-      std::memcpy(buffer.data(), bytes.data(), bytes.size());
+      std::copy(bytes.begin(), bytes.end(), buffer.data()); // there may be none
     else {
       memory from(plain, device, bytes.data()), to(md, device, buffer.data());
       reorder(from, to).execute(order, from, to);

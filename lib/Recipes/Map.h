@@ -29,7 +29,7 @@ struct MapStrategy {
   int64_t l1Bytes = 32 << 10;     ///< data cache of a core
   int64_t l2Bytes = 1 << 20;      ///< of a core
   int64_t streamBytes = 16 << 20; ///< lines that move so many are written past the caches, where the destination's alignment allows
-  int64_t streamTilesBytes = 16 << 20;  ///< so are tiles that move so many
+  int64_t streamTilesBytes = 16 << 20;  ///< so are tiles that move so many and write lines here and there
   int64_t streamAlwaysBytes = 32 << 20; ///< by every call; one that moves less, and only a part of the map, leaves it to the caches
   int64_t iterationBytes = 64 << 10;    ///< moved by an iteration of the kernel's space, if there is enough to move
   double nsPerByte = 0.06;              ///< read or written, on one core

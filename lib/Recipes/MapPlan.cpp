@@ -173,14 +173,27 @@ void chooseKind(MapPlan &plan) {
   plan.kind = hasRun ? MapKind::Line : MapKind::Scalar;
 }
 
+void chooseStreaming(MapPlan &plan, int64_t least) {
+  int64_t bytes = bytesStreamed(plan.problem);
+  plan.streams = bytes >= least;
+  plan.streamsAlone = plan.streams && bytes < plan.strategy.streamAlwaysBytes;
+}
+
+/// Whether tiles follow each other along the destination for so long that the hardware fetches the lines that they begin to write.
+bool followsDestination(const MapPlan &plan) {
+  constexpr int64_t followed = 2048;
+  if (plan.loops.empty())
+    return false;
+  const Loop &inner = plan.loops.back();
+  return plan.destination().strides[inner.axis] == 1 && inner.trip * inner.step * plan.destination().bytes() >= followed;
+}
+
 } // namespace
 
 void quern::maps::planMap(MapPlan &plan) {
   chooseKind(plan);
   bool isLine = plan.kind == MapKind::Line;
-  int64_t bytes = bytesStreamed(plan.problem);
-  plan.streams = bytes >= (isLine ? plan.strategy.streamBytes : plan.strategy.streamTilesBytes);
-  plan.streamsAlone = plan.streams && bytes < plan.strategy.streamAlwaysBytes;
+  chooseStreaming(plan, plan.strategy.streamBytes);
   if (isLine)
     fitLine(plan);
   estimate(plan);
@@ -189,8 +202,11 @@ void quern::maps::planMap(MapPlan &plan) {
   makeLoops(plan);
   if (isLine)
     orderLineLoops(plan);
-  else if (plan.kind == MapKind::Tile)
+  else if (plan.kind == MapKind::Tile) {
     orderTileLoops(plan);
+    if (!followsDestination(plan))
+      chooseStreaming(plan, plan.strategy.streamTilesBytes);
+  }
   chooseSpace(plan);
   if (isLine)
     finishLine(plan);

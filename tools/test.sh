@@ -6,7 +6,7 @@
 #
 #   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 40 minutes on two cores with the build
 #   tools/test.sh --quick   the release build alone, under five minutes after the build
-#   tools/test.sh --full    everything at full length, against every peer, the debug build included: about two hours on two cores, by its parts
+#   tools/test.sh --full    everything at full length, against every peer, the debug build included: about two hours on two cores
 #
 #   --only=TEXT             only steps whose name contains TEXT, and what installs and builds the release; to go on, or to repeat one
 #   --list                  prints the names of the steps and runs none

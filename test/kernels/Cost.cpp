@@ -1,0 +1,121 @@
+//===- Cost.cpp - What compiling costs, for each primitive ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Cost.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Cost.h"
+
+#include "Crash.h"
+#include "Kernel.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <iostream>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace quern {
+namespace {
+
+/// Counts the instructions of this thread while it lives.
+class HardwareCounter {
+public:
+  HardwareCounter() {
+    perf_event_attr wanted{};
+    wanted.type = PERF_TYPE_HARDWARE;
+    wanted.size = sizeof(wanted);
+    wanted.config = PERF_COUNT_HW_INSTRUCTIONS;
+    wanted.exclude_kernel = wanted.exclude_hv = 1;
+    file = static_cast<int>(syscall(SYS_perf_event_open, &wanted, 0, -1, -1, 0));
+    error = file < 0 ? errno : 0;
+  }
+  ~HardwareCounter() {
+    if (file >= 0)
+      close(file);
+  }
+  HardwareCounter(const HardwareCounter &) = delete;
+  HardwareCounter &operator=(const HardwareCounter &) = delete;
+  /// So far; 0 if it does not count.
+  uint64_t count() const {
+    uint64_t value = 0;
+    return file >= 0 && read(file, &value, sizeof(value)) == sizeof(value) ? value : 0;
+  }
+  Result<void> check() const {
+    if (file < 0 || count() == 0)
+      return unimplemented("no counter of instructions: ", file < 0 ? std::strerror(error) : "it does not count");
+    return {};
+  }
+
+private:
+  int file, error;
+};
+
+uint64_t threadMicroseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000 + static_cast<uint64_t>(time.tv_nsec) / 1000;
+}
+
+/// Whatever comes of it: a refusal costs, too.
+void compileOne(const KernelRequest &request) {
+  RunningCase running(concat("quern compile '", request.line, "' --target=", request.target, " -o kernel"));
+  (void)compileTo(request.line, request.target, quern_form_artifact);
+}
+
+} // namespace
+
+/// Its name is for who counts from outside.
+extern "C" __attribute__((noinline)) void quern_kernels_measured(const std::vector<KernelRequest> &requests) {
+  for (const KernelRequest &request : requests)
+    compileOne(request);
+}
+
+namespace {
+
+uint64_t leastMicroseconds(const std::vector<KernelRequest> &requests, int64_t repetitions) {
+  uint64_t sum = 0;
+  for (const KernelRequest &request : requests) {
+    uint64_t least = UINT64_MAX;
+    for (int64_t i = 0; i < repetitions; ++i) {
+      const uint64_t before = threadMicroseconds();
+      compileOne(request);
+      least = std::min(least, threadMicroseconds() - before);
+    }
+    sum += least;
+  }
+  return sum;
+}
+
+} // namespace
+
+Result<void> printCosts(const CorpusOptions &options, Counter counter, int64_t repetitions, std::ostream &os) {
+  const HardwareCounter hardware;
+  if (Result<void> checked = hardware.check(); counter == Counter::Hardware && !checked)
+    return checked;
+  for (const std::string &set : options.sets) {
+    CorpusOptions own = options;
+    own.sets = {set};
+    Result<std::vector<KernelRequest>> requests = corpusOf(own);
+    if (!requests)
+      return requests.takeError();
+    for (const std::string &target : options.targets) // contexts, target machines
+      compileOne({target, "softmax fwd_i alg=accurate src=f32:7x33:ab dst=f32:7x33:ab axis=1"});
+    const uint64_t before = hardware.count();
+    if (counter == Counter::Seconds)
+      os << "microseconds " << set << ' ' << leastMicroseconds(*requests, repetitions);
+    else
+      quern_kernels_measured(*requests);
+    if (counter == Counter::Hardware)
+      os << "instructions " << set << ' ' << hardware.count() - before;
+    os << (counter == Counter::Outside ? set : "") << std::endl;
+  }
+  return {};
+}
+
+} // namespace quern

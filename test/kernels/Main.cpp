@@ -1,0 +1,170 @@
+//===- Main.cpp - quern-kernels -------------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Compiles many problems for many targets, runs nothing, and says what another build makes of them differently.
+// tools/kernels.sh is how it is used.
+//
+//===----------------------------------------------------------------------===//
+#include "Command.h"
+#include "Corpus.h"
+#include "Cost.h"
+#include "Crash.h"
+#include "DigestComparison.h"
+#include "KernelDigest.h"
+#include "Processes.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+using namespace quern;
+
+namespace {
+
+struct DigestOptions {
+  CorpusOptions corpus{defaultTargets(), {}, setsOfPrimitives(), 400, 1};
+  std::string again, output = "-";
+  int64_t jobs = std::max(1u, std::thread::hardware_concurrency());
+};
+
+struct CostOptions {
+  CorpusOptions corpus{{"avx512_core_amx", "spirv64"}, {}, setsOfPrimitives(), 30, 1};
+  std::string counter = "hardware";
+  bool listOnly = false;
+  int64_t repetitions = 5;
+};
+
+struct ComparisonOptions {
+  std::string before, after;
+  int64_t shown = 10;
+  double percent = 0;
+};
+
+/// Of a file of digests.
+Result<std::vector<KernelRequest>> requestsOf(const std::string &path) {
+  Result<std::vector<KernelDigest>> digests = readDigests(path);
+  if (!digests)
+    return digests.takeError();
+  std::vector<KernelRequest> requests;
+  for (KernelDigest &digest : *digests)
+    requests.push_back(std::move(digest.request));
+  return requests;
+}
+
+int digest(const DigestOptions &options) {
+  Result<std::vector<KernelRequest>> requests = options.again.empty() ? corpusOf(options.corpus) : requestsOf(options.again);
+  if (!requests)
+    return reportError(requests.error());
+  reportCrashes();
+  Result<std::vector<std::string>> lines =
+      inProcesses(requests->size(), options.jobs, [&](size_t i) { return digestKernel((*requests)[i]).text(); });
+  if (!lines)
+    return reportError(lines.error());
+  std::string text;
+  for (const std::string &line : *lines)
+    text += line + '\n';
+  if (Result<void> written = writeOutput(options.output, text); !written)
+    return reportError(written.error());
+  auto countOf = [&](const char *word) {
+    return std::count_if(lines->begin(), lines->end(), [&](const std::string &line) { return line.starts_with(word); });
+  };
+  const auto failed = countOf("failed"), refused = countOf("refused"), all = static_cast<int64_t>(lines->size());
+  std::cerr << all - failed - refused << " kernels, " << refused << " refused, " << failed << " failed\n";
+  return failed ? exitFailed : exitOk;
+}
+
+int cost(const CostOptions &options) {
+  if (options.listOnly) {
+    for (const std::string &set : options.corpus.sets)
+      std::cout << set << '\n';
+    return exitOk;
+  }
+  reportCrashes();
+  const Counter counter = options.counter == "hardware"  ? Counter::Hardware
+                          : options.counter == "outside" ? Counter::Outside
+                                                         : Counter::Seconds;
+  Result<void> done = printCosts(options.corpus, counter, options.repetitions, std::cout);
+  return done ? static_cast<int>(exitOk) : reportError(done.error());
+}
+
+/// Files of costs begin with their unit.
+Result<bool> isSame(const ComparisonOptions &options) {
+  Result<std::string> text = readFile(options.before);
+  if (!text)
+    return text.takeError();
+  if (text->starts_with("instructions ") || text->starts_with("microseconds "))
+    return compareCosts(options.before, options.after, options.percent, std::cout);
+  Result<std::vector<KernelDigest>> before = readDigests(options.before), after = readDigests(options.after);
+  if (!before || !after)
+    return before ? after.takeError() : before.takeError();
+  return compareDigests(std::move(*before), std::move(*after), static_cast<size_t>(options.shown), std::cout);
+}
+
+int compare(const ComparisonOptions &options) {
+  Result<bool> same = isSame(options);
+  return !same ? reportError(same.error()) : *same ? exitOk : exitWrong;
+}
+
+void addCorpusOptions(Command &command, CorpusOptions &corpus) {
+  command.option("--count", corpus.count, "Problems that are drawn of each set for each target").notNegative().showDefault();
+  command.option("--seed", corpus.seed, "Of what is drawn").showDefault();
+  command.option("--cases", corpus.sets, "Sets of cases of the conformance program").commas().choices(allSets()).showDefault();
+  command.option("--targets", corpus.targets, "As `quern compile` takes them, with spaces between them").showDefault();
+}
+
+void addDigestCommand(CommandLine &program, int &exitCode) {
+  auto options = std::make_shared<DigestOptions>();
+  Command command = program.subcommand("digest", "Print digests of the kernels of many problems for many targets");
+  addCorpusOptions(command, options->corpus);
+  command.option("--problems", options->corpus.files, "Files of problems, besides what is drawn");
+  command.option("--again", options->again, "Take problems and targets from a file of digests instead");
+  command.option("--jobs", options->jobs, "Processes").positive().showDefault();
+  command.option("-o", options->output, "Output file; - is standard output").showDefault();
+  command.callback([options, &exitCode] { exitCode = digest(*options); });
+}
+
+void addCostCommand(CommandLine &program, int &exitCode) {
+  auto options = std::make_shared<CostOptions>();
+  Command command = program.subcommand("cost", "Print what compiling costs");
+  addCorpusOptions(command, options->corpus);
+  command.option("--counter", options->counter, "hardware, outside (whoever runs this counts) or seconds")
+      .choices({"hardware", "outside", "seconds"})
+      .showDefault();
+  command.flag("--list", options->listOnly, "Print the names of the sets alone");
+  command.option("--repetitions", options->repetitions, "Of each problem, for seconds").positive().showDefault();
+  command.callback([options, &exitCode] { exitCode = cost(*options); });
+}
+
+void addCompareCommand(CommandLine &program, int &exitCode) {
+  auto options = std::make_shared<ComparisonOptions>();
+  Command command = program.subcommand("compare", "Say what differs between two files of digests or costs. Exit 1 if so");
+  command.option("OLD", options->before, "A file of `digest` or `cost`").required();
+  command.option("NEW", options->after, "Another one").required();
+  command.option("--show", options->shown, "How many differences to show").notNegative().showDefault();
+  command.option("--percent", options->percent, "By how much a cost may have grown; 0: by 1 of instructions, 10 of time")
+      .notNegative()
+      .showDefault();
+  command.callback([options, &exitCode] { exitCode = compare(*options); });
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    CommandLine program("Digests of kernels, to be compared between builds.", "quern-kernels");
+    program.requireSubcommand();
+    int exitCode = exitOk;
+    addDigestCommand(program, exitCode);
+    addCostCommand(program, exitCode);
+    addCompareCommand(program, exitCode);
+    if (std::optional<int> status = program.parse(argc, argv))
+      return *status == 0 ? exitOk : exitUsage;
+    return exitCode;
+  } catch (const std::exception &error) {
+    std::cerr << "quern-kernels: " << error.what() << '\n';
+    return exitFailed;
+  }
+}

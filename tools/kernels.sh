@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Says which kernels a change of the compiler changes, and what compiling costs. Nothing is run.
+#
+#   tools/kernels.sh digest FILE [OPTION…]        digests of code, plan and launch of some 40,000 kernels: all lines
+#                                                 of test/problems and 400 drawn problems of each primitive, on all
+#                                                 CPU levels and four devices
+#   tools/kernels.sh instructions FILE [OPTION…]  instructions that compiling takes, 30 drawn problems of each primitive
+#   tools/kernels.sh compare OLD NEW [OPTION…]    what differs between two files of either; the exit status is 1 if
+#                                                 kernels differ, or a cost has grown by more than a per cent
+#
+#   --build=DIR           in front of the rest: the programs of this build, as it is; otherwise build/release is built
+#   --count=20 --seed=2   how many problems are drawn of each primitive for each target
+#   --targets T…          as `quern compile` takes them
+#   --cases=softmax,sum   these sets of cases alone
+#   --problems FILE…      instead of test/problems (digest)
+#   --again FILE          the problems and targets of an earlier file (digest)
+#   --jobs=N              processes; as many as there are cores (digest, instructions)
+#
+# build/release/bin/tests/quern-kernels COMMAND --help has all options.
+set -euo pipefail
+
+usage() {
+  sed -n '/^#   /s/^#   //p' "${BASH_SOURCE[0]}" >&2
+  exit 2
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=
+if [[ ${1-} = --build=* ]]; then
+  build=$(realpath "${1#--build=}")
+  shift
+fi
+[ $# -ge 2 ] && [[ $2 != -* ]] || usage
+command=$1 file=$2
+shift 2
+
+# Nothing of the caller's settings reaches the compiler.
+for variable in $(compgen -e QUERN_ || true); do
+  unset "$variable"
+done
+export QUERN_CACHE_DIR=off
+
+if [ -z "$build" ]; then
+  build=$root/build/release
+  mkdir -p "$root/build"
+  if ! (cd "$root" && cmake --preset release &&
+    cmake --build --preset release --target quern-kernels quern_compiler) > "$build.log" 2>&1; then
+    tail -n 40 "$build.log" >&2
+    echo "tools/kernels.sh: the build failed; all of its output is in $build.log" >&2
+    exit 1
+  fi
+fi
+program=$build/bin/tests/quern-kernels
+
+# Valgrind counts every instruction of the code between entry and exit of one function; a process for each set of cases.
+countByValgrind() { # SET OPTION…
+  local set=$1 output collected
+  shift
+  output=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no \
+    --toggle-collect=quern_kernels_measured "$program" cost --counter=outside --cases="$set" "$@" 2>&1)
+  collected=$(sed -n 's/.*Collected : //p' <<< "$output")
+  if [ -z "$collected" ]; then
+    tail -n 5 <<< "$output" >&2
+    return 1
+  fi
+  echo "instructions $set $collected"
+}
+
+# The CPU's own counter, else Valgrind, else time.
+instructions() {
+  local sets=() jobs own=() names messages status=0
+  jobs=$(nproc)
+  for option in "$@"; do
+    case $option in
+      --jobs=*) jobs=${option#--jobs=} ;;
+      --cases=*) IFS=, read -ra sets <<< "${option#--cases=}" ;;
+      *) own+=("$option") ;;
+    esac
+  done
+  [ ${#sets[@]} -gt 0 ] || mapfile -t sets < <("$program" cost --list)
+  names=$(IFS=, && echo "${sets[*]}")
+  { messages=$("$program" cost --cases="$names" "${own[@]}" 2>&1 >&3) || status=$?; } 3>&1
+  if [ $status != 3 ]; then # 3: no counter
+    [ -z "$messages" ] || echo "$messages" >&2
+    return $status
+  fi
+  if command -v valgrind > /dev/null; then
+    export -f countByValgrind
+    export program
+    printf '%s\n' "${sets[@]}" | xargs -P "$jobs" -I{} bash -c 'countByValgrind "$@"' - {} "${own[@]}" | sort
+    return
+  fi
+  echo "tools/kernels.sh: $messages; no valgrind: microseconds of CPU instead, which vary by some per cent" >&2
+  "$program" cost --counter=seconds --cases="$names" "${own[@]}"
+}
+
+case $command in
+  digest)
+    case " $* " in *" --problems"* | *" --again"*) ;; *) set -- --problems "$root"/test/problems/*.desc "$@" ;; esac
+    "$program" digest -o "$file" "$@"
+    ;;
+  instructions) instructions "$@" > "$file" ;;
+  compare)
+    [ $# -ge 1 ] || usage
+    "$program" compare "$file" "$@"
+    ;;
+  *) usage ;;
+esac

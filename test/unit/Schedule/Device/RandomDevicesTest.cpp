@@ -1,0 +1,265 @@
+//===- RandomDevicesTest.cpp - A device's recipes against naive loops -----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Random maps, chains, sums of bytes, products and open sizes by the schedules of devices, for random devices. Their kernels run on the
+// host, work-item by work-item (WorkGroups.h), and agree with naive loops on memory that ends and begins at inaccessible pages, in place or
+// not. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the problems; a failure prints seed and IR.
+//
+//===----------------------------------------------------------------------===//
+#include "Crash.h"
+#include "RandomContraction.h"
+#include "RandomMap.h"
+#include "RandomOpen.h"
+#include "RandomRows.h"
+#include "ScheduledKernel.h"
+#include "WorkItems.h"
+
+#include "Schedule/Contraction/Device/Contraction.h"
+#include "Schedule/Map/Device/Map.h"
+#include "Schedule/Rows/Device/Rows.h"
+#include "quern/kernel_abi.h"
+
+#include "llvm/ADT/bit.h"
+#include "gtest/gtest.h"
+
+#include <functional>
+#include <map>
+#include <random>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::test;
+
+namespace {
+
+/// What is left of devices: the sizes of sub-groups that they have, what a group may be, and how their driver makes vectors.
+DeviceStrategy randomDevice(std::mt19937_64 &random) {
+  auto pick = [&](int64_t from, int64_t to) { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1)); };
+  DeviceStrategy device;
+  device.maxGroup = int64_t(1) << pick(3, 8);
+  device.subGroupSizes.clear();
+  while (device.subGroupSizes.empty())
+    for (int64_t size = 1; size <= std::min<int64_t>(64, device.maxGroup); size *= 2)
+      if (pick(0, 99) < (size < 8 ? 8 : 50))
+        device.subGroupSizes.push_back(size);
+  device.groupMemoryBytes = int64_t(1) << pick(11, 16);
+  device.vectorBytes = pick(0, 1) ? 0 : int64_t(1) << pick(2, 4);
+  if (pick(0, 1))
+    return device;
+  device.heldBytes = int64_t(1) << pick(4, 8);
+  device.smallGroup = int64_t(1) << pick(4, 8);
+  device.lineBytes = int64_t(1) << pick(5, 7);
+  return device;
+}
+
+std::string textOf(const DeviceStrategy &device) {
+  std::string text = "sub-groups of";
+  for (int64_t size : device.subGroupSizes)
+    text += ' ' + std::to_string(size);
+  return text + ", groups up to " + std::to_string(device.maxGroup) + " (" + std::to_string(device.smallGroup) + "), " +
+         std::to_string(device.groupMemoryBytes) + " bytes of group memory, " + std::to_string(device.vectorBytes) + " moved at once, " +
+         std::to_string(device.heldBytes) + " held, lines of " + std::to_string(device.lineBytes);
+}
+
+using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(func::FuncOp problem, const DeviceStrategy &device, std::string *whyNot);
+
+class RandomDevices : public testing::Test {
+protected:
+  /// Nothing if the schedule does not take the problem, or its memory is more than the device has.
+  std::optional<ScheduledKernel> compile(const std::string &text, Schedule schedule, const DeviceStrategy &device) {
+    std::string whyNot;
+    std::optional<ScheduledKernel> kernel = compiler.tryCompile(
+        text, target,
+        [&](func::FuncOp problem, std::string &reason) {
+          auto kernels = schedule(problem, device, &reason);
+          if (succeeded(kernels))
+            llvm::for_each(*kernels, makeWorkItem);
+          return success(succeeded(kernels));
+        },
+        whyNot);
+    if (kernel && kernel->groups[0].bytes() > device.groupMemoryBytes) {
+      whyNot = "group memory";
+      kernel.reset();
+    }
+    ++(kernel ? taken : refused[whyNot]);
+    if (kernel && !fits(*kernel, device))
+      kernel.reset();
+    return kernel;
+  }
+  /// What a device demands of a launch; fails the test where it does not hold.
+  static bool fits(const ScheduledKernel &kernel, const DeviceStrategy &device) {
+    for (const GroupShape &group : kernel.groups) {
+      EXPECT_TRUE(group.items > 0 && group.items <= device.maxGroup) << "a group of " << group.items;
+      EXPECT_TRUE(!group.subGroup || (llvm::is_contained(device.subGroupSizes, group.subGroup) && group.items % group.subGroup == 0))
+          << "sub-groups of " << group.subGroup << " in a group of " << group.items;
+    }
+    return !HasFailure();
+  }
+  void check(ScheduledKernel &kernel, const OpenChain &problem, uint64_t seed, bool widens) {
+    SCOPED_TRACE(problem.closed.text.substr(0, problem.closed.text.find('\n')) + '\n' + kernel.plan);
+    const std::vector<ChainArgument> &arguments = problem.open.arguments;
+    const Buffers start = makeBuffers(arguments, seed);
+    Buffers want = start;
+    const ScheduledKernel naive = compiler.compileNaively(problem.closed.text, target, widens);
+    ASSERT_TRUE(naive.code && kernel.code);
+    run(naive, arguments, want, false);
+    kernel.turns = seed, kernel.sizes = problem.sizes;
+    const bool mayAlias = llvm::any_of(arguments, [](const ChainArgument &argument) { return argument.aliasOf >= 0; });
+    for (bool aliased : {false, true})
+      if (mayAlias || !aliased)
+        checkKernel(kernel, arguments, problem.open.tolerance, start, want, aliased);
+    for (auto &[feature, times] : seen) {
+      const bool isAbsent = feature.front() == '!';
+      times += (kernel.plan.find(feature.substr(isAbsent ? 1 : 0)) == std::string::npos) == isAbsent;
+    }
+  }
+  void check(const RandomChain &problem, uint64_t seed, Schedule schedule, bool widens) {
+    std::mt19937_64 random(seed);
+    check({problem, problem, {}}, seed, schedule, widens, randomDevice(random));
+  }
+  void check(const OpenChain &problem, uint64_t seed, Schedule schedule, bool widens, const DeviceStrategy &device) {
+    const std::string about =
+        "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + textOf(device) + '\n' + problem.open.text;
+    SCOPED_TRACE(about);
+    const RunningCase running(about);
+    if (std::optional<ScheduledKernel> kernel = compile(problem.open.text, schedule, device))
+      check(*kernel, problem, seed, widens);
+  }
+  /// One kernel for three sets of sizes.
+  void checkOpen(OpenChain (*draw)(uint64_t seed, uint64_t execution), uint64_t seed, Schedule schedule, bool widens) {
+    std::mt19937_64 random(seed);
+    const DeviceStrategy device = randomDevice(random);
+    const std::string text = draw(seed, 0).open.text;
+    const std::string about = "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + textOf(device) + '\n' + text;
+    SCOPED_TRACE(about);
+    const RunningCase running(about);
+    std::optional<ScheduledKernel> kernel = compile(text, schedule, device);
+    for (uint64_t execution = 0; kernel && execution < 3 && !HasFailure(); ++execution) {
+      const OpenChain problem = draw(seed, execution);
+      ASSERT_EQ(problem.open.text, text);
+      check(*kernel, problem, seed, widens);
+    }
+  }
+  /// Features are words of a plan, or with a '!' in front words that it has not.
+  void forEachSeed(uint64_t usual, std::initializer_list<const char *> features, const std::function<void(uint64_t seed)> &body) {
+    const uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", usual);
+    for (const char *feature : features)
+      seen[feature] = 0;
+    for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed)
+      body(seed);
+    for (const auto &[feature, times] : seen) // a full run meets every way of scheduling
+      EXPECT_TRUE(times > 0 || count < usual) << "no plan has: " << feature;
+    int others = 0;
+    for (const auto &[reason, times] : refused) {
+      others += times;
+      EXPECT_TRUE(llvm::any_of(known, [&, &reason = reason](StringRef part) { return StringRef(reason).contains(part); })) << reason;
+    }
+    EXPECT_TRUE(taken > 3 * others || count < usual) << taken << " taken, " << others << " not";
+  }
+
+  static constexpr const char *known[] = {"nothing is reduced", "products, whose factors several rows share",
+                                          "do not fit the registers of a work-item", "group memory",
+                                          "a factor is strided along its columns"};
+  const Target target{std::min(detectedIsa(), CpuIsa::Avx2)};
+  KernelCompiler compiler;
+  int taken = 0;
+  std::map<std::string, int> refused, seen;
+};
+
+TEST_F(RandomDevices, MapsEqualNaiveLoops) {
+  forEachSeed(150, {"lines", "tiles through group memory", "reads vectors", "writes vectors", ", vectors of", "sub-groups", "padding"},
+              [&](uint64_t seed) {
+                const RandomMap map = makeRandomMap(seed);
+                check({map.text, map.arguments, 0}, seed, scheduleDeviceMap, /*widens=*/false);
+              });
+}
+
+TEST_F(RandomDevices, OpenMapsEqualNaiveLoops) {
+  forEachSeed(100, {"lines", "tiles through group memory", "reads vectors", "writes vectors", ", vectors of", "sub-groups"},
+              [&](uint64_t seed) { checkOpen(makeOpenMap, seed, scheduleDeviceMap, /*widens=*/false); });
+}
+
+TEST_F(RandomDevices, ChainsEqualNaiveLoops) {
+  forEachSeed(150, {"to a sub-group", "to a group", "to a work-item", "held in", "sweeps", "side by side", "moved through memory"},
+              [&](uint64_t seed) { check(makeRandomChain(seed), seed, scheduleDeviceRows, /*widens=*/true); });
+}
+
+TEST_F(RandomDevices, SumsOfBytesEqualNaiveLoops) {
+  forEachSeed(120, {"to a sub-group", "to a work-item", "held in", "sweeps", "side by side"},
+              [&](uint64_t seed) { check(makeRandomByteSum(seed), seed, scheduleDeviceRows, /*widens=*/false); });
+}
+
+TEST_F(RandomDevices, OpenChainsEqualNaiveLoops) {
+  forEachSeed(60, {"to a sub-group", "to a group", "to a work-item", "held in", "sweeps"},
+              [&](uint64_t seed) { checkOpen(makeOpenChain, seed, scheduleDeviceRows, /*widens=*/true); });
+}
+
+/// All work-items of a row read a value of it, and one of them writes to the same place.
+TEST_F(RandomDevices, ValuesOfRowsAreReadBeforeTheyAreOverwritten) {
+  const std::string text = R"(
+#all = affine_map<(n, k) -> (n, k)>
+#row = affine_map<(n, k) -> (n)>
+#one = affine_map<(n) -> (n)>
+func.func @chain(%src: memref<3x700xf32>, %old: memref<3xf32>, %new: memref<3xf32>, %dst: memref<3x700xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %some = arith.constant 0.01 : f32
+  %sum = memref.alloc() : memref<3xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<3xf32>)
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%src : memref<3x700xf32>) outs(%sum : memref<3xf32>) {
+  ^bb0(%x: f32, %s: f32):
+    %r = arith.addf %s, %x fastmath<reassoc> : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+      ins(%sum, %old : memref<3xf32>, memref<3xf32>) outs(%new : memref<3xf32>) {
+  ^bb0(%s: f32, %o: f32, %out: f32):
+    %m = arith.mulf %s, %some : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%src, %new : memref<3x700xf32>, memref<3xf32>) outs(%dst : memref<3x700xf32>) {
+  ^bb0(%x: f32, %v: f32, %out: f32):
+    %r = arith.subf %x, %v : f32
+    linalg.yield %r : f32
+  }
+  return
+})";
+  DeviceStrategy device;
+  device.subGroupSizes = {16}, device.vectorBytes = 16;
+  const std::vector<ChainArgument> arguments{
+      {Element::F32, 2100}, {Element::F32, 3}, {Element::F32, 3, true, /*aliasOf=*/1}, {Element::F32, 2100, true, /*aliasOf=*/0}};
+  const RandomChain chain{text, arguments, 1e-4};
+  check({chain, chain, {}}, /*seed=*/1, scheduleDeviceRows, /*widens=*/true, device);
+  EXPECT_EQ(taken, 1);
+}
+
+/// With the rows as a number and as an open size.
+TEST_F(RandomDevices, ProductsEqualNaiveLoops) {
+  forEachSeed(100,
+              {"over memory", "in registers", "rhs through memory", "2 products", "accumulators", "! 1 below each other", "! x 1 along K",
+               "!steps of 1", " ?x"},
+              [&](uint64_t seed) {
+                const RandomContraction problem = makeRandomContraction(seed);
+                const RandomChain closed{problem.text, problem.arguments, problem.tolerance};
+                check(closed, seed, scheduleDeviceContraction, /*widens=*/true);
+                if (problem.openText.empty())
+                  return;
+                std::mt19937_64 random(seed + 1);
+                const std::vector<int64_t> sizes(problem.arguments.size(), problem.rows);
+                check({{problem.openText, problem.arguments, problem.tolerance}, closed, sizes}, seed, scheduleDeviceContraction,
+                      /*widens=*/true, randomDevice(random));
+              });
+}
+
+TEST_F(RandomDevices, OpenProductsEqualNaiveLoops) {
+  forEachSeed(60,
+              {"over memory", "in registers", "rhs through memory", " ?x?", "tiles x ceil", " tiles", "! 1 below each other",
+               "! x 1 along K", "!steps of 1"},
+              [&](uint64_t seed) { checkOpen(makeOpenProduct, seed, scheduleDeviceContraction, /*widens=*/true); });
+}
+
+} // namespace

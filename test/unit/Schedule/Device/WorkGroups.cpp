@@ -1,0 +1,220 @@
+//===- WorkGroups.cpp - Work-items of a device on the host -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A switch of stacks is written out: swapcontext() asks the kernel for the signal mask twice, and a product of matrices switches some
+// hundred thousand times.
+//
+//===----------------------------------------------------------------------===//
+#include "WorkGroups.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+using namespace quern::test;
+
+/// Keeps the stack, with what a function must preserve, in *from and goes on where `to` was kept.
+extern "C" void quernTestSwitchStacks(char **from, char *to);
+asm(R"(
+.text
+.globl quernTestSwitchStacks
+.type quernTestSwitchStacks, @function
+quernTestSwitchStacks:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size quernTestSwitchStacks, .-quernTestSwitchStacks
+)");
+
+/// Of functions that are left for good: what the sanitizer writes beside their variables would be found by who has the stack next.
+#define LEFT_FOR_GOOD __attribute__((no_sanitize("address")))
+
+static constexpr int64_t stackBytes = int64_t(1) << 17; // pages that nobody touches cost nothing
+static WorkGroups *running = nullptr;
+
+namespace quern::test {
+
+struct Calls {
+  static int64_t lane() { return running->items[static_cast<size_t>(running->current)].lane; }
+  static int64_t subGroup() { return running->items[static_cast<size_t>(running->current)].group; }
+  static void barrier(int64_t place) { running->wait(WorkGroups::State::Barrier, place); }
+  static uint64_t exchange(int64_t place, uint64_t value, int64_t lane, int64_t isXor, int64_t width) {
+    WorkGroups::Item &item = running->items[static_cast<size_t>(running->current)];
+    item.value = value;
+    item.from = isXor ? item.lane ^ lane : lane;
+    if (!running->hasSubGroups || width != running->width)
+      running->fail("exchanges values with a sub-group of " + std::to_string(width));
+    running->wait(WorkGroups::State::Exchange, place);
+    return item.value;
+  }
+  LEFT_FOR_GOOD static void access(int64_t buffer, int64_t first, int64_t count, int64_t alignment, int64_t isWrite) {
+    if (isWrite && running->hasSubGroups)
+      running->wait(WorkGroups::State::Write, 0);
+    if (running->isFine({buffer, first, count, alignment, isWrite != 0}))
+      return;
+    running->wait(WorkGroups::State::Done, 0); // for good: the access is left out
+  }
+};
+
+} // namespace quern::test
+
+WorkItemCalls quern::test::workItemCalls() {
+  auto address = [](auto *function) { return reinterpret_cast<uint64_t>(function); };
+  return {address(&Calls::lane), address(&Calls::subGroup), address(&Calls::barrier), address(&Calls::exchange), address(&Calls::access)};
+}
+
+WorkGroups::WorkGroups(int64_t items, int64_t subGroup, uint64_t seed, MemoryWatch &watch)
+    : count(items), width(subGroup ? subGroup : 1), hasSubGroups(subGroup), random(seed), watch(watch), items(items),
+      stacks(new char[static_cast<size_t>(items * stackBytes)]) {
+  place();
+}
+
+/// Which work-items make a sub-group is the device's: it need not be neighbours.
+void WorkGroups::place() {
+  std::vector<int64_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  if (random() % 2)
+    std::shuffle(order.begin(), order.end(), random);
+  subGroups.resize(count / width);
+  for (int64_t i = 0; i < count; ++i) {
+    Item &item = items[order[i]];
+    item.group = i / width, item.lane = i % width;
+    subGroups[item.group].items.push_back(order[i]);
+  }
+  for (SubGroup &subGroup : subGroups)
+    subGroup.turns = subGroup.items;
+}
+
+void WorkGroups::fail(const std::string &what) {
+  if (firstFault.empty())
+    firstFault = "work-item " + std::to_string(current) + " of group " + std::to_string(group) + " (lane " +
+                 std::to_string(items[current].lane) + " of sub-group " + std::to_string(items[current].group) + ") " + what;
+}
+
+bool WorkGroups::isFine(const DeviceAccess &access) {
+  const int64_t before = group * count; // work-items, of other groups
+  const std::string what = watch.note(before + current, before / width + items[current].group, access);
+  if (!what.empty())
+    fail(what);
+  return what.empty();
+}
+
+LEFT_FOR_GOOD void WorkGroups::wait(State state, int64_t place) {
+  Item &item = items[current];
+  item.state = state, item.place = place;
+  quernTestSwitchStacks(&item.stack, own);
+}
+
+LEFT_FOR_GOOD void WorkGroups::beginItem() {
+  (*running->body)(running->current);
+  running->wait(State::Done, 0);
+}
+
+/// As the switch would have left it in front of beginItem(): six registers, where to go, and whereto that would return.
+void WorkGroups::prepare(Item &item, int64_t number) {
+  constexpr int64_t words = 8;
+  uint64_t first[words] = {0, 0, 0, 0, 0, 0, reinterpret_cast<uint64_t>(&beginItem), 0};
+  item.stack = stacks.get() + (number + 1) * stackBytes - static_cast<int64_t>(sizeof first);
+  std::memcpy(item.stack, first, sizeof first);
+  item.state = State::Ready;
+}
+
+bool WorkGroups::areTogether(const std::vector<int64_t> &those) {
+  const Item &first = items[those.front()];
+  for (int64_t number : those) {
+    const Item &item = items[number];
+    if (item.state == first.state && item.place == first.place)
+      continue;
+    static const char *const names[] = {"runs", "is at the barrier", "is at the exchange", "writes", "is done"};
+    auto say = [&](const Item &of) { return names[static_cast<int>(of.state)] + (of.place ? " " + std::to_string(of.place) : ""); };
+    current = number;
+    fail(say(item) + " while work-item " + std::to_string(those.front()) + " " + say(first));
+    return false;
+  }
+  return true;
+}
+
+void WorkGroups::exchange(SubGroup &subGroup) {
+  std::vector<uint64_t> values;
+  for (int64_t number : subGroup.items)
+    values.push_back(items[number].value);
+  for (int64_t number : subGroup.items) {
+    Item &item = items[number];
+    current = number;
+    if (item.from < 0 || item.from >= width)
+      fail("wants the value of lane " + std::to_string(item.from) + " of " + std::to_string(width));
+    else
+      item.value = values[item.from];
+    item.state = State::Ready;
+  }
+}
+
+/// Until its work-items are at barriers or exchanges, or done. Before one of them writes, the others come up.
+bool WorkGroups::runUntilWait(SubGroup &subGroup) {
+  std::shuffle(subGroup.turns.begin(), subGroup.turns.end(), random);
+  for (bool isRunning = true; isRunning;) {
+    isRunning = false;
+    for (int64_t number : subGroup.turns) {
+      if (items[number].state != State::Ready)
+        continue;
+      current = number;
+      quernTestSwitchStacks(&own, items[number].stack);
+      if (!firstFault.empty())
+        return false;
+    }
+    for (int64_t number : subGroup.turns)
+      if (items[number].state == State::Write) {
+        items[number].state = State::Ready;
+        isRunning = true;
+      }
+  }
+  return true;
+}
+
+bool WorkGroups::runUntilBarrier(SubGroup &subGroup) {
+  while (true) {
+    if (!runUntilWait(subGroup))
+      return false;
+    if (!areTogether(subGroup.items))
+      return false;
+    if (items[subGroup.items.front()].state != State::Exchange)
+      return true;
+    exchange(subGroup);
+  }
+}
+
+bool WorkGroups::run(int64_t number, const std::function<void(int64_t)> &item) {
+  running = this, body = &item, group = number;
+  std::vector<int64_t> all(count), order(subGroups.size());
+  std::iota(all.begin(), all.end(), 0);
+  std::iota(order.begin(), order.end(), 0);
+  for (int64_t i = 0; i < count; ++i)
+    prepare(items[i], i);
+  while (true) {
+    watch.startPhase(number);
+    std::shuffle(order.begin(), order.end(), random);
+    for (int64_t which : order)
+      if (!runUntilBarrier(subGroups[which]))
+        return false;
+    if (!areTogether(all))
+      return false;
+    if (items.front().state == State::Done)
+      return true;
+    for (Item &each : items)
+      each.state = State::Ready;
+  }
+}

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes one small mistake at a time in the sources and asks whether the tests see it.
 
-  tools/mutants.py --seed=1 --count=10                     # 10 mistakes, anywhere in lib/Recipes, lib/Transforms, Emit* and runtime
-  tools/mutants.py --seed=1 --count=10 --only='Recipes/Map'
+  tools/mutants.py --seed=1 --count=10                     # 10 mistakes, anywhere in lib/Schedule, lib/Transforms, Emit* and runtime
+  tools/mutants.py --seed=1 --count=10 --only='Schedule/Map'
   tools/mutants.py --seed=1 --count=10 --list              # the mistakes, none made
 
 A mistake is an operator, a constant, a comparison or a branch of one line that is another. It is made in a copy of the tree (--copy, made
@@ -33,15 +33,17 @@ BUILD_SECONDS = 600
 
 # Where mistakes are made, and how many lines of a folder weigh as much as one of another.
 FOLDERS = {
-    "lib/Recipes/*.cpp": 2,
+    "lib/Schedule/*/*.cpp": 2,
+    "lib/Schedule/*/*/*.cpp": 2,
     "lib/Transforms/*.cpp": 3,
+    "lib/Transforms/*/*.cpp": 3,
     "lib/Primitives/Emission/*.cpp": 3,
     "lib/Primitives/*/Emit*.cpp": 3,
     "runtime/*.cpp": 1,
     "runtime/*/*.cpp": 1,
 }
 # Costs that choose among plans of equal results, and what only reports.
-LEFT_OUT = ["lib/Recipes/RowCost.cpp", "runtime/Dnnl/Verbose*.cpp", "runtime/*/Profile*.cpp"]
+LEFT_OUT = ["lib/Schedule/Rows/Cpu/Cost.cpp", "runtime/Dnnl/Verbose*.cpp", "runtime/*/Profile*.cpp"]
 
 # Of a line without its literals. Formatted code has blanks around binary operators and none in templates.
 EDITS = [
@@ -79,18 +81,19 @@ EDITS = [
 # conformance of devices does. The first pattern that matches.
 ALL_SETS = "softmax,reorder,eltwise,binary,sum,concat,gemm,rnn"
 SERVED = [
-    ("lib/Recipes/Device*", "softmax,reorder,rnn", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
-    ("lib/Recipes/Point*", "softmax,reorder,rnn", [("Targets/Spirv", "")], ["quern-compiler-test", "quern-recipes-test:*Points*"], True),
-    ("lib/Recipes/GroupMemory*", "softmax,reorder", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
-    ("lib/Recipes/Map*", "reorder,binary,eltwise,sum,concat",
-     [("Recipes", "map|mismatch|filled|in-place|views"), ("Primitives/Reorder", "/schedule"), ("Primitives/Binary", "/schedule")],
-     ["quern-recipes-test:*Map*"], False),
-    ("lib/Recipes/Row*", "softmax,gemm,rnn", [("Recipes", ""), ("Primitives/Softmax", "schedule|run-short")],
-     ["quern-recipes-test:*Chains*"], False),
-    ("lib/Recipes/Contraction*", "gemm,rnn", [("Recipes", "contraction|mismatch"), ("Primitives/Rnn", "schedule|program|rounded")],
-     ["quern-recipes-test:*Contraction*"], False),
-    ("lib/Recipes/*", ALL_SETS, [("Recipes", "")], ["quern-recipes-test"], False),
-    ("lib/Transforms/*", ALL_SETS, [("Transforms", ""), ("Recipes", "")], ["quern-transforms-test", "quern-recipes-test"], False),
+    ("lib/Schedule/*Device/*", "softmax,reorder,rnn", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
+    ("lib/Schedule/Points/*", "softmax,reorder,rnn",
+     [("Targets/Spirv", "")], ["quern-compiler-test", "quern-schedule-test:*Points*"], True),
+    ("lib/Schedule/Device/GroupMemory*", "softmax,reorder", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
+    ("lib/Schedule/Map/*", "reorder,binary,eltwise,sum,concat",
+     [("Schedule", "Map/|mismatch|filled|in-place|views"), ("Primitives/Reorder", "/schedule"), ("Primitives/Binary", "/schedule")],
+     ["quern-schedule-test:*Map*"], False),
+    ("lib/Schedule/Rows/*", "softmax,gemm,rnn", [("Schedule", ""), ("Primitives/Softmax", "schedule|run-short")],
+     ["quern-schedule-test:*Chains*"], False),
+    ("lib/Schedule/Contraction/*", "gemm,rnn", [("Schedule", "Contraction/|mismatch"), ("Primitives/Rnn", "schedule|program|rounded")],
+     ["quern-schedule-test:*Contraction*"], False),
+    ("lib/Schedule/*", ALL_SETS, [("Schedule", "")], ["quern-schedule-test"], False),
+    ("lib/Transforms/*", ALL_SETS, [("Transforms", ""), ("Schedule", "")], ["quern-transforms-test", "quern-schedule-test"], False),
     ("lib/Primitives/Emission/*", ALL_SETS, [("Primitives", "/emit[^/]*$")], ["quern-emission-test", "quern-transforms-test"], False),
     ("runtime/LevelZero/*", "softmax,reorder,rnn", [], ["quern-level-zero-test", "quern-ze-driver-test"], True),
     ("runtime/Dnnl/*", "", [("Dnnl", "")], [], False),

@@ -8,10 +8,9 @@ set(QUERN_UNITY_ALONE
   "(lib|runtime)/.*"
   "build/.*"
   "test/unit/Desc/TensorOpsTest"
-  "test/unit/Primitives/.*Test"
-  "test/unit/Recipes/Random(Contraction|Map).*"
+  "test/unit/(Primitives|Reference)/.*Test"
+  "test/unit/Schedule/Random(Contraction|Map).*"
   "test/unit/Runtime/RuntimeDimsTest"
-  "test/unit/Tools/ReferenceTest"
   "test/unit/Transforms/(Eltwise|ExpandNarrowFloats)Test"
   "tools/quern-bench/(Comparison|.*Problem)"
 )

@@ -9,13 +9,13 @@
 //===----------------------------------------------------------------------===//
 #include "Compiler/Stages.h"
 
-#include "Recipes/Contraction.h"
-#include "Recipes/Map.h"
-#include "Recipes/Rows.h"
+#include "Schedule/Contraction/Contraction.h"
+#include "Schedule/Map/Map.h"
+#include "Schedule/Rows/Rows.h"
 #include "Targets/Cpu/Strategy.h"
 #include "Targets/Spirv/Strategy.h"
-#include "Transforms/PackedElements.h"
-#include "Transforms/SharedBuffers.h"
+#include "Transforms/Packed/PackedElements.h"
+#include "Transforms/Packed/SharedBuffers.h"
 
 #include <mutex>
 #include <vector>

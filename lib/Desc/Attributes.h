@@ -11,7 +11,7 @@
 #ifndef QUERN_DESC_ATTRIBUTES_H
 #define QUERN_DESC_ATTRIBUTES_H
 
-#include "Desc/TensorDesc.h"
+#include "Desc/Tensor/TensorDesc.h"
 
 #include <map>
 #include <memory>

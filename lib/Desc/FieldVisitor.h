@@ -11,7 +11,7 @@
 #ifndef QUERN_DESC_FIELDVISITOR_H
 #define QUERN_DESC_FIELDVISITOR_H
 
-#include "Desc/TensorDesc.h"
+#include "Desc/Tensor/TensorDesc.h"
 #include "Support/Bytes.h"
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 #ifndef QUERN_DESC_GEMMDESC_H
 #define QUERN_DESC_GEMMDESC_H
 
-#include "Desc/TensorDesc.h"
+#include "Desc/Tensor/TensorDesc.h"
 
 namespace quern {
 

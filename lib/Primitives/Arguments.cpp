@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
 
-#include "Desc/TextForm.h"
+#include "Desc/Text/TextForm.h"
 
 #include <algorithm>
 

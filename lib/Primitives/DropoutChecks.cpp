@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/DropoutChecks.h"
 
-#include "Desc/TextForm.h"
+#include "Desc/Text/TextForm.h"
 
 namespace quern {
 

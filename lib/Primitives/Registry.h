@@ -26,7 +26,7 @@ struct VerifiedProblem {
   std::string implementation;              ///< "jit:avx512_core_bf16": code made for that target; the plan names the recipe
   bool isNoop = false;                     ///< no elements: nothing to compile or to run
   /// Whether the tensors of an execution, in the order of the arguments, agree in the dims that were left open; null: as
-  /// checkSharedDims() has it (runtime/RuntimeSizes.h).
+  /// checkSharedDims() has it (runtime/Core/RuntimeSizes.h).
   Result<void> (*checkSizes)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;
   /// The constraints of an execution as messages cite them, " (reorder C13)", or nothing.
   struct Citations {

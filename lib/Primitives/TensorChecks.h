@@ -10,7 +10,7 @@
 #ifndef QUERN_PRIMITIVES_TENSORCHECKS_H
 #define QUERN_PRIMITIVES_TENSORCHECKS_H
 
-#include "Desc/TensorDesc.h"
+#include "Desc/Tensor/TensorDesc.h"
 
 namespace quern {
 

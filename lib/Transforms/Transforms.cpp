@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
 
-#include "Transforms/PackedElements.h"
-#include "Transforms/SharedBuffers.h"
+#include "Transforms/Packed/PackedElements.h"
+#include "Transforms/Packed/SharedBuffers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -9,8 +9,8 @@
 #include "API/Guard.h"
 #include "API/Handles.h"
 #include "Cache/Problems.h"
+#include "Core/Events.h"
 #include "Cpu/Threads.h"
-#include "Events.h"
 #include "LevelZero/Stream.h"
 
 #include "quern/quern_threadpool.h"

@@ -9,7 +9,7 @@
 #include "quern/quern_gemm.h"
 
 #include "API/Guard.h"
-#include "Gemm.h"
+#include "Core/Gemm.h"
 
 #include <bit>
 

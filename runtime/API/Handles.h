@@ -9,7 +9,7 @@
 #ifndef QUERN_RUNTIME_API_HANDLES_H
 #define QUERN_RUNTIME_API_HANDLES_H
 
-#include "Primitive.h"
+#include "Core/Primitive.h"
 
 #include "quern/quern.h"
 

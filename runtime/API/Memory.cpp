@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
 #include "API/Handles.h"
-#include "Desc/TextForm.h"
+#include "Desc/Text/TextForm.h"
 
 #include <cstring>
 #include <memory>

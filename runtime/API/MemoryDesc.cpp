@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
 #include "API/Handles.h"
-#include "Desc/SparseTensor.h"
+#include "Desc/Tensor/SparseTensor.h"
 
 #include <cstring>
 #include <initializer_list>

@@ -9,7 +9,7 @@
 #include "API/Guard.h"
 #include "API/Handles.h"
 #include "Cache/Problems.h"
-#include "Compiler.h"
+#include "Compilation/Compiler.h"
 
 using namespace quern;
 using namespace quern::api;

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Cache/Memory.h"
 
-#include "Executable.h"
+#include "Core/Executable.h"
 
 #include <optional>
 

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Cache/Problems.h"
 
+#include "Core/Problem.h"
 #include "LevelZero/Device.h"
-#include "Problem.h"
 
 #include <algorithm>
 

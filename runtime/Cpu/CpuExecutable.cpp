@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Cpu/CpuExecutable.h"
 
-#include "CompilerLibrary.h"
+#include "Compilation/Library.h"
 #include "Cpu/Loader.h"
 
 namespace quern {

@@ -5,7 +5,7 @@
 #ifndef QUERN_RUNTIME_CPU_CPUEXECUTABLE_H
 #define QUERN_RUNTIME_CPU_CPUEXECUTABLE_H
 
-#include "Executable.h"
+#include "Core/Executable.h"
 
 namespace quern {
 

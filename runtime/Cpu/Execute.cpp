@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Cpu/Execute.h"
 
-#include "Cpu/Steps.h"
 #include "Cpu/Team.h"
+#include "Launch/Steps.h"
 
 #include <algorithm>
 #include <atomic>

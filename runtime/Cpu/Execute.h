@@ -10,8 +10,8 @@
 #ifndef QUERN_RUNTIME_CPU_EXECUTE_H
 #define QUERN_RUNTIME_CPU_EXECUTE_H
 
+#include "Core/Executable.h"
 #include "Cpu/Context.h"
-#include "Executable.h"
 
 namespace quern {
 

@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "Cpu/Team.h"
 
-#include "Cpu/Steps.h"
+#include "Launch/Steps.h"
 
 #include <atomic>
 #include <immintrin.h>

@@ -11,8 +11,8 @@
 #define QUERN_RUNTIME_CPU_TEAM_H
 
 #include "Cpu/Context.h"
-#include "Cpu/ProgramRun.h"
-#include "Cpu/Scratch.h"
+#include "Launch/ProgramRun.h"
+#include "Launch/Scratch.h"
 
 namespace quern {
 

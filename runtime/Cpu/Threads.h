@@ -12,14 +12,13 @@
 
 #include "quern/quern_threadpool_iface.hpp"
 
+#include "Launch/Steps.h"
 #include "Support/Error.h"
 
 namespace quern {
 
 /// Called once for each chunk, possibly at the same time on several threads. Must not throw.
 using ChunkFunction = void (*)(void *context, int chunk);
-
-inline constexpr int maxThreadCount = 4096;
 
 /// QUERN_NUM_THREADS, or the processors that this process may run on; or what was set. Cheap.
 int defaultThreadCount();

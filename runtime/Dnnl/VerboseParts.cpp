@@ -10,7 +10,7 @@
 #include "Dnnl/Dropin.h"
 #include "Dnnl/Verbose.h"
 
-#include "Desc/TensorDesc.h"
+#include "Desc/Tensor/TensorDesc.h"
 
 #include <algorithm>
 #include <vector>

@@ -2,8 +2,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Cpu/ProgramRun.h"
-#include "Cpu/Steps.h"
+#include "Launch/ProgramRun.h"
+#include "Launch/Steps.h"
 #include "LevelZero/Stream.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "OneDnn.h"
 
-#include "Desc/TextForm.h"
+#include "Desc/Text/TextForm.h"
 #include "quern/quern_query.h"
 
 #include <cstring>

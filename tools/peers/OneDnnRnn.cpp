@@ -10,7 +10,7 @@
 #include "OneDnn.h"
 
 #include "Primitives/Arguments.h"
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 #include "quern/quern_query.h"
 
 #include <dlfcn.h>

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Contestant.h"
 
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 #include "quern/quern_query.h"
 
 #include <chrono>

@@ -10,7 +10,7 @@
 #define QUERN_TOOLS_KERNEL_H
 
 #include "Desc/Target.h"
-#include "Desc/TensorDesc.h"
+#include "Desc/Tensor/TensorDesc.h"
 #include "Support/Error.h"
 #include "quern/quern.h"
 

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Npy.h"
 
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 
 #include <cstring>
 

@@ -10,7 +10,7 @@
 #ifndef QUERN_TOOLS_NPY_H
 #define QUERN_TOOLS_NPY_H
 
-#include "Desc/TensorDesc.h"
+#include "Desc/Tensor/TensorDesc.h"
 
 #include <string>
 #include <string_view>

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "ProblemData.h"
 
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 
 #include <algorithm>
 #include <array>

@@ -13,8 +13,8 @@
 
 #include "GuardedBuffer.h"
 #include "Kernel.h"
-#include "Primitives/TestData.h"
 #include "Problem.h"
+#include "Reference/TestData.h"
 
 #include <map>
 #include <optional>

@@ -16,7 +16,7 @@
 #include "ProblemData.h"
 #include "Timing.h"
 
-#include "Primitives/TestData.h"
+#include "Reference/TestData.h"
 
 #include <cmath>
 #include <iostream>

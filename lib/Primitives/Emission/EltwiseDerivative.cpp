@@ -37,6 +37,7 @@ private:
   Value scaled(double factor) { return factor == 0 ? zero() : factor == 1 ? gradient : math.mul(gradient, math.constant(factor)); }
   Value clip(CmpFPredicate top) { return math.select(is(CmpFPredicate::OGT, alpha), math.select(is(top, beta), gradient, zero()), zero()); }
   Value ofHardsigmoid(bool isHardswish);
+  Value halfQuotient();
   /// Of an argument whose magnitude is at most 0 and comes in two terms: e, and the square of 1 + e.
   std::pair<Value, Value> exponential(TwoTerms minusMagnitude) {
     Value e = math.expOfNonpositive(minusMagnitude), sum = math.add(e, math.constant(1));
@@ -108,6 +109,14 @@ Value BackwardEmitter::mish() {
   Value n = math.mul(p, math.add(p, twiceQ)), d = math.mulAdd(twiceQ, q, n);
   Value slope = math.mul(math.mul(p, math.add(p, q)), math.mul(twiceQ, twiceQ));
   return math.div(math.mulAdd(bounded, slope, math.mul(n, d)), math.mul(d, d));
+}
+
+/// gradient / 2x. 2x might overflow; so might the quotient before it is halved, and half of a tiny gradient loses bits.
+Value BackwardEmitter::halfQuotient() {
+  Value half = math.constant(0.5), isTiny = math.compare(CmpFPredicate::OLT, math.abs(gradient), 0x1p-60);
+  Value of = math.select(isTiny, gradient, math.mul(gradient, half));
+  Value quotient = math.div(of, x);
+  return math.select(isTiny, math.mul(quotient, half), quotient);
 }
 
 /// αx + β is in one rounding, so that its sign is right.
@@ -197,8 +206,8 @@ Value BackwardEmitter::emit(Alg alg) {
     Value root = math.sqrt(x);
     return math.div(gradient, math.add(root, root));
   }
-  case Alg::EltwiseSqrtDst: // 2x might overflow, here and in the square
-    return math.mul(math.div(gradient, x), math.constant(0.5));
+  case Alg::EltwiseSqrtDst:
+    return halfQuotient();
   case Alg::EltwiseSquare: {
     Value product = math.mul(gradient, x);
     return math.add(product, product);

@@ -69,16 +69,16 @@ Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode 
   int64_t lanes = target.isCpu() ? target.lanes32() : 16, columns = target.isCpu() && target.isa == CpuIsa::Avx2 ? 2 : 4;
   int64_t vectors = std::max<int64_t>(columns / gates, 1);
   int64_t needed = std::max<int64_t>((channels + lanes - 1) / lanes, 1);
-  while (vectors > needed) // a narrow layer is not padded to a wide panel
+  auto padding = [&] { return (needed + vectors - 1) / vectors * vectors - needed; };
+  while (vectors > 1 && padding() * 24 >= needed) // so much of the time would go into columns that are not there
     vectors /= 2;
   return {vectors * lanes, kPackOf(weights, fpmath, target)};
 }
 
-/// Gates that are read at different times lie apart, so that what a cache fetches ahead is what comes next.
+/// Each gate has panels of its own: steps may read some gates before the others, and what a cache then fetches ahead is what comes next.
 Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
   const int64_t together = gatesTogether(rnn);
-  return packed(weights, together == gatesOf(rnn.cell) ? "abEcd" : "abdEc",
-                packingOf(weights.dataType, together, weights.dims[4], fpmath, target), weightsSumMask);
+  return packed(weights, "abdEc", packingOf(weights.dataType, together, weights.dims[4], fpmath, target), weightsSumMask);
 }
 
 Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath, const Target &target) {

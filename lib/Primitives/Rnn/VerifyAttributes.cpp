@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"
 
-#include "Desc/TextForm.h"
+#include "Desc/Text/TextForm.h"
 
 #include <cmath>
 

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/CodegenPasses.h"
 
+#include "Targets/Cpu/FoldConstants.h"
 #include "Targets/Cpu/PlaceConstants.h"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -193,6 +194,7 @@ bool usesAtomics(const Module &module) {
 
 /// A pass manager serves one module: reused for another, LLVM's machine passes keep state of the one before.
 bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> &bytes, CodeGenFileType kind, bool verifyIr) {
+  foldConstants(module);
   if (!usesAtomics(module)) {
     raw_svector_ostream os(bytes);
     legacy::PassManager passes;

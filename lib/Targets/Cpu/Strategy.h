@@ -10,9 +10,9 @@
 #define QUERN_TARGETS_CPU_STRATEGY_H
 
 #include "Desc/Target.h"
-#include "Recipes/Contraction.h"
-#include "Recipes/Map.h"
-#include "Recipes/Rows.h"
+#include "Schedule/Contraction/Contraction.h"
+#include "Schedule/Map/Map.h"
+#include "Schedule/Rows/Rows.h"
 
 namespace quern {
 

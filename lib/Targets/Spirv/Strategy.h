@@ -11,10 +11,10 @@
 #define QUERN_TARGETS_SPIRV_STRATEGY_H
 
 #include "Desc/Target.h"
-#include "Recipes/DeviceContraction.h"
-#include "Recipes/DeviceMap.h"
-#include "Recipes/DeviceRows.h"
-#include "Recipes/Points.h"
+#include "Schedule/Contraction/Device/Contraction.h"
+#include "Schedule/Map/Device/Map.h"
+#include "Schedule/Points/Points.h"
+#include "Schedule/Rows/Device/Rows.h"
 
 namespace quern {
 

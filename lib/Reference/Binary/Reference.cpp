@@ -1,0 +1,96 @@
+//===- Reference.cpp - Binary as the specification has it ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// dst = sat((s_0 src) alg (s_1 src_1), post-ops), each operation rounded to f32 (f64 if a tensor is f64) in the order written.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Reference/Elements.h"
+#include "Reference/Exact.h"
+#include "Reference/PostOps.h"
+#include "Reference/Quantization.h"
+
+#include <cmath>
+
+namespace quern {
+namespace {
+
+/// One source's values, row-major over its own dims, and its scales.
+struct Source {
+  TensorDesc desc;
+  std::vector<double> values;
+  QuantValues scales;
+
+  static Result<Source> read(const TensorDesc &desc, int32_t argument, const Attributes &attr, const ReferenceInputs &inputs) {
+    Source source{desc, {}, {}};
+    if (desc.isZero())
+      return source;
+    Result<const void *> buffer = bufferOf(inputs, argument, desc);
+    if (!buffer)
+      return buffer.takeError();
+    Result<QuantValues> scales = QuantValues::read(attr.scales, argument, arg::scalesOf(argument), desc, inputs);
+    if (!scales)
+      return scales.takeError();
+    source.values = gather(desc, *buffer);
+    source.scales = std::move(*scales);
+    return source;
+  }
+
+  /// Of the element of dst at `position`: a dim of 1 is the same for all.
+  template <typename Real> Real at(const TensorDesc &dst, int64_t position) const {
+    int64_t own = 0, step = 1;
+    for (int d = dst.ndims - 1; d >= 0; --d) {
+      own += desc.dims[d] == 1 ? 0 : position % dst.dims[d] * step;
+      step *= desc.dims[d];
+      position /= dst.dims[d];
+    }
+    Real value = static_cast<Real>(values[static_cast<size_t>(own)]);
+    return scales.empty() ? value : value * static_cast<Real>(scales.at(own));
+  }
+};
+
+template <typename Real>
+Result<void> compute(const PrimitiveDesc &desc, const Source (&sources)[3], const ReferenceInputs &inputs, ReferenceOutput &out) {
+  const BinaryDesc &op = std::get<BinaryDesc>(desc.op);
+  RoundedFormula<Real> formula;
+  formula.before = [&](int64_t position) {
+    Real x = sources[0].at<Real>(op.dst, position), y = sources[1].at<Real>(op.dst, position);
+    if (op.alg == Alg::BinarySelect)
+      return sources[2].at<Real>(op.dst, position) != 0 ? x : y;
+    return binaryOf(op.alg, x, y);
+  };
+  if (op.alg == Alg::BinaryAdd || op.alg == Alg::BinarySub)
+    formula.size = [&](int64_t position) {
+      return std::fabs(sources[0].at<double>(op.dst, position)) + std::fabs(sources[1].at<double>(op.dst, position));
+    };
+  return computeRounded<Real>(formula, desc.attr, op.dst, inputs, out);
+}
+
+} // namespace
+
+Result<std::vector<ReferenceOutput>> computeBinaryReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
+  const BinaryDesc &op = std::get<BinaryDesc>(desc.op);
+  ReferenceOutput out{arg::dst, op.dst, {}};
+  out.criterion = Criterion::Value;
+  Source sources[3];
+  const TensorDesc *tensors[] = {&op.src, &op.src1, &op.src2};
+  bool isWide = op.dst.dataType == DataType::F64;
+  for (int i = 0; i < 3; ++i) {
+    Result<Source> read = Source::read(*tensors[i], arg::src + i, desc.attr, inputs);
+    if (!read)
+      return read.takeError();
+    sources[i] = std::move(*read);
+    isWide |= tensors[i]->dataType == DataType::F64;
+  }
+  if (op.dst.hasZeroDim())
+    return std::vector<ReferenceOutput>{std::move(out)};
+  out.exact.resize(static_cast<size_t>(op.dst.elements()));
+  Result<void> done = isWide ? compute<double>(desc, sources, inputs, out) : compute<float>(desc, sources, inputs, out);
+  if (!done)
+    return done.takeError();
+  return std::vector<ReferenceOutput>{std::move(out)};
+}
+
+} // namespace quern

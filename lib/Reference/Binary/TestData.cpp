@@ -1,0 +1,57 @@
+//===- TestData.cpp - Inputs of binaries from a seed ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A binary is judged exactly, so its data may be of any magnitude; but a part of them are small integers, so that comparisons meet equal
+// values and divisions meet 0. Designed data are small integers alone, special data have NaN, infinities and the ends of types, too.
+// Conditions of a select are 0 for about every other element.
+//
+//===----------------------------------------------------------------------===//
+#include "Reference/TestValues.h"
+
+#include "Primitives/Arguments.h"
+#include "Reference/Elements.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quern {
+namespace {
+
+using namespace testdata;
+
+constexpr double magnitudes[] = {0.01, 1, 1, 1, 25, 300, 1e6, 1e18};
+
+double smallInteger(DataType type, uint64_t bits) {
+  return static_cast<double>(static_cast<int64_t>(bits >> 32) % 7 - (type == DataType::U8 ? 0 : 3));
+}
+
+double valueOf(DataType type, FillKind kind, uint64_t bits) {
+  if (kind == FillKind::Designed || bits % 4 == 0)
+    return smallInteger(type, bits);
+  if (!isFloating(type))
+    return integerOf(type, bits >> 3);
+  if (kind == FillKind::Special && bits % 3 == 0)
+    return specialOf(type, mix(bits));
+  return std::clamp(bell(bits) * magnitudes[mix(bits) % std::size(magnitudes)], -largestOf(type), largestOf(type));
+}
+
+double conditionOf(DataType type, FillKind kind, uint64_t bits) {
+  return bits % 2 ? 0 : kind == FillKind::Designed ? 1 : valueOf(type, kind, mix(bits));
+}
+
+} // namespace
+
+void fillBinaryInput(const PrimitiveDesc &, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+  uint64_t base = mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument));
+  forEachElement(tensor, [&](int64_t position, int64_t offset) {
+    uint64_t bits = mix(base + static_cast<uint64_t>(position));
+    double value = argument & arg::scalesFlag ? scaleOf(kind, bits)
+                   : argument == arg::src2    ? conditionOf(tensor.dataType, kind, bits)
+                                              : valueOf(tensor.dataType, kind, bits);
+    storeElement(tensor.dataType, buffer, offset, value);
+  });
+}
+
+} // namespace quern

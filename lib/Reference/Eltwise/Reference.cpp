@@ -1,0 +1,150 @@
+//===- Reference.cpp - Eltwise as the specification has it ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Forward:  d = f(s), and post-ops.
+// Backward: ds = dd · f'(s), or of dst.
+// The functions are in PostOpsReference.h, their derivatives in EltwiseReference.h. An s32 is rounded to the type that is computed in.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Reference/Elements.h"
+#include "Reference/EltwiseFunctions.h"
+#include "Reference/PostOps.h"
+#include "Reference/Quantization.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace quern {
+namespace {
+
+using Real = long double;
+
+/// Where a derivative jumps, what the other side of the jump gives; where it leaves the normal numbers of the arithmetic, whose least is
+/// given, what 0 or infinity in its place gives; and beyond the greatest double, what is just below.
+Interval otherResults(const Derivative &derivative, Real gradient, Real least, Real epsilon) {
+  Interval others;
+  const Real size = std::fabs(derivative.value), result = gradient * derivative.value, greatest = std::numeric_limits<double>::max();
+  if (std::isfinite(result) && std::fabs(result) > greatest && std::fabs(result) * (1 - 10 * epsilon) <= greatest)
+    others.include(std::copysign(greatest, result)); // an error less, and it is no infinity
+  if (derivative.isJump && derivative.other == 0 && derivative.value == 0)
+    others.include(0); // blocked on one side, a factor of 0 on the other
+  if (derivative.other != derivative.value && !std::isnan(derivative.value)) {
+    others.include(gradient * derivative.other);
+    if (derivative.value == 0 || derivative.other == 0) // nothing passes there, not even a NaN
+      others.include(0);
+  }
+  if (!derivative.isBlocked && size < 2 * least)
+    others.include(gradient * 0);
+  if (size > 1 / (8 * least))
+    others.include(gradient * std::copysign(std::numeric_limits<Real>::infinity(), derivative.value));
+  return others;
+}
+
+class EltwiseReference {
+public:
+  EltwiseReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs)
+      : attr(desc.attr), op(std::get<EltwiseDesc>(desc.op)), inputs(inputs) {
+    for (const TensorDesc *tensor : {&op.src, &op.dst, &op.diffSrc, &op.diffDst})
+      isWide = isWide || tensor->dataType == DataType::F64;
+  }
+  Result<ReferenceOutput> forward() const;
+  Result<ReferenceOutput> backward() const;
+
+private:
+  Result<std::vector<double>> read(int32_t argument, const TensorDesc &desc) const {
+    Result<const void *> buffer = bufferOf(inputs, argument, desc);
+    if (!buffer)
+      return buffer.takeError();
+    std::vector<double> values = gather(desc, *buffer);
+    if (!isWide)
+      for (double &value : values)
+        value = static_cast<double>(static_cast<float>(value));
+    return values;
+  }
+  Result<void> applyPostOps(ReferenceOutput &out) const;
+  /// The largest value that the arithmetic has within dst's type, where that is not the type's own.
+  Real largest() const { return op.dst.dataType == DataType::S32 && !isWide ? 0x1p31L - 128 : std::numeric_limits<Real>::infinity(); }
+  double result(Real value) const { return static_cast<double>(value > largest() ? largest() : value); }
+
+  const Attributes &attr;
+  const EltwiseDesc &op;
+  const ReferenceInputs &inputs;
+  bool isWide = false;
+};
+
+Result<void> EltwiseReference::applyPostOps(ReferenceOutput &out) const {
+  Result<AttributeChain> made = AttributeChain::make(attr, out.desc, inputs, isWide);
+  if (!made)
+    return made.takeError();
+  auto chain = std::make_shared<const AttributeChain>(std::move(*made));
+  out.beforeAttributes = out.exact;
+  for (size_t i = 0; i < out.exact.size(); ++i)
+    out.exact[i] = result(chain->apply(static_cast<int64_t>(i), out.exact[i]));
+  out.range = [chain, most = largest()](int64_t position, const Interval &start) {
+    Interval range = chain->range(position, start);
+    range.low = std::min(range.low, most), range.high = std::min(range.high, most);
+    return range;
+  };
+  return {};
+}
+
+Result<ReferenceOutput> EltwiseReference::forward() const {
+  ReferenceOutput out{arg::dst, op.dst, {}};
+  Result<std::vector<double>> src = read(arg::src, op.src);
+  if (!src)
+    return src.takeError();
+  for (double x : *src)
+    out.exact.push_back(static_cast<double>(eltwise(op.alg, op.alpha, op.beta, x)));
+  if (attr.postOps.empty() && !attr.dropout.isSet())
+    std::transform(out.exact.begin(), out.exact.end(), out.exact.begin(), [&](double value) { return result(value); });
+  else if (Result<void> applied = applyPostOps(out); !applied)
+    return applied.takeError();
+  return out;
+}
+
+Result<ReferenceOutput> EltwiseReference::backward() const {
+  ReferenceOutput out{arg::diffSrc, op.diffSrc, {}};
+  const bool fromDst = usesDst(op.alg);
+  Result<std::vector<double>> data = read(fromDst ? arg::dst : arg::src, fromDst ? op.dst : op.src);
+  if (!data)
+    return data.takeError();
+  Result<std::vector<double>> gradient = read(arg::diffDst, op.diffDst);
+  if (!gradient)
+    return gradient.takeError();
+  const Real epsilon = epsilonOf(isWide ? DataType::F64 : DataType::F32), least = isWide ? 0x1p-1022L : 0x1p-126L;
+  auto others = std::make_shared<std::vector<Interval>>();
+  for (size_t i = 0; i < data->size(); ++i) {
+    const Derivative derivative = eltwiseDerivative(op.alg, op.alpha, op.beta, (*data)[i], epsilon);
+    const Real dd = (*gradient)[i];
+    out.exact.push_back(derivative.isBlocked ? 0 : static_cast<double>(dd * derivative.value));
+    // A factor of a small term may have left the normal numbers, and is multiplied by the argument or a power of it.
+    out.magnitude.push_back(static_cast<double>(std::fabs(dd) * std::max(derivative.magnitude, 512 * least)));
+    others->push_back(otherResults(derivative, dd, least, epsilon));
+  }
+  if (std::all_of(others->begin(), others->end(), [](const Interval &other) { return other.isEmpty() && !other.mayBeNan; }))
+    return out;
+  out.beforeAttributes = out.exact;
+  out.range = [others](int64_t position, const Interval &start) {
+    Interval range = start;
+    range.include((*others)[static_cast<size_t>(position)]);
+    return range;
+  };
+  return out;
+}
+
+} // namespace
+
+Result<std::vector<ReferenceOutput>> computeEltwiseReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
+  const EltwiseReference reference(desc, inputs);
+  Result<ReferenceOutput> output = isForward(std::get<EltwiseDesc>(desc.op).prop) ? reference.forward() : reference.backward();
+  if (!output)
+    return output.takeError();
+  return std::vector<ReferenceOutput>{std::move(*output)};
+}
+
+} // namespace quern

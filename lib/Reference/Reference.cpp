@@ -1,0 +1,74 @@
+//===- Reference.cpp - What a primitive must compute, readably -----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Reference.h. This file only picks the primitive's oracle.
+//
+//===----------------------------------------------------------------------===//
+#include "Reference/Reference.h"
+
+#include "Reference/Dropout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quern {
+
+Interval Interval::around(long double value, long double tolerance) {
+  Interval interval;
+  interval.include(value);
+  if (std::isfinite(value) && tolerance > 0) {
+    interval.include(value - tolerance);
+    interval.include(value + tolerance);
+  }
+  return interval;
+}
+
+void Interval::include(long double value) {
+  if (std::isnan(value)) {
+    mayBeNan = true;
+    return;
+  }
+  low = std::min(low, value);
+  high = std::max(high, value);
+}
+
+void Interval::include(const Interval &other) {
+  mayBeNan |= other.mayBeNan;
+  low = std::min(low, other.low);
+  high = std::max(high, other.high);
+}
+
+namespace {
+
+struct Oracle {
+  PrimitiveKind kind;
+  Result<std::vector<ReferenceOutput>> (*compute)(const PrimitiveDesc &, const ReferenceInputs &);
+};
+
+/// One line for each primitive that has a reference.
+constexpr Oracle oracles[] = {
+    {PrimitiveKind::Binary, computeBinaryReference},   {PrimitiveKind::Gemm, computeGemmReference},
+    {PrimitiveKind::Eltwise, computeEltwiseReference}, {PrimitiveKind::Reorder, computeReorderReference},
+    {PrimitiveKind::Concat, computeConcatReference},   {PrimitiveKind::Sum, computeSumReference},
+    {PrimitiveKind::Rnn, computeRnnReference},         {PrimitiveKind::Softmax, computeSoftmaxReference},
+};
+
+} // namespace
+
+Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
+  for (const Oracle &oracle : oracles) {
+    if (oracle.kind != desc.kind())
+      continue;
+    Result<std::vector<ReferenceOutput>> outputs = oracle.compute(desc, inputs);
+    if (!outputs)
+      return outputs;
+    if (Result<void> added = appendDropoutMask(desc.attr.dropout, inputs, *outputs); !added)
+      return added.takeError();
+    return outputs;
+  }
+  return unimplemented(nameOf(desc.kind()), ": there is no reference");
+}
+
+} // namespace quern

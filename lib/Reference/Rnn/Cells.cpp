@@ -1,0 +1,217 @@
+//===- Cells.cpp - The equations of the RNN cells ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// To be read beside the equations. Integer problems have the same ones: an integer state stands for (q - shift) / s and a weight for w /
+// ws, so that a sum of products of the integers, less the sum of the weights times the shift, divided by ws s, is the sum of products of
+// the numbers. Only what is kept between steps, between r and U_o and before a projection is rounded.
+//
+//===----------------------------------------------------------------------===//
+#include "Reference/Rnn/Cells.h"
+
+#include "Reference/Elements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quern::rnn {
+namespace {
+
+double exactSigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+class Cell {
+public:
+  Cell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in)
+      : rnn(rnn), s(shape), state(state), w(weights), in(in), channels(static_cast<size_t>(shape.dhc)), hRead(in.h.begin(), in.h.end()) {
+    std::transform(hRead.begin(), hRead.end(), hRead.begin(), [&](double h) { return state.operand(h, Factor::Iter); });
+    out.h.resize(channels);
+    out.gates.resize(channels * static_cast<size_t>(shape.gates));
+  }
+
+  CellOutputs run() {
+    if (isLstm(rnn))
+      lstm();
+    else if (isLinearBeforeReset(rnn))
+      linearBeforeReset();
+    else if (isGru(rnn))
+      gru();
+    else
+      vanilla();
+    return std::move(out);
+  }
+
+private:
+  /// h = activation(W x + U h + B)
+  void vanilla() {
+    for (size_t o = 0; o < channels; ++o)
+      out.h[o] = gate(0, o) = activation(W(0, o) + U(0, o) + B(0, o));
+    double bound = rnn.activation == Alg::EltwiseRelu ? std::numeric_limits<double>::infinity() : 1;
+    for (size_t o = 0; o < channels; ++o)
+      out.termNorms.push_back(std::min(bound, std::sqrt(squares(w.layer, in.x, o) + squares(w.iter, in.h, o) + B(0, o) * B(0, o))));
+  }
+
+  /// i = sigma(W_i x + U_i h + P_i c + B_i)   f = sigma(W_f x + U_f h + P_f c + B_f)   c~ = tanh(W_c x + U_c h + B_c)
+  /// c' = f c + i c~   o = sigma(W_o x + U_o h + P_o c' + B_o)   h' = o tanh(c')
+  void lstm() {
+    out.c.resize(channels);
+    for (size_t o = 0; o < channels; ++o) {
+      double i = gate(0, o) = sigmoid(W(0, o) + U(0, o) + P(0, o, in.c[o]) + B(0, o));
+      double f = gate(1, o) = sigmoid(W(1, o) + U(1, o) + P(1, o, in.c[o]) + B(1, o));
+      double candidate = gate(2, o) = std::tanh(W(2, o) + U(2, o) + B(2, o));
+      out.c[o] = f * in.c[o] + i * candidate;
+      double output = gate(3, o) = sigmoid(W(3, o) + U(3, o) + P(2, o, out.c[o]) + B(3, o));
+      out.h[o] = output * std::tanh(out.c[o]);
+    }
+    if (!w.projection.empty())
+      project();
+  }
+
+  /// h' = R h
+  void project() {
+    out.unprojected = std::move(out.h);
+    auto width = static_cast<size_t>(s.dic);
+    out.h.assign(width, 0), out.jumps.assign(width, 0);
+    for (size_t i = 0; i < channels; ++i) {
+      double read = readOf(out.unprojected[i], Factor::Projection), jump = jumpAt(out.unprojected[i]);
+      for (size_t o = 0; o < width; ++o) {
+        out.h[o] += read * w.projection[i * width + o];
+        out.jumps[o] += jump > 0 ? jump * std::fabs(w.projection[i * width + o]) : 0;
+      }
+    }
+  }
+
+  /// u = sigma(W_u x + U_u h + B_u)   r = sigma(W_r x + U_r h + B_r)   o = tanh(W_o x + U_o (r h) + B_o)   h' = u h + (1 - u) o
+  /// With attention a: u <- (1 - a) u.
+  void gru() {
+    std::vector<double> resetStates(channels), jumps(channels);
+    for (size_t o = 0; o < channels; ++o) {
+      gate(0, o) = sigmoid(W(0, o) + U(0, o) + B(0, o));
+      double r = gate(1, o) = sigmoid(W(1, o) + U(1, o) + B(1, o));
+      resetStates[o] = readOf(r * in.h[o], Factor::Iter);
+      jumps[o] = jumpAt(r * in.h[o]);
+    }
+    for (size_t o = 0; o < channels; ++o) {
+      gate(2, o) = std::tanh(W(2, o) + dot(w.iter, resetStates, 2, o) + B(2, o));
+      double jump = 0;
+      for (size_t i = 0; i < channels; ++i)
+        jump += jumps[i] > 0 ? jumps[i] * std::fabs(w.iter[(i * static_cast<size_t>(s.gates) + 2) * channels + o]) : 0;
+      out.candidateJumps.push_back(jump);
+      out.jumps.push_back(jump > 0 ? jump * std::fabs(1 - updateAt(o)) : 0);
+      blend(o);
+    }
+  }
+
+  /// u and r as above   o = tanh(W_o x + r (U_o h + B_u') + B_o)
+  void linearBeforeReset() {
+    out.hiddenSums.resize(channels);
+    for (size_t o = 0; o < channels; ++o) {
+      gate(0, o) = sigmoid(W(0, o) + U(0, o) + B(0, o));
+      double r = gate(1, o) = sigmoid(W(1, o) + U(1, o) + B(1, o));
+      out.hiddenSums[o] = U(2, o) + B(3, o);
+      gate(2, o) = std::tanh(W(2, o) + r * out.hiddenSums[o] + B(2, o));
+      blend(o);
+    }
+  }
+
+  double updateAt(size_t o) { return hasAttention(rnn) ? (1 - in.attention) * gate(0, o) : gate(0, o); }
+
+  void blend(size_t o) {
+    double u = updateAt(o);
+    out.h[o] = u * in.h[o] + (1 - u) * gate(2, o);
+  }
+
+  double sigmoid(double x) const { return in.sigmoid ? in.sigmoid(x) : exactSigmoid(x); }
+  /// What a product reads of what was kept within the step.
+  double readOf(double h, Factor factor) const { return state.operand(state.kept(h), factor); }
+  double jumpAt(double h) const { return state.jumpAt(h, state.toleranceOf(h, 1)); }
+
+  double activation(double x) const {
+    if (rnn.activation == Alg::EltwiseRelu)
+      return x > 0 ? x : x * rnn.alpha;
+    return rnn.activation == Alg::EltwiseTanh ? std::tanh(x) : sigmoid(x);
+  }
+
+  double &gate(size_t g, size_t o) { return out.gates[g * channels + o]; }
+  double dot(const std::vector<double> &matrix, std::span<const double> vector, size_t g, size_t o) const {
+    double sum = 0;
+    auto gates = static_cast<size_t>(s.gates);
+    for (size_t i = 0; i < vector.size(); ++i)
+      sum += vector[i] * matrix[(i * gates + g) * channels + o];
+    return sum;
+  }
+  /// Of the terms of a vanilla cell's sum.
+  double squares(const std::vector<double> &matrix, std::span<const double> vector, size_t o) const {
+    double sum = 0;
+    for (size_t i = 0; i < vector.size(); ++i)
+      sum += std::pow(vector[i] * matrix[i * channels + o], 2);
+    return sum;
+  }
+  double W(size_t g, size_t o) const { return dot(w.layer, in.x, g, o); }
+  double U(size_t g, size_t o) const { return dot(w.iter, hRead, g, o); }
+  /// Without peepholes 0 whatever the cell is, infinity included.
+  double P(size_t g, size_t o, double c) const { return w.peephole.empty() ? 0 : w.peephole[g * channels + o] * c; }
+  double B(size_t g, size_t o) const { return w.bias.empty() ? 0 : w.bias[g * channels + o]; }
+
+  const RnnDesc &rnn;
+  const Shape &s;
+  const StateType &state;
+  const CellWeights &w;
+  const CellInputs &in;
+  size_t channels;
+  std::vector<double> hRead; ///< h as products read it
+  CellOutputs out;
+};
+
+} // namespace
+
+StateType::StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands, const Variant &variant)
+    : type(rnn.srcLayer.dataType), isInteger(isQuantized(rnn)), operands(operands), scale(quantization.dataScale),
+      shift(quantization.dataShift), least(isInteger && variant.clampsStates ? 0 : -std::numeric_limits<double>::infinity()) {
+  auto channels = static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]);
+  threshold = 4 * std::max(std::ceil(std::log2(std::max(channels * static_cast<double>(rnn.srcLayer.dims[0]), 1.0))), 1.0) * 0x1p-23;
+  floor = channels * 0x1p-126; // dot products of bf16 take a denormal for 0
+}
+
+double StateType::stored(double h) const {
+  const double value = roundTo(type, isInteger ? h * scale + shift : h);
+  return value < least ? least : value;
+}
+
+double StateType::operand(double x, Factor factor) const { return operands.areRounded(factor) ? roundTo(DataType::BF16, x) : x; }
+
+double StateType::toleranceOf(double h, double magnitude) const {
+  const double ofSums = std::max(threshold * std::max(std::fabs(h), magnitude), floor);
+  return isInteger ? std::max(1e-3 / std::fabs(scale), ofSums) : ofSums; // the second is greater for a cell far from 0
+}
+
+double StateType::jumpAt(double h, double tolerance) const {
+  const bool isRead = operands.areAnyRounded();
+  if (type == DataType::F32 && !isRead)
+    return 0;
+  auto readAt = [&](double x) { return isRead ? roundTo(DataType::BF16, kept(x)) : kept(x); };
+  double low = readAt(h - tolerance), high = readAt(h + tolerance);
+  return std::isfinite(low) && std::isfinite(high) ? std::fabs(high - low) : 0;
+}
+
+double StateType::spreadAt(double h, double tolerance, double moved) const {
+  const double jump = jumpAt(h, tolerance);
+  return type == DataType::F32 && (jump > 0 || moved > 0) ? jump + tolerance : jump;
+}
+
+double StateType::loosenessOf(double h, double typical) const {
+  if (isInteger)
+    return 4 / std::fabs(scale); // more than two steps were met once in 5000 problems
+  return 3 * epsilonOf(operands.areAnyRounded() ? DataType::BF16 : type) * std::max(std::fabs(h), typical);
+}
+
+double StateType::roundingOf(double h) const {
+  return 4 * epsilonOf(DataType::F32) * (std::fabs(h) + (isInteger ? std::fabs(number(0)) : 0));
+}
+
+CellOutputs computeCell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in) {
+  return Cell(rnn, shape, state, weights, in).run();
+}
+
+} // namespace quern::rnn

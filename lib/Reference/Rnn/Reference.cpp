@@ -1,0 +1,264 @@
+//===- Reference.cpp - RNN as the specification has it -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Layers, directions and steps around the equations of ReferenceCells.cpp:
+//   (h_t,l  c_t,l) = Cell(h_t,l-1  h_t-1,l  c_t-1,l)
+// for each sequence on its own, up to its own length. Each direction runs its own stack; with the flag for a stack of both directions a
+// layer reads the states of both directions below.
+//
+// Results of f32 are judged by a threshold. A state of a narrow type is rounded in each step, so there the reference says what each element
+// may be: the values that the exact one rounds to when sums are made in f32, as a rule one. The next step follows the state that the
+// results have, where one can be seen in them, so that a rounding that went the other way is forgiven once and not followed by more. Where
+// it cannot (stacks, sums of directions), what comes after a state near the midpoint of two values may be off by as much as that moves it.
+//
+//===----------------------------------------------------------------------===//
+#include "Reference/Rnn/Run.h"
+
+#include "Primitives/Arguments.h"
+#include "Primitives/Rnn/Workspace.h"
+#include "Reference/Elements.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+namespace quern {
+namespace {
+
+using namespace rnn;
+
+/// The square root of the sum of squares over the last dim, for each element.
+std::vector<double> rowNorms(const TensorDesc &desc, const std::vector<double> &values) {
+  std::vector<double> norms(values.size());
+  auto length = static_cast<size_t>(desc.dims[desc.ndims - 1]);
+  for (size_t row = 0; row < values.size(); row += length) {
+    double squares = 0;
+    for (size_t i = row; i < row + length; ++i)
+      squares += std::isfinite(values[i]) ? values[i] * values[i] : 0;
+    std::fill_n(norms.begin() + static_cast<std::ptrdiff_t>(row), length, std::sqrt(squares));
+  }
+  return norms;
+}
+
+/// Errors are measured by 1 where gates bound the values; where they do not, by the row's norm, or by that of the terms of the sum behind
+/// an element if there are such of it and they are greater: in a row of few channels terms may cancel in all.
+std::vector<double> magnitudeOf(const RnnDesc &rnn, const TensorDesc &desc, const std::vector<double> &values,
+                                const std::vector<double> *termNorms) {
+  if (isLstm(rnn) || isGru(rnn)) {
+    std::vector<double> ones(values.size(), 1);
+    return ones;
+  }
+  std::vector<double> norms = rowNorms(desc, values);
+  if (termNorms && !termNorms->empty())
+    std::transform(norms.begin(), norms.end(), termNorms->begin(), norms.begin(), [](double a, double b) { return std::max(a, b); });
+  return norms;
+}
+
+/// Whether kernels round what they keep or read, so that one error of f32 may become a step of a narrower type.
+bool isRoundedBetweenSteps(const PrimitiveDesc &desc) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
+  const FpmathMode mode = desc.attr.fpmathMode;
+  return rnn.srcLayer.dataType != DataType::F32 || mode == FpmathMode::BF16 || mode == FpmathMode::Any;
+}
+
+/// None rounded, all, and each combination.
+std::vector<Operands> possibleOperands(const PrimitiveDesc &desc) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
+  if (rnn.srcLayer.dataType != DataType::F32 || !isRoundedBetweenSteps(desc))
+    return {{}};
+  if (rnn.weightsProjection.isZero())
+    return {{}, {true, true}, {true, false}, {false, true}};
+  return {{},
+          {true, true, true},
+          {true, true, false},
+          {true, false, true},
+          {true, false, false},
+          {false, true, true},
+          {false, true, false},
+          {false, false, true}};
+}
+
+/// What results may be, computed once for all outputs of an execution. Of f32 whose products may be rounded a kernel may do either.
+class Follower {
+public:
+  explicit Follower(std::vector<Run> runs) : runs(std::move(runs)) {}
+
+  const RunResults &following(const ReferenceInputs &results) {
+    const RnnDesc &rnn = runs.front().rnn();
+    auto dstLayer = results.find(arg::dst);
+    std::vector<double> values = dstLayer == results.end() ? std::vector<double>() : gather(rnn.dstLayer, dstLayer->second);
+    if (isComputed && isSame(values, followed))
+      return found;
+    followed = std::move(values);
+    isComputed = true;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const Run &run : runs) {
+      RunResults computed = run.compute({seenIn(run), nullptr});
+      if (int64_t wrong = wrongOf(rnn.dstLayer.dataType, computed.dstLayer); wrong < least)
+        found = std::move(computed), least = wrong;
+      if (!least)
+        break;
+    }
+    return found;
+  }
+
+private:
+  static bool isSame(const std::vector<double> &a, const std::vector<double> &b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+  }
+  /// The states in dst_layer, where they can be told from it: of one layer, not summed over directions.
+  std::function<double(const RunPlace &)> seenIn(const Run &run) const {
+    if (followed.empty() || run.shape().layers != 1 || run.rnn().direction == RnnDirection::BidirectionalSum)
+      return {};
+    const bool areNumbers = run.rnn().dstLayer.dataType != run.rnn().srcLayer.dataType;
+    return [&, areNumbers](const RunPlace &at) {
+      const Shape &s = run.shape();
+      auto row = static_cast<size_t>((at.t * s.batch + at.n) * s.directions + at.direction);
+      double result = followed[row * static_cast<size_t>(s.dic) + static_cast<size_t>(at.channel)];
+      return areNumbers ? run.state().stored(result) : result;
+    };
+  }
+  int64_t wrongOf(DataType type, const RunValues &possible) const {
+    int64_t wrong = 0;
+    for (size_t i = 0; i < followed.size(); ++i)
+      wrong += !(roundTo(type, possible.low[i]) <= followed[i] && followed[i] <= roundTo(type, possible.high[i])) &&
+               !(std::isnan(followed[i]) && std::isnan(possible.exact[i]));
+    return wrong;
+  }
+
+  std::vector<Run> runs;
+  std::vector<double> followed;
+  RunResults found;
+  bool isComputed = false;
+};
+
+struct Part {
+  int32_t argument;
+  TensorDesc desc;
+  RunValues RunResults::*values;
+  std::vector<double> RunResults::*termNorms = nullptr;
+};
+
+std::vector<Part> partsOf(const RnnDesc &rnn) {
+  std::vector<Part> parts = {{arg::dst, rnn.dstLayer, &RunResults::dstLayer, &RunResults::dstLayerTermNorms}};
+  if (!rnn.dstIter.isZero())
+    parts.push_back({arg::dst1, rnn.dstIter, &RunResults::dstIter, &RunResults::dstIterTermNorms});
+  if (!rnn.dstIterC.isZero())
+    parts.push_back({arg::dst2, rnn.dstIterC, &RunResults::dstIterC});
+  return parts;
+}
+
+RunValues RunResults::*valuesOf(WorkspacePart part) {
+  switch (part) {
+  case WorkspacePart::Gates:
+    return &RunResults::gates;
+  case WorkspacePart::InitialStates:
+    return &RunResults::initialStates;
+  case WorkspacePart::States:
+    return &RunResults::states;
+  case WorkspacePart::InitialCells:
+    return &RunResults::initialCells;
+  case WorkspacePart::Cells:
+    return &RunResults::cells;
+  case WorkspacePart::HiddenSums:
+    return &RunResults::hiddenSums;
+  case WorkspacePart::Unprojected:
+    return &RunResults::unprojected;
+  }
+  return nullptr;
+}
+
+ReferenceOutput outputOf(const RnnDesc &rnn, const Part &part, const RunResults &results, const std::shared_ptr<Follower> &follower) {
+  ReferenceOutput output{part.argument, part.desc, (results.*part.values).exact};
+  if (!follower)
+    output.magnitude = magnitudeOf(rnn, part.desc, output.exact, part.termNorms ? &(results.*part.termNorms) : nullptr);
+  else
+    output.possibleOf = [follower, values = part.values](const ReferenceInputs &made) { return follower->following(made).*values; };
+  return output;
+}
+
+/// What lies behind the end of a sequence may be anything.
+void freeUnspecified(const WorkspaceSection &section, const Run &run, ReferenceOutput &output) {
+  if (!run.hasLengths() || section.part == WorkspacePart::InitialStates || section.part == WorkspacePart::InitialCells)
+    return;
+  int64_t inner = 1;
+  for (int d = 4; d < section.desc.ndims; ++d)
+    inner *= section.desc.dims[d];
+  auto isFree = [inner, shape = run.shape(), lengths = run.lengths()](int64_t position) {
+    int64_t n = position / inner % shape.batch, t = position / inner / shape.batch % shape.steps;
+    return t >= lengths[static_cast<size_t>(n)];
+  };
+  if (output.possibleOf) {
+    output.possibleOf = [isFree, inner = output.possibleOf](const ReferenceInputs &made) {
+      PossibleValues values = inner(made);
+      for (size_t i = 0; i < values.exact.size(); ++i)
+        if (isFree(static_cast<int64_t>(i)))
+          values.low[i] = -std::numeric_limits<double>::infinity(), values.high[i] = -values.low[i], values.exact[i] = NAN;
+      return values;
+    };
+    return;
+  }
+  output.beforeAttributes = output.exact;
+  output.range = [isFree](int64_t position, const Interval &start) {
+    Interval range = start;
+    if (isFree(position))
+      range.low = -std::numeric_limits<long double>::infinity(), range.high = -range.low, range.mayBeNan = true;
+    return range;
+  };
+}
+
+Result<void> appendWorkspace(const Run &run, const RunResults &results, const std::shared_ptr<Follower> &follower,
+                             std::vector<ReferenceOutput> &outputs) {
+  Result<WorkspaceLayout> layout = workspaceOf(run.rnn());
+  if (!layout)
+    return layout.takeError();
+  WorkspaceHeader header = workspaceHeaderOf(run.rnn());
+  TensorDesc bytes = *TensorDesc::dense(std::array{workspaceHeaderBytes}, DataType::U8);
+  ReferenceOutput first{arg::workspace, bytes, gather(bytes, &header)};
+  first.criterion = Criterion::Value;
+  outputs.push_back(std::move(first));
+  for (const WorkspaceSection &section : layout->sections) {
+    TensorDesc desc = section.desc;
+    desc.offset0 = section.byteOffset / (bitsOf(desc.dataType) / 8);
+    bool isOfStates = section.part == WorkspacePart::Gates || section.part == WorkspacePart::States;
+    const Part part{arg::workspace, desc, valuesOf(section.part), isOfStates ? &RunResults::termNorms : nullptr};
+    ReferenceOutput output = outputOf(run.rnn(), part, results, follower);
+    freeUnspecified(section, run, output);
+    outputs.push_back(std::move(output));
+  }
+  return {};
+}
+
+} // namespace
+
+Result<std::vector<ReferenceOutput>> computeRnnReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
+  return rnn::computeReference(desc, inputs, {});
+}
+
+Result<std::vector<ReferenceOutput>> rnn::computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs,
+                                                           const Variant &variant) {
+  std::vector<Run> runs;
+  for (Operands operands : possibleOperands(desc)) {
+    Result<Run> made = Run::make(desc, inputs, operands, variant);
+    if (!made)
+      return made.takeError();
+    runs.push_back(std::move(*made));
+  }
+  const Run run = runs.front();
+  RunResults results = run.compute();
+  auto follower = isRoundedBetweenSteps(desc) ? std::make_shared<Follower>(std::move(runs)) : nullptr;
+  std::vector<ReferenceOutput> outputs;
+  for (const Part &part : partsOf(run.rnn()))
+    outputs.push_back(outputOf(run.rnn(), part, results, follower));
+  if (run.rnn().prop == PropKind::ForwardTraining)
+    if (Result<void> ok = appendWorkspace(run, results, follower, outputs); !ok)
+      return ok.takeError();
+  return outputs;
+}
+
+} // namespace quern

@@ -1,0 +1,354 @@
+//===- Run.cpp - An RNN over layers, directions and time -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See ReferenceRun.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Reference/Rnn/Run.h"
+
+#include "Primitives/Arguments.h"
+#include "Reference/Elements.h"
+#include "Reference/Quantization.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quern::rnn {
+namespace {
+
+/// Row `row` of a matrix with rows of `length`.
+std::span<const double> rowOf(const std::vector<double> &values, int64_t row, int64_t length) {
+  return std::span(values).subspan(static_cast<size_t>(row * length), static_cast<size_t>(length));
+}
+
+void store(std::vector<double> &values, int64_t row, const std::vector<double> &from) {
+  std::copy(from.begin(), from.end(), values.begin() + row * static_cast<int64_t>(from.size()));
+}
+
+double rootMeanSquare(const std::vector<double> &values) {
+  double sum = 0;
+  for (double value : values)
+    sum += std::isfinite(value) ? value * value : 0;
+  return std::sqrt(sum / static_cast<double>(std::max<size_t>(values.size(), 1)));
+}
+
+bool isAny(const std::vector<double> &spread) {
+  return std::any_of(spread.begin(), spread.end(), [](double off) { return off > 0; });
+}
+
+/// How far `value` may be off when what a step reads is: by `spread`, or by what was ever met, if that is less.
+double loosenessOf(const StateType &state, double value, double jump, const std::vector<double> &beside, double spread) {
+  return std::min(state.loosenessOf(value, rootMeanSquare(beside)) + jump, spread);
+}
+
+/// The part of layer and direction number `index` of `count`.
+std::vector<double> partOf(const std::vector<double> &values, size_t index, size_t count) {
+  size_t length = values.size() / count;
+  auto first = values.begin() + static_cast<std::ptrdiff_t>(index * length);
+  return {first, first + static_cast<std::ptrdiff_t>(length)};
+}
+
+/// `scales` repeat along the values of a row-major tensor whose last dims they are for.
+void divide(std::vector<double> &values, const std::vector<float> &scales) {
+  for (size_t i = 0; i < values.size() && !scales.empty(); ++i)
+    values[i] /= static_cast<double>(scales[i % scales.size()]);
+}
+
+} // namespace
+
+void RunValues::resize(size_t count) {
+  for (std::vector<double> *values : {&exact, &low, &high})
+    values->resize(count);
+}
+
+void RunValues::set(size_t at, double value, double off) {
+  exact[at] = value;
+  low[at] = std::isfinite(value) ? value - off : value;
+  high[at] = std::isfinite(value) ? value + off : value;
+}
+
+Result<Run> Run::make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands, const Variant &variant) {
+  Run run(std::get<Boxed<RnnDesc>>(desc.op), desc.attr.rnn, operands, variant);
+  if (Result<void> read = run.read(inputs); !read)
+    return read.takeError();
+  return run;
+}
+
+Result<void> Run::read(const ReferenceInputs &inputs) {
+  std::vector<double> lengths, layer, iter, peephole, projection, bias;
+  struct Input {
+    int32_t argument;
+    const TensorDesc &desc;
+    std::vector<double> &values;
+  };
+  const Input all[] = {{arg::src, desc.srcLayer, srcLayer},
+                       {arg::src1, desc.srcIter, srcIter},
+                       {arg::src2, desc.srcIterC, srcIterC},
+                       {arg::attention, desc.attention, attention},
+                       {arg::seqLengths, desc.seqLengths, lengths},
+                       {arg::weights, desc.weightsLayer, layer},
+                       {arg::weights1, desc.weightsIter, iter},
+                       {arg::weights2, desc.weightsPeephole, peephole},
+                       {arg::weights3, desc.weightsProjection, projection},
+                       {arg::bias, desc.bias, bias}};
+  for (const Input &input : all) {
+    if (input.desc.isZero())
+      continue;
+    Result<const void *> buffer = bufferOf(inputs, input.argument, input.desc);
+    if (!buffer)
+      return buffer.takeError();
+    input.values = gather(input.desc, *buffer);
+  }
+  for (double &x : srcLayer)
+    x = stateType.operand(stateType.number(x), Factor::Layer);
+  auto states = static_cast<size_t>(s.layers * s.directions * s.batch);
+  if (desc.srcIter.isZero())
+    srcIter.assign(states * static_cast<size_t>(s.sic), stateType.stored(0));
+  else if (desc.srcIter.dataType != desc.srcLayer.dataType) // f32 beside integers
+    std::transform(srcIter.begin(), srcIter.end(), srcIter.begin(), [&](double h) { return stateType.stored(h); });
+  if (srcIterC.empty())
+    srcIterC.assign(states * static_cast<size_t>(s.dhc), 0);
+  for (int64_t n = 0; n < s.batch; ++n)
+    lengthOf.push_back(lengths.empty() ? s.steps : std::clamp<int64_t>(static_cast<int64_t>(lengths[static_cast<size_t>(n)]), 0, s.steps));
+  readWeights(layer, iter, peephole, projection, bias);
+  return {};
+}
+
+void Run::readWeights(const std::vector<double> &layer, const std::vector<double> &iter, const std::vector<double> &peephole,
+                      const std::vector<double> &projection, const std::vector<double> &bias) {
+  auto count = static_cast<size_t>(s.layers * s.directions);
+  for (size_t i = 0; i < count; ++i) {
+    CellWeights part{partOf(layer, i, count), partOf(iter, i, count), partOf(peephole, i, count), partOf(projection, i, count),
+                     partOf(bias, i, count)};
+    divide(part.layer, quantized.weightsScales);
+    divide(part.iter, quantized.weightsScales);
+    divide(part.projection, quantized.projectionScales);
+    const std::pair<std::vector<double> *, Factor> matrices[] = {
+        {&part.layer, Factor::Layer}, {&part.iter, Factor::Iter}, {&part.projection, Factor::Projection}};
+    for (auto &[matrix, factor] : matrices)
+      for (double &w : *matrix)
+        w = stateType.operand(w, factor);
+    weights.push_back(std::move(part));
+  }
+}
+
+/// One sequence in one layer and direction.
+struct Run::Sequence {
+  int64_t layer, direction, n;
+  std::vector<double> h, c; ///< the state, as stored, and the cell
+  const RunOptions &options;
+  std::vector<double> hSpread, cSpread; ///< how far each may be off, rounded the other way or following from what was
+};
+
+/// What a step of a layer reads: numbers, as products have them.
+struct Run::Input {
+  std::vector<double> x, spread;
+};
+
+Run::Input Run::inputOf(const RunPlace &at, const RunResults &results) const {
+  if (at.layer == 0) {
+    std::span<const double> row = rowOf(srcLayer, at.t * s.batch + at.n, s.slc);
+    return {{row.begin(), row.end()}, std::vector<double>(row.size())};
+  }
+  Input input;
+  for (int64_t direction = 0; direction < s.directions; ++direction) {
+    if (!(desc.flags & RnnStackConcatenated) && direction != at.direction)
+      continue;
+    int64_t row = (static_cast<int64_t>(stack(at.layer - 1, direction)) * s.steps + at.t) * s.batch + at.n;
+    for (double h : rowOf(results.h, row, s.dic))
+      input.x.push_back(stateType.operand(stateType.kept(h), Factor::Layer));
+    std::span<const double> spread = rowOf(results.spread, row, s.dic);
+    input.spread.insert(input.spread.end(), spread.begin(), spread.end());
+  }
+  return input;
+}
+
+void Run::setState(RunValues &values, size_t at, double h, double off, DataType output) const {
+  if (!isQuantized(desc))
+    return values.set(at, h, off);
+  double low = stateType.stored(h - off), high = stateType.stored(h + off);
+  if (!isFloating(output)) {
+    values.exact[at] = stateType.stored(h), values.low[at] = std::min(low, high), values.high[at] = std::max(low, high);
+    return;
+  }
+  const double rounding = stateType.roundingOf(stateType.kept(h));
+  low = stateType.number(low), high = stateType.number(high);
+  values.exact[at] = stateType.kept(h);
+  values.low[at] = std::min(low, high) - rounding, values.high[at] = std::max(low, high) + rounding;
+}
+
+/// The next step reads what the results show of this one, as far as that may be.
+void Run::follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::span<const double> off) const {
+  for (at.channel = 0; at.channel < s.dic; ++at.channel) {
+    auto channel = static_cast<size_t>(at.channel);
+    double seen = sequence.options.seen(at), low = stateType.stored(out.h[channel] - off[channel]),
+           high = stateType.stored(out.h[channel] + off[channel]);
+    if (std::min(low, high) <= seen && seen <= std::max(low, high))
+      sequence.h[channel] = seen;
+  }
+}
+
+void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const {
+  const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
+  auto keep = [&](RunValues &values, const std::vector<double> &from, std::vector<double> CellSpread::*part, auto jumpOf) {
+    for (size_t i = 0; i < from.size(); ++i) {
+      const double more = spread ? loosenessOf(stateType, from[i], jumpOf(i), from, (spread->*part)[i]) : jumpOf(i);
+      values.set(static_cast<size_t>(row) * from.size() + i, from[i], stateType.toleranceOf(from[i], 1) + more);
+    }
+  };
+  auto none = [](size_t) { return 0.0; };
+  const size_t channels = static_cast<size_t>(s.dhc);
+  keep(results.gates, out.gates, &CellSpread::gates,
+       [&](size_t i) { return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels]; });
+  keep(results.cells, out.c, &CellSpread::c, none);
+  keep(results.hiddenSums, out.hiddenSums, &CellSpread::hiddenSums, none);
+  keep(results.unprojected, out.unprojected, &CellSpread::unprojected, none);
+  store(results.termNorms, row, out.termNorms);
+  keepCells(sequence, out, spread);
+  keepState(sequence, at, out, spread, results);
+}
+
+void Run::keepCells(Sequence &sequence, const CellOutputs &out, const CellSpread *spread) const {
+  for (size_t o = 0; o < out.c.size(); ++o) {
+    const double c = out.c[o], more = spread ? loosenessOf(stateType, c, 0, out.c, spread->c[o]) : 0;
+    sequence.c[o] = c, sequence.cSpread[o] = more;
+    if (cellType == DataType::F32)
+      continue;
+    const double tolerance = stateType.toleranceOf(c, 1) + more;
+    sequence.c[o] = roundTo(cellType, c);
+    sequence.cSpread[o] = std::fabs(roundTo(cellType, c + tolerance) - roundTo(cellType, c - tolerance));
+  }
+}
+
+void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const {
+  const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
+  const double norm = rootMeanSquare(out.h) * std::sqrt(static_cast<double>(out.h.size()));
+  const auto first = static_cast<size_t>(row * s.dic);
+  sequence.hSpread.assign(out.h.size(), 0);
+  for (size_t o = 0; o < out.h.size(); ++o) {
+    const double magnitude = out.termNorms.empty() ? 1 : std::max(norm, out.termNorms[o]), jump = out.jumps.empty() ? 0 : out.jumps[o];
+    const double more = spread ? loosenessOf(stateType, out.h[o], jump, out.h, spread->h[o]) : jump;
+    const double tolerance = stateType.toleranceOf(out.h[o], magnitude) + more;
+    results.h[first + o] = out.h[o], results.off[first + o] = tolerance;
+    results.spread[first + o] = stateType.spreadAt(out.h[o], tolerance, more);
+    setState(results.states, first + o, out.h[o], tolerance, desc.srcLayer.dataType);
+    sequence.h[o] = stateType.stored(out.h[o]);
+  }
+  if (sequence.options.seen)
+    follow(sequence, at, out, std::span(results.off).subspan(first, out.h.size()));
+  else
+    std::copy_n(results.spread.begin() + static_cast<std::ptrdiff_t>(first), out.h.size(), sequence.hSpread.begin());
+}
+
+void Run::runSequence(Sequence &sequence, RunResults &results) const {
+  int64_t length = lengthOf[static_cast<size_t>(sequence.n)];
+  for (int64_t step = 0; step < length; ++step) {
+    RunPlace at{sequence.layer, sequence.direction, isReversed(sequence.direction) ? length - 1 - step : step, sequence.n, 0};
+    const Input input = inputOf(at, results);
+    std::vector<double> h(sequence.h.size());
+    std::transform(sequence.h.begin(), sequence.h.end(), h.begin(), [&](double stored) { return stateType.number(stored); });
+    double a = attention.empty() ? 0 : attention[static_cast<size_t>(at.t * s.batch + at.n)];
+    const CellInputs read{input.x, h, sequence.c, a, sequence.options.sigmoid};
+    const CellWeights &matrices = weights[stack(at.layer, at.direction)];
+    const CellOutputs out = computeCell(desc, s, stateType, matrices, read);
+    const bool isLoose = isAny(input.spread) || isAny(sequence.hSpread) || isAny(sequence.cSpread);
+    const CellSpread spread =
+        isLoose ? spreadOf(desc, s, stateType, matrices, read, out, {input.spread, sequence.hSpread, sequence.cSpread}) : CellSpread();
+    sequence.h.resize(out.h.size());
+    keepStep(sequence, at, out, isLoose ? &spread : nullptr, results);
+    if (step + 1 < length)
+      continue;
+    int64_t last = static_cast<int64_t>(stack(at.layer, at.direction)) * s.batch + at.n;
+    const auto row = static_cast<size_t>((static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n);
+    for (size_t o = 0; o < out.h.size(); ++o) // what is judged is what was computed
+      setState(results.dstIter, static_cast<size_t>(last) * out.h.size() + o, out.h[o], results.off[row * out.h.size() + o],
+               desc.dstIter.dataType);
+    for (size_t o = 0; o < out.c.size(); ++o)
+      results.dstIterC.set(static_cast<size_t>(last) * out.c.size() + o, out.c[o], results.cells.offAt(row * out.c.size() + o));
+    store(results.dstIterTermNorms, last, out.termNorms);
+  }
+}
+
+RunResults Run::emptyResults() const {
+  RunResults results;
+  auto stacks = static_cast<size_t>(s.layers * s.directions), rows = stacks * static_cast<size_t>(s.steps * s.batch);
+  auto sequences = stacks * static_cast<size_t>(s.batch), hidden = static_cast<size_t>(s.dhc), dic = static_cast<size_t>(s.dic);
+  results.gates.resize(rows * hidden * static_cast<size_t>(s.gates));
+  results.states.resize(rows * dic);
+  results.h.resize(rows * dic), results.off.resize(rows * dic), results.spread.resize(rows * dic);
+  results.cells.resize(isLstm(desc) ? rows * hidden : 0);
+  results.hiddenSums.resize(isLinearBeforeReset(desc) ? rows * hidden : 0);
+  results.unprojected.resize(desc.weightsProjection.isZero() ? 0 : rows * hidden);
+  results.initialStates = {{srcIter, srcIter, srcIter}};
+  results.initialCells = results.dstIterC = {{srcIterC, srcIterC, srcIterC}};
+  results.dstIter.resize(sequences * dic);
+  results.termNorms.resize(desc.cell == Alg::VanillaRnn ? rows * dic : 0);
+  results.dstIterTermNorms.resize(desc.cell == Alg::VanillaRnn ? sequences * dic : 0);
+  return results;
+}
+
+RunResults Run::compute(const RunOptions &options) const {
+  RunResults results = emptyResults();
+  for (int64_t layer = 0; layer < s.layers; ++layer)
+    for (int64_t direction = 0; direction < s.directions; ++direction)
+      for (int64_t n = 0; n < s.batch; ++n) {
+        int64_t row = static_cast<int64_t>(stack(layer, direction)) * s.batch + n;
+        std::span<const double> h = rowOf(srcIter, row, s.sic), c = rowOf(srcIterC, row, s.dhc);
+        Sequence sequence{layer,
+                          direction,
+                          n,
+                          {h.begin(), h.end()},
+                          {c.begin(), c.end()},
+                          options,
+                          std::vector<double>(h.size()),
+                          std::vector<double>(c.size())};
+        for (int64_t o = 0; o < s.dic; ++o) // of a sequence without steps: the state that it keeps, if that has as many channels
+          setState(results.dstIter, static_cast<size_t>(row * s.dic + o), s.sic == s.dic ? stateType.number(h[static_cast<size_t>(o)]) : 0,
+                   0, desc.dstIter.dataType);
+        runSequence(sequence, results);
+      }
+  combine(results);
+  return results;
+}
+
+/// dst_layer from the states of the last layer. A sum is of what is kept of both directions.
+void Run::combine(RunResults &results) const {
+  const bool isSum = desc.direction == RnnDirection::BidirectionalSum;
+  const int64_t width = s.dlc(desc);
+  const auto count = static_cast<size_t>(s.steps * s.batch * width);
+  results.dstLayer.resize(count);
+  results.dstLayerTermNorms.resize(results.termNorms.empty() ? 0 : count);
+  for (size_t at = 0; at < count; ++at) {
+    auto row = static_cast<int64_t>(at) / width, channel = static_cast<int64_t>(at) % width, t = row / s.batch, n = row % s.batch;
+    setState(results.dstLayer, at, 0, 0, desc.dstLayer.dataType);
+    for (int64_t direction = 0; direction < s.directions && t < lengthOf[static_cast<size_t>(n)]; ++direction) {
+      if (!isSum && direction != channel / s.dic)
+        continue;
+      auto state = static_cast<size_t>(((static_cast<int64_t>(stack(s.layers - 1, direction)) * s.steps + t) * s.batch + n) * s.dic +
+                                       channel % s.dic);
+      if (!isSum)
+        setState(results.dstLayer, at, results.h[state], results.off[state], desc.dstLayer.dataType);
+      else
+        addState(results.dstLayer, at, results.h[state], results.off[state], direction == 0);
+      if (!results.termNorms.empty())
+        results.dstLayerTermNorms[at] += results.termNorms[state];
+    }
+  }
+}
+
+/// Adds a state, as it is kept, to a sum.
+void Run::addState(RunValues &sums, size_t at, double h, double off, bool isFirst) const {
+  const bool isIntegerSum = isQuantized(desc) && !isFloating(desc.dstLayer.dataType);
+  auto keptOf = [&](double value) { return isIntegerSum ? stateType.stored(value) : stateType.kept(value); };
+  const double exact = keptOf(h), a = keptOf(h - off), b = keptOf(h + off);
+  const double rounding = isIntegerSum ? 0 : stateType.roundingOf(exact);
+  const double low = std::isfinite(exact) ? std::min(a, b) - rounding : exact,
+               high = std::isfinite(exact) ? std::max(a, b) + rounding : exact;
+  sums.exact[at] = (isFirst ? 0 : sums.exact[at]) + exact;
+  sums.low[at] = (isFirst ? 0 : sums.low[at]) + low;
+  sums.high[at] = (isFirst ? 0 : sums.high[at]) + high;
+}
+
+} // namespace quern::rnn

@@ -1,0 +1,176 @@
+//===- TestData.cpp - Inputs of RNNs from a seed -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Nothing is near 0: every channel of every row is to be seen in some result, also where results are few and of a narrow type. Weights
+// shrink with the number of inputs, so that gates are neither all open nor all shut and a long sequence does not grow. Designed data is
+// positive and its weights sparse, so that nothing cancels; each gate reads every channel in some column. Integers have the ends of their
+// types, and are designed as little as dense. Special data has sequences of one kind: NaN, an infinity, large values or denormals.
+//
+//===----------------------------------------------------------------------===//
+#include "Reference/TestValues.h"
+
+#include "Primitives/Arguments.h"
+#include "Primitives/Rnn/Shape.h"
+#include "Reference/Elements.h"
+#include "Reference/TestData.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace quern {
+namespace {
+
+using namespace testdata;
+
+class RnnFiller {
+public:
+  RnnFiller(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind)
+      : rnn(std::get<Boxed<RnnDesc>>(desc.op)), quantization(desc.attr.rnn), argument(argument), tensor(tensor) {
+    isInteger = rnn::isQuantized(rnn);
+    isDesigned = kind == FillKind::Designed && !isInteger;
+    isSpecial = kind == FillKind::Special && (argument == arg::src || argument == arg::src1 || argument == arg::src2) && !isInteger;
+  }
+
+  double valueAt(int64_t position, uint64_t bits) const {
+    if (argument == arg::seqLengths) // the first is whole: a batch of empty sequences has nothing to compute
+      return static_cast<double>(position == 0 ? rnn.srcLayer.dims[0]
+                                               : static_cast<int64_t>(bits % static_cast<uint64_t>(rnn.srcLayer.dims[0] + 1)));
+    if (argument == arg::attention)
+      return isDesigned ? static_cast<double>(bits % 4) / 4 : static_cast<double>(bits >> 40) * 0x1p-24;
+    if (isInteger)
+      return isFloating(tensor.dataType) ? awayFromZero(bits) / 2
+             : isOfFirstLayer(position)  ? std::round(integer(bits) / 4)
+                                         : integer(bits);
+    return isDesigned ? designedFloat(position, bits) : isSpecial ? specialFloat(position, bits) : denseFloat(position, bits);
+  }
+
+private:
+  bool isMatrix() const { return argument == arg::weights || argument == arg::weights1 || argument == arg::weights3; }
+  /// Of a stack: only the first layer reads a source, which is greater than what gates make.
+  bool isOfFirstLayer(int64_t position) const {
+    return argument == arg::weights && tensor.dims[0] > 1 && position < tensor.elements() / tensor.dims[0];
+  }
+  bool readsStates(int64_t position) const {
+    return argument == arg::weights && rnn.cell != Alg::VanillaRnn && position >= tensor.elements() / tensor.dims[0];
+  }
+  /// Over many steps c may reach 20; where |P_f c| > 1, c opens the gate that keeps it, and any rounding grows from step to step.
+  bool isPeepholeOfMany() const { return argument == arg::weights2 && rnn.srcLayer.dims[0] >= 100; }
+
+  /// Of either sign, from 0.5 to 1.5.
+  static double awayFromZero(uint64_t bits) { return (bits & 1 ? -1 : 1) * (0.5 + static_cast<double>(bits >> 40) * 0x1p-24); }
+
+  double denseFloat(int64_t position, uint64_t bits) const {
+    if (isMatrix()) // of L, D, I, …: a sum of I products has a deviation of 0.8 times theirs
+      return awayFromZero(bits) * (readsStates(position) ? 2.4 : 0.8) /
+             std::sqrt(static_cast<double>(std::max<int64_t>(tensor.dims[2], 1)));
+    if (isPeepholeOfMany())
+      return awayFromZero(bits) * 0.04;
+    bool isSmall = argument == arg::bias || argument == arg::weights2 || argument == arg::src1;
+    return awayFromZero(bits) * (isSmall ? 0.5 : 1);
+  }
+
+  /// One sequence in three is special, in one element of eight.
+  double specialFloat(int64_t position, uint64_t bits) const {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const int64_t sequence = position / tensor.dims[tensor.ndims - 1] % rnn.srcLayer.dims[1];
+    const uint64_t kind = mix(static_cast<uint64_t>(sequence) + 77) % 15;
+    if (kind == 4)
+      return denormalOf(tensor.dataType, bits) * (bits & 64 ? -1 : 1);
+    if (bits >> 8 & 7)
+      return denseFloat(position, bits);
+    switch (kind) {
+    case 0:
+      return std::numeric_limits<double>::quiet_NaN();
+    case 1:
+      return infinity;
+    case 2:
+      return -infinity;
+    case 3:
+      return denseFloat(position, bits) * 16;
+    default:
+      return denseFloat(position, bits);
+    }
+  }
+
+  /// About two weights of a column, and some column of each gate for each input, are not 0. Of two gates one is the greater.
+  double designedWeight(int64_t position, uint64_t bits) const {
+    const bool isOfGates = tensor.ndims == 5;
+    const int64_t inputs = tensor.dims[2], columns = tensor.dims[tensor.ndims - 1], gates = isOfGates ? tensor.dims[3] : 1;
+    const int64_t column = position % columns, gate = position / columns % gates, input = position / columns / gates % inputs;
+    const int64_t groups = std::max<int64_t>(std::min((inputs + 1) / 2, columns), 1), terms = inputs / groups;
+    if (input % groups != (column + gate) % groups)
+      return 0;
+    return std::ldexp(static_cast<double>(4 + 2 * (gate % 2)) + static_cast<double>(bits % 2),
+                      -4 - static_cast<int>(std::log2(std::max<double>(static_cast<double>(terms) / 2, 1))));
+  }
+
+  double designedFloat(int64_t position, uint64_t bits) const {
+    if (isMatrix())
+      return designedWeight(position, bits);
+    if (argument == arg::bias) // of L, D, G, O
+      return (static_cast<double>(1 + bits % 4) + static_cast<double>(position / tensor.dims[3] % tensor.dims[2] % 2) * 4) / 8;
+    if (argument == arg::weights2)
+      return static_cast<double>(1 + bits % 4) / (isPeepholeOfMany() ? 128 : 8);
+    return static_cast<double>(1 + bits % 4) / 4;
+  }
+
+  /// One of eight is an end of its type. What stands for 0 is the data's shift, and 0 of weights.
+  double integer(uint64_t bits) const {
+    const bool isUnsigned = tensor.dataType == DataType::U8;
+    const double zero = isMatrix() ? 0 : std::round(static_cast<double>(quantization.dataShift));
+    const double low = isUnsigned ? 0 : -128, high = isUnsigned ? 255 : 127;
+    if (bits >> 8 & 7) {
+      const double value = zero + (bits & 1 ? -1 : 1) * std::round(40 + 87 * static_cast<double>(bits >> 40) * 0x1p-24);
+      return value < low || value > high ? 2 * zero - value : value;
+    }
+    return bits & 1 && zero - low >= 40 ? low : high;
+  }
+
+  const RnnDesc &rnn;
+  const RnnQuantization &quantization;
+  int32_t argument;
+  const TensorDesc &tensor;
+  bool isInteger, isDesigned, isSpecial;
+};
+
+/// Behind packed s8 weights, as a reorder writes them: the sums over the input channels, f32, dense over the other, padded dims.
+void appendSums(const TensorDesc &weights, void *buffer) {
+  constexpr int input = 2;
+  TensorDesc alone = weights;
+  alone.extras = TensorExtras();
+  const int64_t start = (alone.bytes() + 3) / 4 * 4;
+  std::vector<float> sums(static_cast<size_t>(weights.bytes() - start) / sizeof(float));
+  const std::vector<double> values = gather(alone, buffer);
+  for (size_t i = 0; i < values.size(); ++i) {
+    int64_t rest = static_cast<int64_t>(i), place = 0, stride = 1;
+    for (int d = weights.ndims - 1; d >= 0; --d) {
+      if (d != input)
+        place += rest % weights.dims[d] * stride, stride *= weights.paddedDims[d];
+      rest /= weights.dims[d];
+    }
+    sums[static_cast<size_t>(place)] += static_cast<float>(values[i]);
+  }
+  std::memcpy(static_cast<char *>(buffer) + start, sums.data(), sums.size() * sizeof(float));
+}
+
+} // namespace
+
+void appendRnnSums(const TensorDesc &weights, void *buffer) {
+  if (weights.extras.flags & ExtraRnnU8S8)
+    appendSums(weights, buffer);
+}
+
+void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+  RnnFiller filler(desc, argument, tensor, kind);
+  uint64_t base = mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument));
+  forEachElement(tensor, [&](int64_t position, int64_t offset) {
+    storeElement(tensor.dataType, buffer, offset, filler.valueAt(position, mix(base + static_cast<uint64_t>(position))));
+  });
+  appendRnnSums(tensor, buffer);
+}
+
+} // namespace quern

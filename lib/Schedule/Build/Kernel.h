@@ -1,0 +1,55 @@
+//===- Kernel.h - The function that a recipe writes ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// All recipes give their kernels one signature and the same attributes; Rows.h says which. A kernel sees every argument as a flat buffer.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_BUILD_KERNEL_H
+#define QUERN_SCHEDULE_BUILD_KERNEL_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <string>
+
+namespace quern {
+
+/// What a kernel says of itself.
+struct KernelTraits {
+  std::string name, plan;
+  int64_t space = 1;                     ///< iterations, before factors
+  llvm::SmallVector<int64_t, 4> factors; ///< quern.factors
+  double nsPerIteration = 1;
+  int64_t sharedBytes = 0, scratchBytes = 0; ///< 0: the kernel takes none
+  /// Work-items of a group, and the size of sub-groups that the kernel counts on, or 0. A kernel with groups is a device's: `space` counts
+  /// groups, and the kernel asks for its own (gpu.block_id) instead of taking begin and end.
+  int64_t groupSize = 0, subGroupSize = 0;
+};
+
+struct Kernel {
+  mlir::func::FuncOp function;
+  mlir::IRMapping arguments;          ///< of the problem -> of the kernel
+  mlir::Value shared, scratch, sizes; ///< null where the kernel takes none
+  /// Not of a kernel with groups.
+  mlir::Value begin() { return function.getArgument(function.getNumArguments() - 2); }
+  mlir::Value end() { return function.getArgument(function.getNumArguments() - 1); }
+};
+
+/// Inserts the kernel of `problem` behind `after`, with an empty entry block.
+Kernel makeKernel(mlir::func::FuncOp problem, mlir::Operation *after, const KernelTraits &traits);
+
+/// Clones scalar code of a problem (loads from arguments, arithmetic, the constants it needs) to where `builder` stands, and adds it to
+/// `kernel.arguments`. `index` makes a value of a number or an open size.
+void clonePrologue(mlir::OpBuilder &builder, Kernel &kernel, mlir::func::FuncOp problem, llvm::ArrayRef<mlir::Operation *> prologue,
+                   llvm::function_ref<mlir::Value(int64_t)> index);
+
+/// Writes `then` under a condition, and `otherwise` if it is given under its opposite. A null condition always holds.
+void choose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition, llvm::function_ref<void()> then,
+            llvm::function_ref<void()> otherwise = nullptr);
+
+} // namespace quern
+
+#endif // QUERN_SCHEDULE_BUILD_KERNEL_H

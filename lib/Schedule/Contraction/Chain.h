@@ -1,0 +1,142 @@
+//===- Chain.h - Products and elementwise ops over one tile --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What the recipe knows of a problem. Every op works on one *tile space* of rows and columns. Its loops are rows, columns, *gates* (each of
+// their values has accumulators of its own) or reduced, and every operand is an offset plus a stride along rows and one along columns.
+// Which loop is which follows from addresses, so that any packing of a factor that is linear in the loops is understood.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_CONTRACTION_CHAIN_H
+#define QUERN_SCHEDULE_CONTRACTION_CHAIN_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+#include <string>
+
+namespace quern::contractions {
+
+/// What a schedule takes beyond columns that lie side by side in every factor and open sizes of none but the rows.
+struct Reach {
+  bool apart = false;        ///< a factor strided along its columns
+  bool singleColumn = false; ///< a dim of one index is taken for the columns
+  bool open = false;         ///< open columns and loops over K, and open strides
+  bool scalars = false;      ///< factors computed with scalars of the problem
+};
+
+/// A memref operand of an op: an offset and a stride for each loop, in elements of the buffer behind all views. A loop of one index has
+/// stride 0. The stride of an argument may be open (RowSize.h).
+struct LoopAccess {
+  mlir::Value base;
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t, 6> strides;
+};
+
+/// The element at `offset + row * rowStride + column * columnStride`. The stride of the rows may be open.
+struct TileAccess {
+  mlir::Value base;
+  int64_t offset = 0, row = 0, column = 0;
+  bool operator==(const TileAccess &) const = default;
+  bool isArgument() const { return mlir::isa<mlir::BlockArgument>(base); }
+  mlir::Type element() const { return mlir::cast<mlir::MemRefType>(base.getType()).getElementType(); }
+};
+
+/// An elementwise op at one value of its gates. An input that is no memref has a null base.
+struct PointOp {
+  mlir::linalg::LinalgOp op;
+  llvm::SmallVector<TileAccess, 8> ins, outs;
+  bool isPerColumn = false; ///< an intermediate that no row changes
+};
+
+/// The sums of one gate, one for each point of the tile space. They start as a constant, as an elementwise op, or (neither) as what the
+/// argument holds.
+struct Accumulator {
+  TileAccess at;
+  mlir::TypedAttr fill;
+  std::optional<PointOp> start;
+  bool isStored = false; ///< the sums themselves are a result
+  bool startsAtZero() const;
+  bool startsAlike() const; ///< in all rows, from an elementwise op
+};
+
+/// A product of two factors, summed over K into some accumulators. `lhs` does not vary along columns, `rhs` not along rows.
+struct Product {
+  struct Factor {
+    mlir::Value base;
+    int64_t offset = 0;
+    /// In the body, from the element to what is multiplied; in their order. Besides what comes from the element they read scalars.
+    llvm::SmallVector<mlir::Operation *, 1> conversions;
+    mlir::Type element() const { return mlir::cast<mlir::MemRefType>(base.getType()).getElementType(); }
+  };
+  struct Reduced {
+    int64_t extent, lhs, rhs; ///< and the strides; each may be open
+    bool operator==(const Reduced &) const = default;
+  };
+  struct Column {
+    int64_t extent, stride; ///< of rhs, which may be open
+    bool operator==(const Column &) const = default;
+  };
+  struct Sum {
+    unsigned accumulator;
+    int64_t offset; ///< of rhs
+    bool operator==(const Sum &) const = default;
+  };
+  mlir::linalg::LinalgOp op;
+  Factor lhs, rhs;
+  int64_t lhsRow = 0;
+  llvm::SmallVector<Reduced, 2> reduced; ///< outermost first, without what is packed
+  int64_t packed = 1, taken = 1;         ///< elements of a column that lie side by side in rhs along K, and how many of them are multiplied
+  int64_t apart = 0;                     ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not
+  llvm::SmallVector<Sum, 4> sums;
+  llvm::SmallVector<Column, 3> columns; ///< fastest first
+  int64_t readable = 0;                 ///< columns that rhs has, padding included
+  bool mayContract = false, mayReassociate = false;
+  bool mayRound = false; ///< f32 factors may be rounded to bf16: the op says `quern.fpmath` = "bf16" or "any"
+
+  /// Along K, each for what is packed.
+  int64_t steps() const;
+  mlir::Location loc() const { return mlir::linalg::LinalgOp(op).getLoc(); }
+  /// Of what it is summed in.
+  mlir::Type sumType() const { return mlir::linalg::LinalgOp(op).getRegionOutputArgs()[0].getType(); }
+  /// Elements of rhs from a column of a vector to the next.
+  int64_t laneStride() const { return apart ? apart : packed; }
+  /// Elements of rhs from column 0 to another.
+  int64_t rhsAt(int64_t column) const;
+  /// Differs in nothing but its buffers.
+  bool isAlike(const Product &other) const;
+  /// Multiplies the same elements of lhs in the same order.
+  bool sharesLhs(const Product &other) const;
+};
+
+struct Chain {
+  mlir::func::FuncOp problem;
+  int64_t rows = 0, columns = 0;                 ///< those that execution tells are as many as no number is
+  std::optional<int64_t> openRows, openColumns;  ///< then the index of their number in the list of sizes
+  llvm::SmallVector<mlir::Operation *> prologue; ///< scalar code in front of the ops
+  llvm::SmallVector<Accumulator, 6> accumulators;
+  llvm::SmallVector<Product, 4> products;
+  llvm::SmallVector<PointOp, 8> epilogue;
+  mlir::Type sumType() const { return accumulators.front().at.element(); }
+  int64_t epilogueOps() const; ///< vector operations for a vector of every accumulator
+};
+
+/// Where an operand lies; fails with a reason where that is not linear in the loops with numbers for sizes.
+mlir::LogicalResult readAddress(mlir::OpOperand &operand, LoopAccess &out, std::string &whyNot);
+
+/// The extents of an op's loops; one that execution tells is the same for all.
+llvm::SmallVector<int64_t> extentsOf(mlir::linalg::LinalgOp op);
+
+/// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each value of the gates, in the
+/// order of `product.sums`. Rows and columns of the chain are set by the first product, columns only if they are 0.
+mlir::LogicalResult readProduct(mlir::linalg::LinalgOp op, Chain &chain, Product &product, Reach reach,
+                                llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
+
+/// Reads a problem. Fails with a reason where it is no such chain, or asks for more than `reach`.
+mlir::LogicalResult readChain(mlir::func::FuncOp problem, Chain &chain, Reach reach, std::string &whyNot);
+
+} // namespace quern::contractions
+
+#endif // QUERN_SCHEDULE_CONTRACTION_CHAIN_H

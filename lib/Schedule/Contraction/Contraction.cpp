@@ -1,0 +1,32 @@
+//===- Contraction.cpp - The contraction recipe --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Read, plan, emit. Only the last step writes IR, and it cannot fail.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Contraction.h"
+
+#include "Schedule/Contraction/Cpu/Emitter.h"
+
+using namespace mlir;
+using namespace quern;
+
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleContraction(func::FuncOp problem, const ContractionStrategy &strategy,
+                                                                std::string *whyNot) {
+  std::string reason, first;
+  for (bool isLastResort : {strategy.isLastResort, true}) {
+    contractions::Chain chain;
+    contractions::Plan plan(chain, strategy);
+    if (succeeded(contractions::readChain(problem, chain, {.apart = isLastResort, .singleColumn = isLastResort}, reason)) &&
+        succeeded(contractions::planContraction(plan, reason)) &&
+        (isLastResort == strategy.isLastResort || plan.stepsOfCut)) // what is copied need not lie side by side
+      return SmallVector<func::FuncOp>{contractions::Emitter(plan).emit()};
+    if (first.empty())
+      first = reason;
+  }
+  if (whyNot)
+    *whyNot = first;
+  return failure();
+}

@@ -1,0 +1,280 @@
+//===- Emitter.cpp - The kernel of a contraction, its tiles --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Neighbouring iterations are chunks of one tile, which read the same panel of rhs. Every sum is taken in the order of K, however rows are
+// split, so that results do not depend on who computes which iteration.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Cpu/Emitter.h"
+
+#include "Schedule/Build/Bodies.h"
+#include "Schedule/Problem/Size.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+Emitter::Emitter(const Plan &plan) : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(chain.problem) {}
+
+func::FuncOp Emitter::emit() {
+  KernelTraits traits;
+  traits.name = (problem.getName() + "_kernel").str();
+  traits.plan = plan.text();
+  traits.space = plan.tiles * plan.chunks;
+  if (chain.openRows)
+    traits.factors = {*chain.openRows, plan.chunkRows};
+  traits.nsPerIteration = plan.nsPerIteration();
+  int64_t scratchElements = plan.scratchRows * plan.perRow * plan.lanes;
+  traits.scratchBytes = plan.scratchBytes;
+  kernel = makeKernel(problem, problem, traits);
+  b.setInsertionPointToEnd(&kernel.function.getBody().front());
+  clonePrologue(b, kernel, problem, chain.prologue, [&](int64_t value) { return create<arith::ConstantIndexOp>(value); });
+  Value one = create<arith::ConstantIndexOp>(1);
+  auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), one);
+  iterations = loop;
+  if (plan.matrices)
+    matrices::release(b, loc);
+  create<func::ReturnOp>();
+  constants[b.getIndexAttr(1)] = one;
+  if (scratchElements)
+    scratch = atEntry([&] {
+      auto type = MemRefType::get({scratchElements}, chain.sumType());
+      return create<memref::ViewOp>(type, kernel.scratch, index(0), ValueRange()).getResult();
+    });
+  if (chain.openRows)
+    atEntry([&] {
+      openRows = index(rows::openSize(*chain.openRows));
+      openChunks = create<arith::DivUIOp>(linear(plan.chunkRows - 1, {{openRows, 1}}), index(plan.chunkRows));
+      return openChunks;
+    });
+  if (plan.matrices)
+    startMatrices();
+  b.setInsertionPointToStart(loop.getBody());
+  emitIteration(loop.getInductionVar());
+  kernel.function.walk([](scf::ForOp inner) { moveLoopInvariantCode(inner); });
+  return kernel.function;
+}
+
+void Emitter::emitIteration(Value iteration) {
+  Value here = iteration, chunk = index(0);
+  if (plan.chunks > 1 || openChunks) {
+    Value chunks = openChunks ? openChunks : index(plan.chunks);
+    here = create<arith::DivUIOp>(iteration, chunks);
+    chunk = create<arith::RemUIOp>(iteration, chunks);
+  }
+  if (plan.tail != Tail::Apart || plan.tiles == 1)
+    return emitTile(here, chunk, plan.tail == Tail::Apart);
+  Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, here, index(plan.tiles - 1));
+  auto either = create<scf::IfOp>(isLast, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(either.thenBlock());
+  emitTile(here, chunk, true);
+  b.setInsertionPointToStart(either.elseBlock());
+  emitTile(here, chunk, false);
+}
+
+/// Which of a vector's columns exist, each as often as `perColumn` says.
+Value Emitter::columnMask(Value first, int64_t perColumn) {
+  Type i32 = b.getI32Type();
+  int64_t lanes = plan.lanes * perColumn;
+  SmallVector<int32_t> numbers(lanes);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  Value left = create<arith::SubIOp>(index(chain.columns * perColumn), linear(0, {{first, perColumn}}));
+  Value end = create<vector::BroadcastOp>(VectorType::get({lanes}, i32), create<arith::IndexCastOp>(i32, left));
+  Value lane = constant(DenseElementsAttr::get(VectorType::get({lanes}, i32), ArrayRef(numbers)));
+  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, end);
+}
+
+/// Whether the last of masked tiles has none of a vector's columns.
+bool Emitter::mayMiss(int64_t vector) const {
+  return tile.isMasked && (plan.tiles - 1) * plan.width() + vector * plan.lanes >= chain.columns;
+}
+
+Emitter::Lanes Emitter::lanesOf(int64_t vector) {
+  Lanes lanes{tile.first, vector * plan.lanes, {}, plan.lanes};
+  if (tile.isMasked)
+    lanes.mask = columnMask(linear(lanes.offset, {{tile.first, 1}}), 1);
+  else
+    lanes.count = std::clamp<int64_t>(tile.count - lanes.offset, 0, plan.lanes);
+  return lanes;
+}
+
+/// Where the vectors of a tile are. One without columns reads the first of the tile in rhs, and is at the last whole vector elsewhere.
+void Emitter::placeVectors(Value at) {
+  SmallVector<Lanes, 4> ofRhs;
+  Values exist;
+  for (int64_t v = 0; v < plan.columnVectors; ++v) {
+    Lanes lanes = lanesOf(v), read = lanes;
+    Value exists;
+    if (mayMiss(v)) {
+      Value column = linear(lanes.offset, {{tile.first, 1}});
+      exists = create<arith::CmpIOp>(arith::CmpIPredicate::slt, column, index(chain.columns));
+      read = {create<arith::SelectOp>(exists, column, tile.first), 0, create<arith::SelectOp>(exists, lanes.mask, ofRhs[0].mask),
+              plan.lanes};
+      lanes = {create<arith::SelectOp>(exists, column, index(chain.columns - plan.lanes)), 0, lanes.mask, plan.lanes};
+    }
+    exist.push_back(exists);
+    ofRhs.push_back(read);
+    tile.vectors.push_back(lanes);
+  }
+  for (auto [n, product] : llvm::enumerate(chain.products)) {
+    Value base = tileAddress(n, at, tile.first);
+    auto &places = tile.rhs.emplace_back();
+    for (int64_t v = 0; v < plan.columnVectors; ++v) {
+      Place place{base, ofRhs[v].count ? product.rhsAt(v * plan.lanes) : 0, ofRhs[v]};
+      if (exist[v]) {
+        place.base = create<arith::SelectOp>(exist[v], linear(place.offset, {{base, 1}}), base);
+        place.offset = 0;
+      }
+      places.push_back(place);
+    }
+  }
+}
+
+void Emitter::emitTile(Value at, Value chunk, bool isLast) {
+  tile = {};
+  tile.first = isLast ? index((plan.tiles - 1) * plan.width()) : linear(0, {{at, plan.width()}});
+  tile.count = isLast ? chain.columns - (plan.tiles - 1) * plan.width() : plan.width();
+  tile.isMasked = plan.tail == Tail::Masked;
+  placeVectors(at);
+  const auto accumulators = static_cast<unsigned>(chain.accumulators.size()), size = static_cast<unsigned>(plan.groupSize);
+  group = {0, accumulators};
+  if (plan.shiftsApart)
+    emitShift();
+  if (plan.matrices)
+    return emitMatrixChunk(chunk);
+  auto forBlocks = [&](function_ref<void(Value, int64_t)> body) {
+    return chain.openRows ? forOpenBlocks(chunk, body) : plan.chunks == 1 ? forAllBlocks(body) : forBlocksOf(chunk, body);
+  };
+  RowRange rows;
+  for (unsigned first = 0; first < accumulators; first += size) {
+    group = {first, std::min(first + size, accumulators)};
+    rows = plan.stepsOfCut ? emitCutSums(forBlocks) : forBlocks([&](Value row, int64_t height) { emitBlock(row, height); });
+  }
+  if (scratch)
+    emitScratchRows(rows.begin, rows.end);
+}
+
+/// All rows.
+Emitter::RowRange Emitter::forAllBlocks(function_ref<void(Value, int64_t)> body) {
+  chunkRow = index(0);
+  auto emitBlocks = [&](int64_t begin, int64_t end, int64_t firstRow, int64_t height) {
+    forCount(begin, end, [&](Value block) { body(linear(firstRow - begin * height, {{block, height}}), height); });
+  };
+  emitBlocks(0, plan.tallBlocks, 0, plan.tallRows);
+  emitBlocks(plan.tallBlocks, plan.blocks, plan.tallBlocks * plan.tallRows, plan.blockRows);
+  return {index(0), index(chain.rows)};
+}
+
+/// The rows of one of several chunks.
+Emitter::RowRange Emitter::forBlocksOf(Value chunk, function_ref<void(Value, int64_t)> body) {
+  Value first = linear(0, {{chunk, plan.blocksPerChunk}});
+  Value last = create<arith::MinSIOp>(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks));
+  auto rowOf = [&](Value block) {
+    if (!plan.tallBlocks)
+      return linear(0, {{block, plan.blockRows}});
+    Value tall = create<arith::MinSIOp>(block, index(plan.tallBlocks));
+    return linear(0, {{block, plan.blockRows}, {tall, plan.tallRows - plan.blockRows}});
+  };
+  auto emitBlocks = [&](Value begin, Value end, int64_t height) {
+    int64_t firstRow = height == plan.blockRows ? plan.tallBlocks * (plan.tallRows - height) : 0;
+    forRange(begin, end, [&](Value block) { body(linear(firstRow, {{block, height}}), height); });
+  };
+  chunkRow = rowOf(first);
+  Value low = first;
+  if (plan.tallBlocks) {
+    emitBlocks(first, create<arith::MinSIOp>(last, index(plan.tallBlocks)), plan.tallRows);
+    low = create<arith::MaxSIOp>(first, index(plan.tallBlocks));
+  }
+  emitBlocks(low, last, plan.blockRows);
+  return {chunkRow, rowOf(last)};
+}
+
+/// The rows of a chunk of an open number: as many of the tallest blocks as there are, then lower ones.
+Emitter::RowRange Emitter::forOpenBlocks(Value chunk, function_ref<void(Value, int64_t)> body) {
+  chunkRow = linear(0, {{chunk, plan.chunkRows}});
+  Value end = create<arith::MinSIOp>(linear(plan.chunkRows, {{chunkRow, 1}}), openRows), from = chunkRow;
+  for (int64_t height : plan.heights) {
+    Value to = end;
+    if (height > 1) {
+      Value left = create<arith::SubIOp>(end, from);
+      to = create<arith::SubIOp>(end, create<arith::RemUIOp>(left, index(height)));
+    }
+    forRange(
+        from, to, [&](Value row) { body(row, height); }, height);
+    from = to;
+  }
+  return {chunkRow, end};
+}
+
+/// A block of sums from start to end, into scratch or through the epilogue.
+void Emitter::emitBlock(Value row, int64_t rows) {
+  Values sums = startSums(row, rows);
+  if (plan.isShifted() && !plan.shiftsApart) // beside the sums, as of another row
+    sums.append(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
+  for (ArrayRef<Plan::Step> turns : plan.loops)
+    emitSums(turns, row, rows, sums);
+  if (static_cast<int64_t>(sums.size()) > rows * plan.perRow) {
+    Values shift(sums.end() - plan.perRow, sums.end());
+    sums.truncate(static_cast<size_t>(rows * plan.perRow));
+    subtractShift(shift, sums);
+  }
+  if (scratch)
+    return storeSums(row, sums);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t v = 0; v < plan.columnVectors; ++v)
+      emitPoint({row, i}, tile.vectors[v], [&](unsigned accumulator) { return sums[sumIndex(i, accumulator, v)]; }, {});
+}
+
+Emitter::Values Emitter::startSums(Value row, int64_t rows) {
+  Values sums(rows * plan.perRow);
+  for (unsigned n = group.first; n < group.end; ++n) {
+    const Accumulator &accumulator = chain.accumulators[n];
+    bool isShared = accumulator.startsAlike();
+    for (int64_t v = 0; v < plan.columnVectors; ++v)
+      for (int64_t i = 0; i < rows; ++i) {
+        Value &sum = sums[sumIndex(i, n, v)];
+        if (isShared && i)
+          sum = sums[sumIndex(0, n, v)];
+        else
+          sum = startOf(accumulator, {row, i}, tile.vectors[v]);
+      }
+  }
+  if (plan.shiftsApart)
+    subtractShift(tile.shift, sums);
+  return sums;
+}
+
+/// Where the sums of a row lie in scratch.
+Value Emitter::scratchAt(Value row) { return linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}}); }
+
+void Emitter::storeSums(Value row, ArrayRef<Value> sums) {
+  Value at = scratchAt(row);
+  for (auto [n, sum] : llvm::enumerate(sums))
+    if (sum) // of the group
+      create<vector::StoreOp>(sum, scratch, ValueRange{linear(static_cast<int64_t>(n) * plan.lanes, {{at, 1}})});
+}
+
+Value Emitter::startOf(const Accumulator &accumulator, const Row &row, const Lanes &lanes) {
+  if (accumulator.start)
+    return evaluate(*accumulator.start, row, lanes, {})[0];
+  return accumulator.fill ? splat(accumulator.fill, plan.lanes) : load(accumulator.at, row, lanes);
+}
+
+void Emitter::subtractShift(ArrayRef<Value> shift, Values &sums) {
+  Values first(ArrayRef(sums).take_front(shift.size())), results; // of the first row, where others may start from the same
+  for (auto [n, sum] : llvm::enumerate(sums)) {
+    size_t at = n % shift.size();
+    bool isNew = n < shift.size() || sum != first[at];
+    results.push_back(isNew ? create<arith::SubIOp>(sum, shift[at]).getResult() : results[at]);
+  }
+  sums = std::move(results);
+}

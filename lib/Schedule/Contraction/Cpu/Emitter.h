@@ -1,0 +1,170 @@
+//===- Emitter.h - Writing a planned contraction as vectors --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// ContractionEmitter.cpp writes the kernel, its iterations and row blocks, ContractionSums.cpp the loops over K, ContractionCuts.cpp those
+// over copied parts of K, ContractionMatrices.cpp all of these for registers of a matrix, ContractionEpilogue.cpp the elementwise ops and
+// memory accesses at points of the tile. What they have in common is a NumberEmitter.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_CONTRACTION_CPU_EMITTER_H
+#define QUERN_SCHEDULE_CONTRACTION_CPU_EMITTER_H
+
+#include "Schedule/Contraction/Cpu/Plan.h"
+#include "Schedule/Contraction/Numbers.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <functional>
+#include <map>
+
+namespace quern::contractions {
+
+class Emitter : NumberEmitter {
+public:
+  explicit Emitter(const Plan &plan);
+  /// Writes the kernel behind the problem.
+  mlir::func::FuncOp emit();
+
+private:
+  /// The columns of one vector: all of its lanes, those of a mask, or the first few. Where a mask leaves none, a vector is placed on
+  /// columns that exist: an access without an active lane takes hundreds of cycles where it meets a page that is not there.
+  struct Lanes {
+    Value first;    ///< a column
+    int64_t offset; ///< of lane 0 from there: a constant, so that vectors side by side share an address
+    Value mask;     ///< null: no mask
+    int64_t count;
+  };
+  /// Where a vector of rhs is read: a value, and a number so that vectors side by side share the value.
+  struct Place {
+    Value base;
+    int64_t offset;
+    Lanes lanes;
+  };
+  /// The tile that is being written.
+  struct Tile {
+    Value first;       ///< column
+    int64_t count = 0; ///< of the columns that exist; with masks, the tile's width
+    bool isMasked = false;
+    llvm::SmallVector<Lanes, 4> vectors;                ///< of columns
+    llvm::SmallVector<llvm::SmallVector<Place>, 4> rhs; ///< by product and vector of columns
+    Values shift;                                       ///< by sum of a row: what shifted dots add to it, if that is summed apart
+  };
+  /// A row of the tile: a value and a number.
+  struct Row {
+    Value value;
+    int64_t offset = 0;
+  };
+  /// Accumulators whose sums a block has.
+  struct Group {
+    unsigned first = 0, end = 0;
+    bool contains(unsigned accumulator) const { return accumulator >= first && accumulator < end; }
+  };
+  using KnownValues = llvm::SmallVector<std::pair<TileAccess, Value>, 16>;
+  /// The buffers of one turn of a loop over K.
+  struct Buffers {
+    Value lhs;
+    Values rhs; ///< by product of the step
+  };
+  /// The steps along K that are summed now, if they are a part of all.
+  struct Cut {
+    Value begin, end;
+    Value copy; ///< of rhs: by step, sum and vector of columns
+  };
+  /// A vector of rhs in a step.
+  struct Loaded {
+    unsigned product, accumulator, vector;
+    llvm::SmallVector<Value, 4> elements;
+  };
+
+  // Kernel, tiles and blocks (ContractionEmitter.cpp).
+  void emitIteration(Value iteration);
+  void emitTile(Value tile, Value chunk, bool isLast);
+  struct RowRange {
+    Value begin, end;
+  };
+  using BlockBody = llvm::function_ref<void(Value row, int64_t rows)>;
+  RowRange forAllBlocks(BlockBody body);
+  RowRange forBlocksOf(Value chunk, BlockBody body);
+  RowRange forOpenBlocks(Value chunk, BlockBody body);
+  void emitBlock(Value row, int64_t rows);
+  Value scratchAt(Value row);
+  void storeSums(Value row, mlir::ArrayRef<Value> sums);
+  Values startSums(Value row, int64_t rows);
+  Value startOf(const Accumulator &accumulator, const Row &row, const Lanes &lanes);
+  void subtractShift(mlir::ArrayRef<Value> shift, Values &sums);
+  void placeVectors(Value tile);
+  bool mayMiss(int64_t vector) const;
+  Lanes lanesOf(int64_t vector);
+  Value columnMask(Value first, int64_t perColumn);
+  unsigned sumIndex(int64_t row, unsigned accumulator, int64_t vector) const {
+    return static_cast<unsigned>((row * plan.columnVectors + vector) * static_cast<int64_t>(chain.accumulators.size()) + accumulator);
+  }
+
+  // Sums over a part of K after the other (ContractionCuts.cpp).
+  RowRange emitCutSums(llvm::function_ref<RowRange(BlockBody)> forBlocks);
+  void copyRhs(unsigned product);
+  Value copyAt(unsigned product, Value k, size_t sum, int64_t vector);
+  Value loadCopy(unsigned product, Value k, size_t sum, int64_t vector);
+
+  // Sums over K (ContractionSums.cpp).
+  void emitSums(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
+  void emitShift();
+  bool sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const;
+  void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows, Values &sums);
+  void loadStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, int64_t rows,
+                llvm::function_ref<void(Loaded)> take);
+  void carry(Value begin, Value end, llvm::ArrayRef<unsigned> live, Values &sums, llvm::function_ref<void(Value)> body);
+  Values loadLhs(const Product &product, Dot dot, Value buffer, Value at);
+  Value loadRhs(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
+  Value rhsAt(unsigned product, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
+  void askAhead(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
+  Value loadApart(const Product &product, Value buffer, Value at, const Lanes &lanes);
+  Value tileAddress(unsigned product, Value tile, Value firstColumn);
+
+  // Registers of a matrix (ContractionMatrices.cpp).
+  struct MatrixBlock {
+    Values rows;           ///< the first of each matrix, from top to bottom
+    int64_t first, across; ///< sums of a row
+  };
+  void startMatrices();
+  void emitMatrixChunk(Value chunk);
+  void forBlocks(Value count, llvm::function_ref<void(Value from, int64_t down)> body);
+  void copyLeftSteps(const Plan::Step &step, Value end);
+  void emitMatrixBlock(const MatrixBlock &block);
+  void emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, Value k);
+  void loadLhsMatrices(unsigned product, const MatrixBlock &block, Value k);
+
+  // Elementwise ops (ContractionEpilogue.cpp).
+  void emitScratchRows(Value begin, Value end);
+  void emitScratchVector(Value vector, const Lanes &lanes, Value begin, Value end);
+  void emitPoint(const Row &row, const Lanes &lanes, llvm::function_ref<Value(unsigned)> sum, KnownValues known);
+  Values evaluate(const PointOp &point, const Row &row, const Lanes &lanes, const KnownValues &known);
+  Value load(const TileAccess &access, const Row &row, const Lanes &lanes);
+  void store(Value v, const TileAccess &access, const Row &row, const Lanes &lanes);
+  Value address(const TileAccess &access, const Row &row, const Lanes &lanes);
+  /// `count` elements from `at`, or those of the mask; the others of `lanes` are zero and not read.
+  Value loadVector(Value memref, Value at, int64_t lanes, Value mask, int64_t count);
+  Value loadScalar(Value memref, Value at);
+  Value captured(Value scalar);
+
+  mlir::VectorType vec(Type element, int64_t perLane = 1) { return mlir::VectorType::get({plan.lanes * perLane}, element); }
+
+  const Plan &plan;
+  const Chain &chain;
+  mlir::func::FuncOp problem;
+  Value scratch;              ///< sums of a chunk: [row][vector][accumulator][lane]
+  Value openRows, openChunks; ///< numbers that execution tells, or null
+  Value chunkRow;             ///< the row at which scratch begins
+  Cut cut;
+  Group group;
+  Value matrixHeight;          ///< rows of a matrix
+  Values lhsCopies, rhsCopies; ///< by product: steps that do not fill a matrix, filled up with zeros
+  Tile tile;
+  llvm::DenseMap<Value, Value> splats; ///< of captured scalars
+};
+
+} // namespace quern::contractions
+
+#endif // QUERN_SCHEDULE_CONTRACTION_CPU_EMITTER_H

@@ -1,0 +1,170 @@
+//===- Epilogue.cpp - Elementwise ops at points of a tile ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A point is a vector of columns in one row. Over scratch, columns are the outer loop and rows the inner one, so that what no row changes
+// is loaded and computed once.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Cpu/Emitter.h"
+
+#include "Schedule/Build/Bodies.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+static Value knownAt(ArrayRef<std::pair<TileAccess, Value>> known, const TileAccess &access) {
+  auto found = llvm::find_if(llvm::reverse(known), [&](const auto &entry) { return entry.first == access; });
+  return found == llvm::reverse(known).end() ? Value() : found->second;
+}
+
+void Emitter::emitScratchRows(Value begin, Value end) {
+  if (tile.isMasked) { // masks come from the column, so that one loop serves all vectors that have one
+    auto emitVector = [&](Value vector) {
+      Value first = linear(0, {{tile.first, 1}, {vector, plan.lanes}});
+      emitScratchVector(vector, {first, 0, columnMask(first, 1), plan.lanes}, begin, end);
+    };
+    if (!mayMiss(plan.columnVectors - 1))
+      return forCount(0, plan.columnVectors, emitVector);
+    Value left = create<arith::DivUIOp>(linear(chain.columns + plan.lanes - 1, {{tile.first, -1}}), index(plan.lanes));
+    return forRange(index(0), smaller(left, index(plan.columnVectors)), emitVector);
+  }
+  int64_t whole = tile.count / plan.lanes;
+  forCount(0, whole, [&](Value vector) {
+    emitScratchVector(vector, {linear(0, {{tile.first, 1}, {vector, plan.lanes}}), 0, {}, plan.lanes}, begin, end);
+  });
+  if (tile.count % plan.lanes)
+    emitScratchVector(index(whole), tile.vectors[whole], begin, end);
+}
+
+/// One vector of columns in all rows of a chunk.
+void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, Value end) {
+  KnownValues hoisted;
+  for (const PointOp &point : chain.epilogue) {
+    for (auto [in, element] : llvm::zip_equal(point.ins, linalg::LinalgOp(point.op).getRegionInputArgs()))
+      if (in.base && in.row == 0 && in.isArgument() && !element.use_empty() && !knownAt(hoisted, in) && chain.rows > 1)
+        hoisted.push_back({in, load(in, {index(0)}, lanes)});
+    if (point.isPerColumn)
+      for (auto [out, value] : llvm::zip_equal(point.outs, evaluate(point, {index(0)}, lanes, hoisted)))
+        hoisted.push_back({out, value});
+  }
+  Values starts(chain.accumulators.size()); // matrices have summed from zero; those that no row changes
+  for (auto [start, accumulator] : llvm::zip_equal(starts, chain.accumulators))
+    if (plan.matrices && accumulator.startsAlike())
+      start = startOf(accumulator, {index(0)}, lanes);
+  int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
+  forRange(begin, end, [&](Value row) {
+    Value at = linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}, {vector, accumulators * plan.lanes}});
+    auto sum = [&](unsigned accumulator) -> Value {
+      Value own = create<vector::LoadOp>(vec(chain.sumType()), scratch, ValueRange{linear(accumulator * plan.lanes, {{at, 1}})});
+      if (!plan.matrices || chain.accumulators[accumulator].startsAtZero())
+        return own;
+      Value start = starts[accumulator] ? starts[accumulator] : startOf(chain.accumulators[accumulator], {row}, lanes);
+      bool isFloat = isa<FloatType>(chain.sumType());
+      return isFloat ? create<arith::AddFOp>(start, own).getResult() : create<arith::AddIOp>(start, own).getResult();
+    };
+    emitPoint({row}, lanes, sum, hoisted);
+  });
+}
+
+void Emitter::emitPoint(const Row &row, const Lanes &lanes, function_ref<Value(unsigned)> sum, KnownValues known) {
+  if (!lanes.count)
+    return;
+  for (auto [n, accumulator] : llvm::enumerate(chain.accumulators)) {
+    known.push_back({accumulator.at, sum(n)});
+    if (accumulator.isStored)
+      store(known.back().second, accumulator.at, row, lanes);
+  }
+  for (const PointOp &point : chain.epilogue) {
+    if (point.isPerColumn && knownAt(known, point.outs[0]))
+      continue;
+    for (auto [out, value] : llvm::zip_equal(point.outs, evaluate(point, row, lanes, known))) {
+      known.push_back({out, value});
+      if (out.isArgument())
+        store(value, out, row, lanes);
+    }
+  }
+}
+
+Emitter::Values Emitter::evaluate(const PointOp &point, const Row &row, const Lanes &lanes, const KnownValues &known) {
+  IRMapping map;
+  linalg::LinalgOp op = point.op;
+  auto bind = [&](BlockArgument element, const TileAccess &access, Value operand) {
+    if (element.use_empty())
+      return;
+    Value value = access.base ? knownAt(known, access) : captured(operand);
+    map.map(element, value ? value : load(access, row, lanes));
+  };
+  for (auto [element, access, operand] : llvm::zip_equal(op.getRegionInputArgs(), point.ins, op.getDpsInputs()))
+    bind(element, access, operand);
+  for (auto [element, access, operand] : llvm::zip_equal(op.getRegionOutputArgs(), point.outs, op.getDpsInits()))
+    bind(element, access, operand);
+  auto widen = [&](Operation *clone) { clone->getResult(0).setType(vec(clone->getResult(0).getType())); };
+  return cloneBody(
+      b, *op.getBlock(), map, [&](Value v) { return captured(v); }, widen);
+}
+
+/// A scalar from outside of a body, in every lane.
+Value Emitter::captured(Value scalar) {
+  TypedAttr attr;
+  if (matchPattern(scalar, m_Constant(&attr)))
+    return splat(attr, plan.lanes);
+  Value &known = splats[scalar];
+  if (!known)
+    known = atEntry([&] { return create<vector::BroadcastOp>(vec(scalar.getType()), kernel.arguments.lookup(scalar)).getResult(); });
+  return known;
+}
+
+Value Emitter::address(const TileAccess &access, const Row &row, const Lanes &lanes) {
+  Value column = index(lanes.offset);
+  return linear(access.offset,
+                {{row.value, access.row}, {index(row.offset), access.row}, {lanes.first, access.column}, {column, access.column}});
+}
+
+Value Emitter::load(const TileAccess &access, const Row &row, const Lanes &lanes) {
+  Value memref = kernel.arguments.lookup(access.base), at = address(access, row, lanes);
+  if (!access.column)
+    return create<vector::BroadcastOp>(vec(access.element()), loadScalar(memref, at));
+  return loadVector(memref, at, plan.lanes, lanes.mask, lanes.count);
+}
+
+Value Emitter::loadScalar(Value memref, Value at) {
+  SmallVector<Value, 1> indices;
+  if (cast<MemRefType>(memref.getType()).getRank())
+    indices.push_back(at);
+  return create<memref::LoadOp>(memref, indices);
+}
+
+Value Emitter::loadVector(Value memref, Value at, int64_t lanes, Value mask, int64_t count) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  auto type = VectorType::get({lanes}, element);
+  if (mask)
+    return create<vector::MaskedLoadOp>(type, memref, ValueRange{at}, mask, zeros(type));
+  if (count == lanes)
+    return create<vector::LoadOp>(type, memref, ValueRange{at});
+  Values elements;
+  for (int64_t lane = 0; lane < count; ++lane)
+    elements.push_back(loadScalar(memref, linear(lane, {{at, 1}})));
+  elements.resize(lanes, constant(cast<TypedAttr>(b.getZeroAttr(element))));
+  return create<vector::FromElementsOp>(type, elements);
+}
+
+void Emitter::store(Value v, const TileAccess &access, const Row &row, const Lanes &lanes) {
+  Value memref = kernel.arguments.lookup(access.base), at = address(access, row, lanes);
+  if (lanes.mask) {
+    create<vector::MaskedStoreOp>(memref, ValueRange{at}, lanes.mask, v);
+    return;
+  }
+  if (lanes.count == plan.lanes) {
+    create<vector::StoreOp>(v, memref, ValueRange{at});
+    return;
+  }
+  for (int64_t lane = 0; lane < lanes.count; ++lane)
+    create<memref::StoreOp>(create<vector::ExtractOp>(v, lane), memref, ValueRange{linear(lane, {{at, 1}})});
+}

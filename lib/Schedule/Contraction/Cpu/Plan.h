@@ -1,0 +1,93 @@
+//===- Plan.h - What the contraction recipe decides ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Columns are cut into *tiles* of a few vectors for every accumulator, rows into *blocks* whose sums fit the registers beside the vectors
+// of a step, and blocks are gathered in *chunks*. An iteration of the kernel's space is a chunk of a tile. A block has the sums of all
+// accumulators, or of a *group* of them; groups then follow each other, each for all rows of a chunk.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_CONTRACTION_CPU_PLAN_H
+#define QUERN_SCHEDULE_CONTRACTION_CPU_PLAN_H
+
+#include "Schedule/Contraction/Dots.h"
+
+namespace quern::contractions {
+
+/// How the last tile's missing columns are left out.
+enum class Tail {
+  None,   ///< there are none
+  Masked, ///< masked loads and stores in every tile
+  Apart,  ///< code of its own for the last tile, lane by lane where its columns end: for elements that no instruction masks
+};
+
+/// A block of sums in registers of a matrix. Matrices of one height cover the rows of a chunk; the last lies over rows of the one before it
+/// where the height does not divide them. What K leaves of 16 steps is multiplied from copies filled up with zeros.
+struct Matrices {
+  int64_t height = 0;           ///< rows; 0: as many as an open number of rows gives
+  int64_t down = 1, across = 1; ///< of a block
+  /// By product, bytes from the start of scratch to the copies; 0: nothing is left, or a product that shares lhs has them.
+  llvm::SmallVector<int64_t, 4> lhsCopies, rhsCopies;
+  int64_t configuration = 0; ///< likewise
+
+  /// Registers, those of one height first.
+  int64_t sums(int64_t below, int64_t beside) const { return beside * down + below; }
+  int64_t lhs(int64_t below) const { return down * across + below; }
+  int64_t firstRhs() const { return lhs(down); }
+};
+
+/// The steps along K that do not fill a matrix.
+int64_t stepsLeft(const Product &product);
+
+struct Plan {
+  Plan(const Chain &chain, const ContractionStrategy &strategy) : chain(chain), strategy(strategy) {}
+
+  const Chain &chain;
+  const ContractionStrategy &strategy;
+  int64_t lanes = 1;         ///< of a vector of sums
+  int64_t perRow = 0;        ///< vectors of sums in a row of a block: accumulators x columnVectors
+  int64_t columnVectors = 1; ///< side by side, of each accumulator
+  int64_t groupSize = 1;     ///< accumulators whose sums a block has; the last group may have fewer
+  int64_t tiles = 1;
+  int64_t blocks = 1, blockRows = 1, tallBlocks = 0, tallRows = 1; ///< the first tallBlocks have tallRows, the others blockRows
+  int64_t blocksPerChunk = 1, chunks = 1;
+  int64_t chunkRows = 0;            ///< of an open number of rows, or of matrices
+  int64_t stepsOfCut = 0;           ///< steps along K that are copied at a time, for all blocks of a chunk; 0: rhs is read where it lies
+  int64_t rhsCopy = 0;              ///< bytes from the start of scratch to the copy
+  std::optional<Matrices> matrices; ///< sums are in registers of a matrix rather than of a vector
+  llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn
+  int64_t scratchRows = 0;               ///< of sums; 0: the epilogue works in registers
+  int64_t scratchBytes = 0;              ///< of sums, and what matrices need beside them
+  bool asksAhead = false;                ///< for vectors of rhs, which several blocks of rows read again from beyond the first level
+  bool shiftsApart = false;              ///< what shifted dots add is summed once for all blocks of an iteration, not beside the only one
+  Tail tail = Tail::None;
+  llvm::SmallVector<Dot, 4> dots;            ///< by product
+  llvm::SmallVector<int64_t, 4> tileStrides; ///< by product: elements of rhs from tile to tile; 0: by the digits of the tile's first column
+  /// Products that read the same elements of lhs share the steps of one loop over K, and loops that differ in nothing but buffers follow
+  /// each other as one: by loop, by turn of that loop, the products of a step.
+  using Step = llvm::SmallVector<unsigned, 2>;
+  llvm::SmallVector<llvm::SmallVector<Step, 2>, 2> loops;
+
+  llvm::SmallVector<Step, 4> steps() const; ///< of all loops
+  bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
+  int64_t width() const { return columnVectors * lanes; }
+  int64_t tallest() const { return tallBlocks ? tallRows : blockRows; } ///< rows of a block
+  bool hasGroups() const;
+  int64_t elementsOfStep(const Product &product) const { ///< of rhs
+    return static_cast<int64_t>(product.sums.size()) * width() * product.packed;
+  }
+  bool readsPastEnd(const Product &product) const { return product.readable < tiles * width(); }
+  /// Some vector of rhs ends behind the factor's columns.
+  bool masksRhs(const Product &product) const { return !product.apart && readsPastEnd(product) && product.readable % lanes; }
+  double bytesOfTile() const; ///< of all factors rhs
+  double nsPerIteration() const;
+  std::string text() const; ///< one line
+};
+
+/// Decides everything. Fails with a reason where no vector of the target fits the packing of a factor.
+mlir::LogicalResult planContraction(Plan &plan, std::string &whyNot);
+
+} // namespace quern::contractions
+
+#endif // QUERN_SCHEDULE_CONTRACTION_CPU_PLAN_H

@@ -1,0 +1,231 @@
+//===- Sums.cpp - The loops over K of a block ----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A step loads the vectors of rhs once and uses them for every row of the block, one element of lhs at a time. Loops carry the sums that
+// they change and no others. Loops over one K that take buffers by turns are one loop, which tells the turn from where it is.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Build/Bodies.h"
+#include "Schedule/Contraction/Cpu/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+/// Where a tile begins in rhs.
+Value Emitter::tileAddress(unsigned product, Value at, Value firstColumn) {
+  if (int64_t stride = plan.tileStrides[product])
+    return linear(0, {{at, stride}});
+  ArrayRef<Product::Column> columns = chain.products[product].columns;
+  int64_t width = plan.width();
+  for (; columns.size() > 1 && width % columns[0].extent == 0; columns = columns.drop_front()) // a digit that is zero for every tile
+    width /= columns[0].extent;
+  Value rest = width == plan.width() ? firstColumn : linear(0, {{at, width}}), address = index(0);
+  for (auto [i, dim] : llvm::enumerate(columns)) {
+    bool isLast = i + 1 == columns.size();
+    Value digit = isLast ? rest : create<arith::RemUIOp>(rest, index(dim.extent)).getResult();
+    address = linear(0, {{address, 1}, {digit, dim.stride}});
+    if (!isLast)
+      rest = create<arith::DivUIOp>(rest, index(dim.extent));
+  }
+  return address;
+}
+
+/// Whether there are sums of what this step's dots add, behind those of the rows.
+bool Emitter::sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const {
+  return plan.dots[step[0]] == Dot::Shifted && static_cast<int64_t>(sums) > rows * plan.perRow;
+}
+
+void Emitter::emitShift() {
+  tile.shift.assign(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
+  for (ArrayRef<Plan::Step> turns : plan.loops)
+    if (plan.dots[turns[0][0]] == Dot::Shifted)
+      emitSums(turns, index(0), /*rows=*/0, tile.shift);
+}
+
+void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums) {
+  const Plan::Step &step = turns.front();
+  SmallVector<unsigned> live;
+  for (unsigned accumulator = group.first; accumulator < group.end; ++accumulator) {
+    auto sumsInto = [&](unsigned product) {
+      return llvm::any_of(chain.products[product].sums, [&](const Product::Sum &sum) { return sum.accumulator == accumulator; });
+    };
+    if (!llvm::any_of(step, sumsInto))
+      continue;
+    for (int64_t i = 0; i < rows + (sumsShift(step, sums.size(), rows) ? 1 : 0); ++i)
+      for (int64_t v = 0; v < plan.columnVectors; ++v)
+        live.push_back(sumIndex(i, accumulator, v));
+  }
+  if (live.empty())
+    return;
+  auto bufferOf = [&](const Product::Factor &factor) { return kernel.arguments.lookup(factor.base); };
+  Buffers buffers;
+  Values k;
+  ArrayRef<Product::Reduced> reduced = chain.products[step.front()].reduced;
+  std::function<void(unsigned)> nest = [&](unsigned depth) {
+    if (depth == reduced.size())
+      return emitStep(step, buffers, k, row, rows, sums);
+    bool isCut = depth == 0 && cut.begin;
+    carry(isCut ? cut.begin : index(0), isCut ? cut.end : index(reduced[depth].extent), live, sums, [&](Value at) {
+      k.push_back(at);
+      nest(depth + 1);
+      k.pop_back();
+    });
+  };
+  auto chooseBuffers = [&](ArrayRef<Value> isTurn) { // or a later one
+    auto choose = [&](function_ref<Value(const Plan::Step &)> bufferIn) {
+      Value chosen = bufferIn(turns[0]);
+      for (size_t i = 1; i < turns.size(); ++i)
+        chosen = create<arith::SelectOp>(isTurn[i - 1], bufferIn(turns[i]), chosen);
+      return chosen;
+    };
+    buffers.lhs = choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[0]].lhs); });
+    for (size_t n = 0; n < step.size(); ++n)
+      buffers.rhs.push_back(choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[n]].rhs); }));
+  };
+  const auto count = static_cast<int64_t>(turns.size());
+  if (count == 1) {
+    chooseBuffers({});
+    return nest(0);
+  }
+  carry(index(0), index(count), live, sums, [&](Value turn) {
+    Values isTurn;
+    for (int64_t i = 1; i < count; ++i)
+      isTurn.push_back(create<arith::CmpIOp>(arith::CmpIPredicate::sge, turn, index(i)));
+    chooseBuffers(isTurn);
+    nest(0);
+  });
+}
+
+/// A loop that carries the live sums.
+void Emitter::carry(Value begin, Value end, ArrayRef<unsigned> live, Values &sums, function_ref<void(Value)> body) {
+  auto now = [&] { return llvm::map_to_vector(live, [&](unsigned i) { return sums[i]; }); };
+  auto loop = create<scf::ForOp>(begin, end, index(1), now());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    for (auto [i, carried] : llvm::zip_equal(live, loop.getRegionIterArgs()))
+      sums[i] = carried;
+    body(loop.getInductionVar());
+    create<scf::YieldOp>(now());
+  }
+  for (auto [i, result] : llvm::zip_equal(live, loop.getResults()))
+    sums[i] = result;
+}
+
+void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, int64_t rows, function_ref<void(Loaded)> take) {
+  for (auto [n, number] : llvm::enumerate(step)) {
+    const Product &product = chain.products[number];
+    for (auto [which, sum] : llvm::enumerate(product.sums))
+      for (int64_t v = 0; group.contains(sum.accumulator) && v < plan.columnVectors && tile.vectors[v].count; ++v) {
+        if (plan.asksAhead && rows > 1)
+          askAhead(number, buffers.rhs[n], k, which, v, rows);
+        Value loaded = cut.copy ? loadCopy(number, k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
+        take({number, sum.accumulator, static_cast<unsigned>(v), prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
+      }
+  }
+}
+
+/// A single row needs each vector of rhs just once, which then takes a register for no longer.
+void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows, Values &sums) {
+  const Product &first = chain.products[step[0]];
+  SmallVector<Term> terms{{row, first.lhsRow}};
+  for (auto [at, loop] : llvm::zip_equal(k, first.reduced))
+    terms.push_back({at, loop.lhs});
+  Value lhsAt = linear(first.lhs.offset, terms);
+  Dot dot = plan.dots[step[0]];
+  auto lhsOf = [&](int64_t i) {
+    Value at = linear(0, {{lhsAt, 1}, {index(i), first.lhsRow}});
+    return prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, at), plan.lanes);
+  };
+  auto add = [&](int64_t i, ArrayRef<Value> lhs, const Loaded &rhs) {
+    Value &sum = sums[sumIndex(i, rhs.accumulator, rhs.vector)];
+    sum = accumulate(b, chain.products[rhs.product], dot, lhs, rhs.elements, sum);
+  };
+  bool addsShift = sumsShift(step, sums.size(), rows);
+  if (rows == 1 && !addsShift) {
+    auto lhs = lhsOf(0);
+    return loadStep(step, buffers, k, rows, [&](const Loaded &rhs) { add(0, lhs, rhs); });
+  }
+  SmallVector<Loaded> vectors;
+  loadStep(step, buffers, k, rows, [&](Loaded rhs) { vectors.push_back(std::move(rhs)); });
+  auto addRow = [&](int64_t i, ArrayRef<Value> lhs) {
+    for (const Loaded &rhs : vectors)
+      add(i, lhs, rhs);
+  };
+  for (int64_t i = 0; i < rows; ++i)
+    addRow(i, lhsOf(i));
+  if (addsShift)
+    addRow(rows, prepareShift(b, first, plan.lanes));
+}
+
+/// What dots of packed elements take is loaded as one vector, if it is all there.
+Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, Value at) {
+  if (isPackedDot(dot) && product.taken == product.packed)
+    return {create<vector::LoadOp>(VectorType::get({product.packed}, product.lhs.element()), buffer, ValueRange{at})};
+  Values elements;
+  for (int64_t i = 0; i < product.taken; ++i)
+    elements.push_back(loadScalar(buffer, linear(i, {{at, 1}})));
+  return elements;
+}
+
+/// Where a vector of columns of one of the product's sums lies.
+Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vector) {
+  const Product &product = chain.products[number];
+  const Place &place = tile.rhs[number][vector];
+  SmallVector<Term> terms{{place.base, 1}};
+  for (auto [step, loop] : llvm::zip_equal(k, product.reduced))
+    terms.push_back({step, loop.rhs});
+  return linear(product.sums[sum].offset + place.offset, terms);
+}
+
+/// The hardware follows a panel to the end of a page, and into the second level only. Behind the panel lies the next tile's.
+void Emitter::askAhead(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows) {
+  constexpr int64_t lineBytes = 64;
+  const Product &product = chain.products[number];
+  int64_t element = bytesOf(product.rhs.element());
+  if (vector % std::max<int64_t>(1, lineBytes / (plan.lanes * product.packed * element)))
+    return; // in the line of the one before
+  auto ask = [&](int64_t bytes, unsigned locality) {
+    create<memref::PrefetchOp>(buffer, ValueRange{linear(bytes / element, {{rhsAt(number, k, sum, vector), 1}})}, /*isWrite=*/false,
+                               locality,
+                               /*isDataCache=*/true);
+  };
+  ask(plan.strategy.aheadBytes, 3);
+  if (rows == plan.tallest())
+    ask(plan.strategy.farAheadBytes, 2);
+}
+
+/// A vector of columns of one of the product's sums.
+Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector) {
+  const Product &product = chain.products[number];
+  const Place &place = tile.rhs[number][vector];
+  Value at = rhsAt(number, k, sum, vector);
+  const Lanes &lanes = place.lanes;
+  int64_t wide = plan.lanes * product.packed;
+  if (product.apart)
+    return loadApart(product, buffer, at, lanes);
+  if (!plan.masksRhs(product))
+    return loadVector(buffer, at, wide, Value(), wide);
+  Value mask = lanes.mask && product.packed > 1 ? columnMask(linear(lanes.offset, {{lanes.first, 1}}), product.packed) : lanes.mask;
+  return loadVector(buffer, at, wide, mask, lanes.count * product.packed);
+}
+
+/// Columns that do not exist repeat the last one.
+Value Emitter::loadApart(const Product &product, Value buffer, Value at, const Lanes &lanes) {
+  Values elements;
+  for (int64_t lane = 0; lane < plan.lanes; ++lane) {
+    Value step = index(std::min(lane, lanes.count - 1));
+    if (lanes.mask && plan.readsPastEnd(product)) {
+      Value last = create<arith::SubIOp>(index(product.readable - 1 - lanes.offset), lanes.first);
+      step = create<arith::MinSIOp>(step, last);
+    }
+    elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {step, product.apart}})));
+  }
+  return create<vector::FromElementsOp>(VectorType::get({plan.lanes}, product.rhs.element()), elements);
+}

@@ -1,0 +1,217 @@
+//===- Emitter.cpp - The kernel of products, its points ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Sums begin as zero, since parts of K meet, and what an accumulator starts from is added at the end. Neighbouring groups have neighbouring
+// tiles and the same rows.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Device/Emitter.h"
+
+#include "Schedule/Build/Bodies.h"
+#include "Schedule/Device/Access.h"
+#include "Schedule/Device/GroupMemory.h"
+#include "Schedule/Problem/Size.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+DeviceEmitter::DeviceEmitter(const DevicePlan &plan)
+    : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(plan.chain.problem) {}
+
+func::FuncOp DeviceEmitter::emit() {
+  KernelTraits traits;
+  traits.name = (problem.getName() + "_kernel").str();
+  traits.plan = plan.text();
+  traits.space = (chain.openColumns ? 1 : plan.tiles) * plan.rowGroups;
+  if (chain.openRows)
+    traits.factors.append({*chain.openRows, plan.rowsOfGroup()});
+  if (chain.openColumns)
+    traits.factors.append({*chain.openColumns, plan.width()});
+  traits.groupSize = plan.group();
+  traits.subGroupSize = plan.subGroup;
+  kernel = makeKernel(problem, problem, traits);
+  b.setInsertionPointToStart(&kernel.function.getBody().front());
+  iterations = create<func::ReturnOp>();
+  b.setInsertionPoint(iterations);
+  lane = create<gpu::LaneIdOp>(IntegerAttr());
+  iterations = lane.getDefiningOp();
+  clonePrologue(b, kernel, problem, chain.prologue, [&](int64_t value) { return index(value); });
+  emitPlace();
+  makePanels();
+  Values sums(static_cast<size_t>(plan.rows * plan.perRow()), constant(cast<TypedAttr>(b.getZeroAttr(chain.sumType()))));
+  for (unsigned product = 0; product < chain.products.size(); ++product)
+    emitProduct(product, sums);
+  finish(sums);
+  return kernel.function;
+}
+
+/// Which rows and columns are the work-item's, and which part of K.
+void DeviceEmitter::emitPlace() {
+  block = part = tile = index(0);
+  zero = create<gpu::BlockIdOp>(gpu::Dimension::y); // groups lie along x
+  if (plan.blocks * plan.parts > 1) {
+    Value own = create<arith::IndexCastOp>(b.getI32Type(), create<gpu::SubgroupIdOp>(IntegerAttr()));
+    Value subGroup = create<arith::IndexCastOp>(b.getIndexType(), ofLane(own, 0)); // consumers see that it is the same for all lanes
+    block = plan.parts == 1 ? subGroup : plan.blocks == 1 ? block : create<arith::RemUIOp>(subGroup, index(plan.blocks)).getResult();
+    if (plan.parts > 1)
+      part = plan.blocks == 1 ? subGroup : create<arith::DivUIOp>(subGroup, index(plan.blocks)).getResult();
+  }
+  Value group = create<gpu::BlockIdOp>(gpu::Dimension::x), rowGroup = index(0);
+  rowCount = index(chain.openRows ? rows::openSize(*chain.openRows) : chain.rows);
+  columnCount = index(chain.openColumns ? rows::openSize(*chain.openColumns) : chain.columns);
+  bool hasRowGroups = chain.openRows || plan.rowGroups > 1;
+  if (chain.openColumns || plan.tiles > 1) {
+    Value tiles = chain.openColumns ? ceilDiv(columnCount, plan.width()) : index(plan.tiles);
+    tile = hasRowGroups ? create<arith::RemUIOp>(group, tiles).getResult() : group;
+    group = hasRowGroups ? create<arith::DivUIOp>(group, tiles).getResult() : index(0);
+  }
+  if (hasRowGroups)
+    rowGroup = group;
+  firstRow = linear(0, {{rowGroup, plan.rowsOfGroup()}, {block, plan.rows}});
+  for (int64_t v = 0; v < plan.vectors; ++v)
+    columns.push_back(linear(v * plan.subGroup, {{tile, plan.width()}, {lane, 1}}));
+}
+
+Value DeviceEmitter::ceilDiv(Value x, int64_t y) { return create<arith::DivUIOp>(linear(y - 1, {{x, 1}}), index(y)); }
+
+/// Products whose panels have elements of one type use them one after the other.
+void DeviceEmitter::makePanels() {
+  llvm::MapVector<Type, int64_t> elements;
+  for (auto [product, own] : llvm::zip_equal(chain.products, plan.products))
+    if (own.panel) {
+      int64_t &most = elements[panelElement(product)];
+      most = std::max(most, plan.parts * own.panel * own.pitch);
+    }
+  for (auto [type, count] : elements)
+    panels[type] = groupMemory(b, kernel, count, type, memories++);
+}
+
+/// Null: always.
+Value DeviceEmitter::exists(const Point &point) {
+  Value inRows, inColumns;
+  if (plan.hasRowTail())
+    inRows = create<arith::CmpIOp>(arith::CmpIPredicate::ult, point.row, rowCount);
+  if (plan.hasColumnTail())
+    inColumns = create<arith::CmpIOp>(arith::CmpIPredicate::ult, point.column, columnCount);
+  return !inRows ? inColumns : !inColumns ? inRows : create<arith::AndIOp>(inRows, inColumns).getResult();
+}
+
+void DeviceEmitter::finish(ArrayRef<Value> sums) {
+  if (!plan.isOverMemory) {
+    for (int64_t r = 0; r < plan.rows; ++r)
+      for (int64_t v = 0; v < plan.vectors; ++v) {
+        Point point{linear(r, {{firstRow, 1}}), columns[v]};
+        choose(b, loc, exists(point), [&] { emitPoint(point, [&](unsigned accumulator) { return sums[sumIndex(r, accumulator, v)]; }); });
+      }
+    return;
+  }
+  Value memory = groupMemory(b, kernel, plan.sumElements(), chain.sumType(), memories++);
+  int64_t ofBlock = plan.rows * plan.perRow() * plan.subGroup;
+  Value base = linear(0, {{block, ofBlock}, {lane, 1}});
+  for (auto [n, sum] : llvm::enumerate(sums)) {
+    Value at = linear(static_cast<int64_t>(n) * plan.subGroup, {{base, 1}, {part, plan.blocks * ofBlock}});
+    create<memref::StoreOp>(sum, memory, ValueRange{at});
+  }
+  if (plan.parts > 1) // otherwise a work-item reads what it wrote
+    create<gpu::BarrierOp>();
+  emitPointsOfMemory(memory, base);
+}
+
+/// The points of a block are shared out to the sub-groups that summed its parts.
+void DeviceEmitter::emitPointsOfMemory(Value memory, Value base) {
+  int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
+  auto body = [&](Value at) {
+    Value row = at, column = columns[0];
+    if (plan.vectors > 1) {
+      row = create<arith::DivUIOp>(at, index(plan.vectors));
+      column = linear(0, {{columns[0], 1}, {create<arith::RemUIOp>(at, index(plan.vectors)), plan.subGroup}});
+    }
+    Point point{linear(0, {{firstRow, 1}, {row, 1}}), column};
+    auto sumOf = [&](unsigned accumulator) {
+      Value sum, first = linear(0, {{base, 1}, {at, accumulators * plan.subGroup}});
+      for (int64_t g = 0; g < plan.parts; ++g) {
+        int64_t before = g * plan.blocks * plan.rows * plan.perRow() * plan.subGroup;
+        Value own = loadElement(b, loc, memory, linear(before + accumulator * plan.subGroup, {{first, 1}}));
+        sum = !sum                              ? own
+              : isa<FloatType>(chain.sumType()) ? create<arith::AddFOp>(sum, own).getResult()
+                                                : create<arith::AddIOp>(sum, own).getResult();
+      }
+      return sum;
+    };
+    choose(b, loc, exists(point), [&] { emitPoint(point, sumOf); });
+  };
+  forRange(part, hidden(index(plan.rows * plan.vectors)), body, plan.parts);
+}
+
+static Value knownAt(ArrayRef<std::pair<TileAccess, Value>> known, const TileAccess &access) {
+  for (const auto &[at, value] : llvm::reverse(known))
+    if (at == access)
+      return value;
+  return {};
+}
+
+void DeviceEmitter::emitPoint(const Point &point, function_ref<Value(unsigned)> sum) {
+  KnownValues known;
+  for (auto [n, accumulator] : llvm::enumerate(chain.accumulators)) {
+    Value own = sum(n);
+    if (!accumulator.startsAtZero()) {
+      Value start = startOf(accumulator, point);
+      own = isa<FloatType>(own.getType()) ? create<arith::AddFOp>(start, own).getResult() : create<arith::AddIOp>(start, own).getResult();
+    }
+    known.push_back({accumulator.at, own});
+    if (accumulator.isStored)
+      store(own, accumulator.at, point);
+  }
+  for (const PointOp &op : chain.epilogue)
+    for (auto [out, value] : llvm::zip_equal(op.outs, evaluate(op, point, known))) {
+      known.push_back({out, value});
+      if (out.isArgument())
+        store(value, out, point);
+    }
+}
+
+Value DeviceEmitter::startOf(const Accumulator &accumulator, const Point &point) {
+  if (accumulator.start)
+    return evaluate(*accumulator.start, point, {})[0];
+  return accumulator.fill ? constant(accumulator.fill) : load(accumulator.at, point);
+}
+
+DeviceEmitter::Values DeviceEmitter::evaluate(const PointOp &op, const Point &point, const KnownValues &known) {
+  IRMapping map;
+  linalg::LinalgOp linalgOp = op.op;
+  auto bind = [&](BlockArgument element, const TileAccess &access, Value operand) {
+    if (element.use_empty())
+      return;
+    Value value = access.base ? knownAt(known, access) : captured(operand);
+    map.map(element, value ? value : load(access, point));
+  };
+  for (auto [element, access, operand] : llvm::zip_equal(linalgOp.getRegionInputArgs(), op.ins, linalgOp.getDpsInputs()))
+    bind(element, access, operand);
+  for (auto [element, access, operand] : llvm::zip_equal(linalgOp.getRegionOutputArgs(), op.outs, linalgOp.getDpsInits()))
+    bind(element, access, operand);
+  return cloneBody(b, *linalgOp.getBlock(), map, [&](Value v) { return captured(v); });
+}
+
+Value DeviceEmitter::captured(Value scalar) {
+  TypedAttr attr;
+  return matchPattern(scalar, m_Constant(&attr)) ? constant(attr) : kernel.arguments.lookup(scalar);
+}
+
+Value DeviceEmitter::addressOf(const TileAccess &access, const Point &point) {
+  return linear(access.offset, {{point.row, access.row}, {point.column, access.column}});
+}
+
+Value DeviceEmitter::load(const TileAccess &access, const Point &point) {
+  return loadElement(b, loc, kernel.arguments.lookup(access.base), addressOf(access, point));
+}
+
+void DeviceEmitter::store(Value v, const TileAccess &access, const Point &point) {
+  storeElement(b, loc, v, kernel.arguments.lookup(access.base), addressOf(access, point));
+}

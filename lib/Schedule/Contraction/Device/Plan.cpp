@@ -1,0 +1,191 @@
+//===- Plan.cpp - Products over work-items -------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// First the block of a sub-group: as many sums as registers hold, so that each element read is used often. Then the group: blocks below
+// each other, until there are no more rows, then parts of K, until there are sub-groups enough for a device of some size.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Device/Plan.h"
+
+#include "Schedule/Build/Bodies.h"
+
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+namespace {
+
+int64_t ceilDiv(int64_t a, int64_t b) { return static_cast<int64_t>(llvm::divideCeil(a, b)); }
+
+class Planner {
+public:
+  Planner(DevicePlan &plan, std::string &whyNot) : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
+  LogicalResult run();
+
+private:
+  bool isReduction() const;
+  int64_t mostSums() const;
+  int64_t rowCount() const { return rows::typical(chain.rows); }
+  int64_t stepCount(const Product &product) const { return rows::typical(innerSteps(product)); }
+  int64_t subGroups() const { return plan.tiles * ceilDiv(rowCount(), plan.rows); }
+  void chooseSubGroup();
+  void chooseBlock();
+  void shareGroup();
+  void chooseSteps();
+  void choosePanels();
+
+  DevicePlan &plan;
+  const Chain &chain;
+  const DeviceStrategy &strategy;
+  std::string &whyNot;
+};
+
+/// Sub-groups that are in flight on a device of some size.
+constexpr int64_t enoughSubGroups = 512;
+
+/// The smallest of at least eight: registers of a work-item are fewest in a large one, and only sums that are many use what is read often.
+void Planner::chooseSubGroup() {
+  constexpr int64_t least = 8;
+  plan.subGroup = strategy.subGroupSizes.back();
+  for (int64_t size : llvm::reverse(strategy.subGroupSizes))
+    if (size >= least)
+      plan.subGroup = size;
+}
+
+/// A matrix times a vector, where no lanes lie along its rows: lanes that lie along K pass nothing on, and need no memory.
+bool Planner::isReduction() const {
+  bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].apart);
+  bool isOneSum = chain.columns == 1 && chain.accumulators.size() == 1;
+  return chain.products.size() == 1 && chain.accumulators[0].startsAtZero() && (isOneRow || isOneSum);
+}
+
+/// Of a work-item.
+int64_t Planner::mostSums() const { return strategy.heldBytes * 16 / plan.subGroup / bytesOf(chain.sumType()); }
+
+/// A few columns for each work-item where there are few accumulators, so that an element of lhs is used several times; but no fewer
+/// sub-groups for it where these are few.
+void Planner::chooseBlock() {
+  constexpr int64_t wantedPerRow = 4, mostRows = 8;
+  int64_t accumulators = static_cast<int64_t>(chain.accumulators.size()), most = mostSums();
+  auto setVectors = [&](int64_t vectors) {
+    plan.vectors = vectors;
+    int64_t highest = std::clamp<int64_t>(most / plan.perRow(), 1, mostRows);
+    plan.rows = chain.openRows ? highest : ceilDiv(chain.rows, ceilDiv(chain.rows, highest));
+    plan.tiles = ceilDiv(rows::typical(chain.columns), plan.width());
+    return subGroups();
+  };
+  int64_t vectors = 1;
+  while (2 * vectors * accumulators <= std::min(most, wantedPerRow) && vectors * plan.subGroup < chain.columns)
+    vectors *= 2;
+  for (int64_t now = setVectors(vectors); vectors > 1 && now < enoughSubGroups; vectors /= 2, now = subGroups())
+    if (setVectors(vectors / 2) <= now) {
+      setVectors(vectors);
+      return;
+    }
+}
+
+void Planner::shareGroup() {
+  int64_t most = std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup);
+  constexpr int64_t ofOpenRows = 4; // of which there may be few
+  int64_t blocks = ceilDiv(rowCount(), plan.rows);
+  plan.blocks = chain.openRows ? std::min(most, ofOpenRows) : ceilDiv(blocks, ceilDiv(blocks, most));
+  plan.rowGroups = ceilDiv(chain.openRows ? 1 : chain.rows, plan.rowsOfGroup());
+  constexpr int64_t leastSteps = 32; // of a part
+  int64_t steps = 0;
+  for (const Product &product : chain.products)
+    steps = std::max(steps, stepCount(product));
+  while (2 * plan.parts * plan.blocks <= most && subGroups() * plan.parts < enoughSubGroups && steps / (2 * plan.parts) >= leastSteps)
+    plan.parts *= 2;
+  constexpr int64_t inlineOps = 6;
+  plan.isOverMemory = plan.parts > 1 || (plan.rows * plan.vectors > 1 && chain.epilogueOps() > inlineOps);
+}
+
+/// The steps that are written one after the other: many, so that lanes read long runs of lhs, but not too much code, and such as leave
+/// nothing of K. Where rows of lhs are neighbours, the lanes read one step of all rows.
+void Planner::chooseSteps() {
+  const int64_t mostOps = 2048 / plan.subGroup, mostReads = mostOps / 8;
+  constexpr int64_t fewest = 4;
+  for (const Product &product : chain.products) {
+    DeviceProduct &own = plan.products.emplace_back();
+    int64_t count = stepCount(product), reads = plan.vectors * static_cast<int64_t>(product.sums.size());
+    int64_t opsOfRead = plan.rows * product.taken * (isa<FloatType>(product.sumType()) ? 1 : 2);
+    auto fits = [&](int64_t steps) {
+      return steps <= std::min(plan.subGroup, count) && steps * reads <= mostReads && steps * reads * opsOfRead <= mostOps;
+    };
+    bool isAcross = product.lhsRow == 1 && product.packed == 1 && count > 1 && product.reduced.back().lhs != 1;
+    while (!isAcross && fits(2 * own.steps))
+      own.steps *= 2;
+    for (int64_t fewer = own.steps; fewer >= fewest; fewer /= 2)
+      if (isWhole(product, fewer)) {
+        own.steps = fewer;
+        break;
+      }
+  }
+}
+
+/// Where several blocks read the same rhs, or its columns lie apart and lanes read along K.
+void Planner::choosePanels() {
+  constexpr int64_t shareOfMemory = 4, most = 64;
+  for (auto [product, own] : llvm::zip_equal(chain.products, plan.products)) {
+    int64_t count = stepCount(product);
+    own.unit = product.apart ? std::max(own.steps, plan.subGroup) : own.steps;
+    own.length = plan.parts == 1 ? count : ceilDiv(ceilDiv(count, plan.parts), own.unit) * own.unit;
+    if (plan.blocks == 1 && !product.apart)
+      continue;
+    int64_t bytes = product.packed == 1 ? bytesOf(chain.sumType()) : product.packed * bytesOf(product.rhs.element());
+    own.pitch = static_cast<int64_t>(product.sums.size()) * plan.width() + (product.apart ? 1 : 0); // odd: lanes write to different banks
+    int64_t units = std::min(most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.pitch * bytes)) / own.unit;
+    own.panel = std::clamp<int64_t>(units, 1, ceilDiv(own.length, own.unit)) * own.unit;
+  }
+}
+
+LogicalResult Planner::run() {
+  if (isReduction()) {
+    whyNot = "sums that share only one factor: each is the reduction of a row";
+    return failure();
+  }
+  chooseSubGroup();
+  if (plan.subGroup > strategy.maxGroup || static_cast<int64_t>(chain.accumulators.size()) > mostSums()) {
+    whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit the registers of a work-item";
+    return failure();
+  }
+  chooseBlock();
+  shareGroup();
+  chooseSteps();
+  choosePanels();
+  return success();
+}
+
+} // namespace
+
+std::string DevicePlan::text() const {
+  std::string out;
+  llvm::raw_string_ostream os(out);
+  auto several = [](size_t count) { return count > 1 ? "s" : ""; };
+  os << "contraction: " << (chain.openRows ? "?" : std::to_string(chain.rows)) << 'x'
+     << (chain.openColumns ? "?" : std::to_string(chain.columns)) << ", " << chain.products.size() << " product"
+     << several(chain.products.size()) << " into " << chain.accumulators.size() << " accumulator" << several(chain.accumulators.size())
+     << "; sub-groups of " << subGroup << " with " << rows << " x " << width() << " points, " << blocks << " below each other x " << parts
+     << " along K in groups of " << group() << ", ";
+  auto count = [&](std::optional<int64_t> open, int64_t divisor, int64_t number) {
+    open ? os << "ceil(size " << *open << " / " << divisor << ')' : os << number;
+  };
+  count(chain.openColumns, width(), tiles);
+  os << " tiles x ";
+  count(chain.openRows, rowsOfGroup(), rowGroups);
+  os << "; steps of " << products[0].steps;
+  if (products[0].panel)
+    os << ", rhs through memory by " << products[0].panel << " steps";
+  if (!chain.epilogue.empty())
+    os << ", " << chain.epilogueOps() << " operations after it " << (isOverMemory ? "over memory" : "in registers");
+  return out;
+}
+
+LogicalResult quern::contractions::planDeviceContraction(DevicePlan &plan, std::string &whyNot) { return Planner(plan, whyNot).run(); }

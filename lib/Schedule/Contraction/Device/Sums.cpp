@@ -1,0 +1,344 @@
+//===- Sums.cpp - Sums over K on a device --------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Lane l reads row l / steps of lhs at step l % steps, so that lanes read runs of lhs and one load is several rows. Of rhs each lane reads
+// its column, or what its sub-group is to copy to the panel: along columns where these are neighbours, else along K.
+// Where loops end is hidden from the device's compiler: written out as a whole, the addresses of all steps would take its registers.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Device/Emitter.h"
+
+#include "Schedule/Contraction/Dots.h"
+#include "Schedule/Device/Access.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <functional>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+static Type wordOf(const Product &product, Type element) {
+  return IntegerType::get(element.getContext(), static_cast<unsigned>(element.getIntOrFloatBitWidth() * product.packed));
+}
+
+/// Whether lanes pass on what is packed as one word.
+static bool isWordOfLhs(const Product &product) {
+  return product.packed > 1 && product.taken == product.packed && product.lhs.element().getIntOrFloatBitWidth() * product.packed == 32;
+}
+
+Type contractions::panelElement(const Product &product) {
+  return product.packed == 1 ? product.sumType() : wordOf(product, product.rhs.element());
+}
+
+static int64_t stepOf(const Product &product, bool isLhs) {
+  return product.reduced.empty() ? 0 : isLhs ? product.reduced.back().lhs : product.reduced.back().rhs;
+}
+
+void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
+  const Product &product = chain.products[number];
+  Current own{product, plan.products[number], {}, {}, {}, {}, {}, {}, index(0)};
+  bool isOpen = rows::isOpen(innerSteps(product));
+  own.length = index(isOpen ? innerSteps(product) : own.plan.length);
+  if (isOpen && plan.parts > 1)
+    own.length = linear(0, {{ceilDiv(own.length, plan.parts * own.plan.unit), own.plan.unit}});
+  findFactors(own);
+  ArrayRef<Product::Reduced> outer = product.reduced;
+  outer = outer.empty() ? outer : outer.drop_back();
+  std::function<void(unsigned)> nest = [&](unsigned depth) {
+    if (depth == outer.size())
+      return emitPart(own, sums);
+    carry(index(0), index(outer[depth].extent), 1, sums, [&](Value at) {
+      own.outer.push_back(at);
+      nest(depth + 1);
+      own.outer.pop_back();
+    });
+  };
+  nest(0);
+}
+
+/// By a choice, not by a function: whether that gives all lanes the same, not every consumer knows.
+Value DeviceEmitter::least(Value x, Value y) {
+  return create<arith::SelectOp>(create<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y), x, y);
+}
+
+/// A row, or the last one.
+Value DeviceEmitter::rowOf(Value row, bool mayBeBeyond) {
+  return mayBeBeyond || plan.hasRowTail() ? least(row, linear(-1, {{rowCount, 1}})) : row;
+}
+
+void DeviceEmitter::findFactors(Current &own) {
+  const Product &product = own.product;
+  int64_t steps = own.plan.steps, rowsOfLoad = plan.subGroup / steps;
+  bool isOneRow = steps == plan.subGroup;
+  Value laneRow = isOneRow ? index(0) : steps == 1 ? lane : create<arith::DivUIOp>(lane, index(steps)).getResult();
+  Value laneStep = isOneRow ? lane : steps == 1 ? index(0) : create<arith::RemUIOp>(lane, index(steps)).getResult();
+  for (int64_t row = 0; row < plan.rows; row += rowsOfLoad) {
+    Value at = rowOf(linear(row, {{firstRow, 1}, {laneRow, 1}}), row + rowsOfLoad > plan.rows);
+    own.lhsOfLane.push_back(linear(product.lhs.offset, {{at, product.lhsRow}, {laneStep, stepOf(product, true)}}));
+  }
+  for (int64_t v = 0; v < plan.vectors; ++v)
+    own.rhsOfColumn.push_back(columnOfLane(product, v));
+  if (!own.plan.panel)
+    return;
+  own.panel = panels[panelElement(product)];
+  own.inPanel = linear(0, {{part, own.plan.panel * own.plan.pitch}, {product.apart ? index(0) : lane, 1}});
+}
+
+/// Where a step reads that is taken by itself: computed there, since registers are few in the loop in front of it.
+DeviceEmitter::Values DeviceEmitter::lhsOfRows(const Product &product) {
+  Values rows;
+  for (int64_t row = 0; row < plan.rows; ++row)
+    rows.push_back(linear(product.lhs.offset, {{rowOf(linear(row, {{firstRow, 1}}), false), product.lhsRow}}));
+  return rows;
+}
+
+/// A column of rhs, or the last one.
+Value DeviceEmitter::readable(const Product &product, Value column) {
+  return least(column, chain.openColumns ? linear(-1, {{columnCount, 1}}) : index(product.readable - 1));
+}
+
+/// As a number for the sub-group and the lane's own, wherever its columns are neighbours: that is how consumers see it.
+Value DeviceEmitter::columnOfLane(const Product &product, int64_t vector) {
+  if (plan.readsBeyond(product))
+    return columnAddress(product, readable(product, columns[vector]));
+  if (product.columns.empty() || (product.columns.size() > 1 && product.columns[0].extent % plan.subGroup))
+    return columnAddress(product, columns[vector]);
+  Value first = columnAddress(product, linear(vector * plan.subGroup, {{tile, plan.width()}}));
+  return linear(0, {{first, 1}, {lane, product.columns[0].stride}});
+}
+
+Value DeviceEmitter::columnAddress(const Product &product, Value column) {
+  Value address = index(0);
+  for (auto [i, dim] : llvm::enumerate(product.columns)) {
+    bool isLast = i + 1 == product.columns.size();
+    Value digit = isLast ? column : create<arith::RemUIOp>(column, index(dim.extent)).getResult();
+    address = linear(0, {{address, 1}, {digit, dim.stride}});
+    if (!isLast)
+      column = create<arith::DivUIOp>(column, index(dim.extent));
+  }
+  return address;
+}
+
+/// The steps of this part of the innermost loop over K.
+void DeviceEmitter::emitPart(Current &own, Values &sums) {
+  Value begin = index(0), end = index(innerSteps(own.product));
+  if (plan.parts > 1) {
+    bool areEven = own.plan.length * plan.parts == innerSteps(own.product);
+    begin = !rows::isOpen(innerSteps(own.product)) ? linear(0, {{part, own.plan.length}}) : shared<arith::MulIOp>(part, own.length);
+    begin = areEven ? begin : least(begin, end);
+    Value next = linear(0, {{begin, 1}, {own.length, 1}});
+    end = areEven ? next : least(next, end);
+  }
+  if (own.plan.panel)
+    return emitPanels(own, begin, end, sums);
+  emitSteps(own, begin, end, sums);
+}
+
+void DeviceEmitter::emitPanels(Current &own, Value begin, Value end, Values &sums) {
+  int64_t steps = own.plan.panel;
+  carry(index(0), own.length, steps, sums, [&](Value at) {
+    own.first = linear(0, {{begin, 1}, {at, 1}});
+    Value count = index(steps);
+    if (!hasWholePanels(own))
+      count = difference(least(linear(steps, {{own.first, 1}}), end), least(own.first, end));
+    if (own.product.apart)
+      copyColumns(own, count);
+    else
+      copySteps(own, count);
+    create<gpu::BarrierOp>();
+    emitSteps(own, index(0), count, sums);
+    create<gpu::BarrierOp>();
+  });
+  own.first = index(0);
+}
+
+bool DeviceEmitter::hasWholePanels(const Current &own) const {
+  return own.plan.length % own.plan.panel == 0 && own.plan.length * plan.parts == innerSteps(own.product);
+}
+
+/// Lanes lie along columns.
+void DeviceEmitter::copySteps(const Current &own, Value count) {
+  const Product &product = own.product;
+  auto copyStep = [&](Value step) {
+    for (size_t sum = 0; sum < product.sums.size(); ++sum)
+      for (int64_t v = 0; v < plan.vectors; ++v) {
+        llvm::SmallVector<Term> terms{{own.rhsOfColumn[v], 1}, {own.first, stepOf(product, false)}, {step, stepOf(product, false)}};
+        for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
+          terms.push_back({at, loop.rhs});
+        Value word = loadRhs(product, linear(product.sums[sum].offset, terms));
+        int64_t place = (static_cast<int64_t>(sum) * plan.vectors + v) * plan.subGroup;
+        create<memref::StoreOp>(word, own.panel, ValueRange{linear(place, {{own.inPanel, 1}, {step, own.plan.pitch}})});
+      }
+  };
+  forRange(block, hidden(count), copyStep, plan.blocks);
+}
+
+/// Lanes lie along K; steps beyond the last one repeat it. Which they are differs from step to step, so that all of a panel would take many
+/// registers.
+void DeviceEmitter::copyColumns(const Current &own, Value count) {
+  const Product &product = own.product;
+  bool areWhole = hasWholePanels(own);
+  int64_t together = own.plan.panel;
+  while (!areWhole && together > 4 * plan.subGroup && together % (2 * plan.subGroup) == 0)
+    together /= 2;
+  auto copyColumn = [&](Value column) {
+    Value at = linear(0, {{tile, plan.width()}, {column, 1}});
+    if (plan.readsBeyond(product))
+      at = readable(product, at);
+    llvm::SmallVector<Term> terms{{columnAddress(product, at), 1}};
+    for (auto [outer, loop] : llvm::zip(own.outer, product.reduced))
+      terms.push_back({outer, loop.rhs});
+    Value start = linear(0, terms);
+    auto copy = [&](Value first) {
+      for (int64_t step = 0; step < together; step += plan.subGroup) {
+        Value inPanel = linear(step, {{lane, 1}, {first, 1}});
+        Value k = linear(0, {{own.first, 1}, {inPanel, 1}});
+        if (!areWhole)
+          k = least(k, linear(-1, {{index(innerSteps(product)), 1}}));
+        for (size_t sum = 0; sum < product.sums.size(); ++sum) {
+          Value word = loadRhs(product, linear(product.sums[sum].offset, {{start, 1}, {k, stepOf(product, false)}}));
+          Value place = linear(static_cast<int64_t>(sum) * plan.width(), {{own.inPanel, 1}, {inPanel, own.plan.pitch}, {column, 1}});
+          create<memref::StoreOp>(word, own.panel, ValueRange{place});
+        }
+      }
+    };
+    areWhole ? copy(index(0)) : forRange(index(0), hidden(count), copy, together);
+  };
+  forRange(block, hidden(index(plan.width())), copyColumn, plan.blocks);
+}
+
+/// Steps from `begin` to `end`, counted from own.first.
+void DeviceEmitter::emitSteps(const Current &own, Value begin, Value end, Values &sums) {
+  int64_t steps = own.plan.steps;
+  Value whole = end;
+  if (!isWhole(own.product, steps))
+    whole = difference(end, create<arith::RemUIOp>(difference(end, begin), index(steps)));
+  carry(begin, whole, steps, sums, [&](Value k) { emitStep(own, k, steps, sums); });
+  if (whole != end)
+    carry(whole, end, 1, sums, [&](Value k) { emitStep(own, k, 0, sums); });
+}
+
+void DeviceEmitter::carry(Value begin, Value end, int64_t step, Values &sums, function_ref<void(Value)> body) {
+  auto loop = create<scf::ForOp>(begin, hidden(end), index(step), sums);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    sums.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+    body(loop.getInductionVar());
+    create<scf::YieldOp>(sums);
+  }
+  sums.assign(loop.getResults().begin(), loop.getResults().end());
+}
+
+void DeviceEmitter::emitStep(const Current &own, Value k, int64_t count, Values &sums) {
+  const Product &product = own.product;
+  bool isFma = isa<FloatType>(product.sumType()) && product.mayContract;
+  int64_t ofLhs = stepOf(product, true), rowsOfLoad = count ? plan.subGroup / count : 1;
+  SmallVector<Values, 8> lhs;
+  for (Value start : count ? own.lhsOfLane : lhsOfRows(product)) {
+    llvm::SmallVector<Term> terms{{start, 1}, {own.first, ofLhs}, {k, ofLhs}};
+    for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
+      terms.push_back({at, loop.lhs});
+    lhs.push_back(loadLhs(product, linear(0, terms)));
+  }
+  for (int64_t step = 0; step < std::max<int64_t>(count, 1); ++step) {
+    SmallVector<Values> rhs;
+    for (size_t sum = 0; sum < product.sums.size(); ++sum)
+      for (int64_t v = 0; v < plan.vectors; ++v)
+        rhs.push_back(elementsOf(product, product.rhs, readRhs(own, sum, v, k, step)));
+    for (int64_t row = 0; row < plan.rows; ++row) {
+      Values words = lhs[row / rowsOfLoad];
+      for (Value &word : words)
+        word = count ? ofLane(word, row % rowsOfLoad * count + step) : word;
+      Values elements = isWordOfLhs(product) ? elementsOf(product, product.lhs, words[0]) : words;
+      for (auto [n, ofRhs] : llvm::enumerate(rhs)) {
+        Value &into = sums[sumIndex(row, product.sums[n / plan.vectors].accumulator, static_cast<int64_t>(n) % plan.vectors)];
+        into = accumulate(b, product, isFma ? Dot::Fma : Dot::MulAdd, elements, ofRhs, into);
+      }
+    }
+  }
+}
+
+Value DeviceEmitter::ofLane(Value v, int64_t lane) {
+  Value from = constant(b.getI32IntegerAttr(static_cast<int32_t>(lane))),
+        all = constant(b.getI32IntegerAttr(static_cast<int32_t>(plan.subGroup)));
+  return create<gpu::ShuffleOp>(v, from, all, gpu::ShuffleMode::IDX).getShuffleResult();
+}
+
+/// The factor of the lane's column at step k + further.
+Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Value k, int64_t further) {
+  const Product &product = own.product;
+  if (own.panel) {
+    int64_t place = (static_cast<int64_t>(sum) * plan.vectors + vector) * plan.subGroup + further * own.plan.pitch;
+    llvm::SmallVector<Term> terms{{own.inPanel, 1}, {k, own.plan.pitch}};
+    if (product.apart)
+      terms.push_back({lane, 1});
+    return loadElement(b, loc, own.panel, linear(place, terms));
+  }
+  llvm::SmallVector<Term> terms{{own.rhsOfColumn[vector], 1}, {k, stepOf(product, false)}};
+  for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
+    terms.push_back({at, loop.rhs});
+  if (!rows::isOpen(stepOf(product, false)))
+    return loadRhs(product, linear(product.sums[sum].offset + further * stepOf(product, false), terms));
+  terms[1].value = linear(further, {{k, 1}});
+  return loadRhs(product, linear(product.sums[sum].offset, terms));
+}
+
+Value DeviceEmitter::converted(const Product::Factor &factor, Value v) {
+  for (Operation *op : factor.conversions) {
+    IRMapping map;
+    map.map(op->getOperand(0), v);
+    for (Value scalar : op->getOperands().drop_front())
+      map.map(scalar, captured(scalar));
+    v = b.clone(*op, map)->getResult(0);
+  }
+  return v;
+}
+
+/// Elements that lie side by side, as one integer.
+static Value asWord(OpBuilder &b, Location loc, Value memref, Value at, int64_t count, Type word) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  Value packed = vector::LoadOp::create(b, loc, VectorType::get({count}, element), memref, ValueRange{at});
+  Value whole = vector::BitCastOp::create(b, loc, VectorType::get({1}, word), packed);
+  return vector::ExtractOp::create(b, loc, whole, int64_t(0));
+}
+
+/// What is multiplied in a step: elements ready for it, or a word of what is packed.
+DeviceEmitter::Values DeviceEmitter::loadLhs(const Product &product, Value at) {
+  Value memref = kernel.arguments.lookup(product.lhs.base);
+  if (isWordOfLhs(product))
+    return {asWord(b, loc, memref, at, product.packed, b.getI32Type())};
+  Values elements;
+  for (int64_t i = 0; i < product.taken; ++i)
+    elements.push_back(converted(product.lhs, loadElement(b, loc, memref, linear(i, {{at, 1}}))));
+  return elements;
+}
+
+Value DeviceEmitter::loadRhs(const Product &product, Value at) {
+  Value memref = kernel.arguments.lookup(product.rhs.base);
+  if (product.packed > 1)
+    return asWord(b, loc, memref, at, product.packed, panelElement(product));
+  return converted(product.rhs, loadElement(b, loc, memref, at));
+}
+
+DeviceEmitter::Values DeviceEmitter::elementsOf(const Product &product, const Product::Factor &factor, Value word) {
+  if (product.packed == 1)
+    return {word};
+  Type element = factor.element();
+  unsigned bits = element.getIntOrFloatBitWidth();
+  Values elements;
+  for (int64_t i = 0; i < product.taken; ++i) {
+    Value own = word;
+    if (i)
+      own = create<arith::ShRUIOp>(own, constant(b.getIntegerAttr(word.getType(), i * bits)));
+    own = create<arith::TruncIOp>(b.getIntegerType(bits), own);
+    elements.push_back(converted(factor, isa<IntegerType>(element) ? own : create<arith::BitcastOp>(element, own).getResult()));
+  }
+  return elements;
+}

@@ -1,0 +1,248 @@
+//===- Dots.cpp - How one step along K is computed -----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Dots.h"
+
+#include "Schedule/Build/Bodies.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+namespace {
+
+template <typename Conversion> bool isExtended(const Product::Factor &factor) {
+  return factor.conversions.size() == 1 && isa<Conversion>(factor.conversions[0]);
+}
+
+/// The conversions of a factor on a vector of its elements.
+Value convert(OpBuilder &b, const Product::Factor &factor, Value v) {
+  for (Operation *op : factor.conversions) {
+    IRMapping map;
+    map.map(op->getOperand(0), v);
+    Operation *clone = b.clone(*op, map);
+    clone->getResult(0).setType(cast<VectorType>(v.getType()).clone(op->getResult(0).getType()));
+    v = clone->getResult(0);
+  }
+  return v;
+}
+
+Value splat(OpBuilder &b, Location loc, int64_t lanes, unsigned bits, const APInt &value) {
+  auto type = VectorType::get({lanes}, b.getIntegerType(bits));
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, value));
+}
+
+/// One of the elements of every lane.
+Value elementOfLanes(OpBuilder &b, const Product &product, Value packed, int64_t lanes, int64_t which) {
+  Location loc = product.loc();
+  Type element = product.rhs.element();
+  unsigned bits = element.getIntOrFloatBitWidth(), wide = bits * product.packed;
+  Value words = vector::BitCastOp::create(b, loc, VectorType::get({lanes}, b.getIntegerType(wide)), packed);
+  if (which)
+    words = arith::ShRUIOp::create(b, loc, words, splat(b, loc, lanes, wide, APInt(wide, which * bits)));
+  words = arith::TruncIOp::create(b, loc, VectorType::get({lanes}, b.getIntegerType(bits)), words);
+  return isa<IntegerType>(element) ? words : vector::BitCastOp::create(b, loc, VectorType::get({lanes}, element), words).getResult();
+}
+
+Value roundToBf16(OpBuilder &b, const Product &product, Value v) {
+  return arith::TruncFOp::create(b, product.loc(), cast<VectorType>(v.getType()).clone(b.getBF16Type()), v);
+}
+
+/// The bytes of every lane, first those at even places, then those at odd ones, as vectors of lanes x 2 words that are extended from 16
+/// bits.
+SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Product::Factor &factor, Value bytes, int64_t lanes) {
+  Location loc = product.loc();
+  auto halves = VectorType::get({lanes * 2}, b.getI16Type()), shaped = VectorType::get({lanes, 2}, b.getI16Type());
+  auto wide = VectorType::get({lanes, 2}, b.getI32Type());
+  Value v = vector::BitCastOp::create(b, loc, halves, bytes), eight = splat(b, loc, lanes * 2, 16, APInt(16, 8));
+  Value even, odd;
+  if (isExtended<arith::ExtSIOp>(factor)) {
+    even = arith::ShRSIOp::create(b, loc, arith::ShLIOp::create(b, loc, v, eight), eight);
+    odd = arith::ShRSIOp::create(b, loc, v, eight);
+  } else {
+    even = arith::AndIOp::create(b, loc, v, splat(b, loc, lanes * 2, 16, APInt(16, 0xff)));
+    odd = arith::ShRUIOp::create(b, loc, v, eight);
+  }
+  SmallVector<Value, 4> parts;
+  for (Value part : {even, odd})
+    parts.push_back(arith::ExtSIOp::create(b, loc, wide, vector::ShapeCastOp::create(b, loc, shaped, part)));
+  return parts;
+}
+
+/// Words as lanes x 4 bytes, extended.
+Value unsignedBytes(OpBuilder &b, Location loc, Value words, int64_t lanes) {
+  Value bytes = vector::BitCastOp::create(b, loc, VectorType::get({lanes * 4}, b.getI8Type()), words);
+  bytes = vector::ShapeCastOp::create(b, loc, VectorType::get({lanes, 4}, b.getI8Type()), bytes);
+  return arith::ExtUIOp::create(b, loc, VectorType::get({lanes, 4}, b.getI32Type()), bytes);
+}
+
+/// sum[lane] += Σ over what is packed, lhs[k] or lhs[lane, k] * rhs[lane, k].
+Value contract(OpBuilder &b, const Product &product, Value lhs, Value rhs, Value sum) {
+  bool isOne = cast<VectorType>(lhs.getType()).getRank() == 1;
+  AffineExpr lane, k;
+  bindDims(b.getContext(), lane, k);
+  auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(2, 0, results, b.getContext()); };
+  auto kinds = b.getArrayAttr({vector::IteratorTypeAttr::get(b.getContext(), vector::IteratorType::parallel),
+                               vector::IteratorTypeAttr::get(b.getContext(), vector::IteratorType::reduction)});
+  return vector::ContractionOp::create(b, product.loc(), lhs, rhs, sum,
+                                       b.getAffineMapArrayAttr({isOne ? map({k}) : map({lane, k}), map({lane, k}), map({lane})}), kinds);
+}
+
+} // namespace
+
+Value contractions::keepTaken(OpBuilder &b, const Product &product, Value packed, int64_t lanes) {
+  if (product.taken == product.packed)
+    return packed;
+  Location loc = product.loc();
+  unsigned bits = product.rhs.element().getIntOrFloatBitWidth();
+  Value words = vector::BitCastOp::create(b, loc, VectorType::get({lanes}, b.getIntegerType(bits * product.packed)), packed);
+  APInt mask = APInt::getLowBitsSet(bits * product.packed, bits * product.taken);
+  words = arith::AndIOp::create(b, loc, words, splat(b, loc, lanes, mask.getBitWidth(), mask));
+  return vector::BitCastOp::create(b, loc, packed.getType(), words);
+}
+
+Dot contractions::chooseDot(const Product &product, const ContractionStrategy &strategy) {
+  const Product::Factor &lhs = product.lhs, &rhs = product.rhs;
+  if (isa<IntegerType>(product.sumType())) {
+    bool areBytes = product.packed == 4 && lhs.element().isInteger(8) && rhs.element().isInteger(8);
+    bool areMixed = (isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtSIOp>(rhs)) ||
+                    (isExtended<arith::ExtSIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs));
+    bool areExtended = (isExtended<arith::ExtUIOp>(lhs) || isExtended<arith::ExtSIOp>(lhs)) &&
+                       (isExtended<arith::ExtUIOp>(rhs) || isExtended<arith::ExtSIOp>(rhs));
+    if (!areBytes || !areExtended)
+      return Dot::MulAdd;
+    bool areUnsigned = isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs);
+    if (!strategy.hasQuadDots || areUnsigned)
+      return Dot::Halves;
+    return areMixed ? Dot::Quads : Dot::Shifted;
+  }
+  bool arePairs = product.packed == 2 && lhs.element().isBF16() && rhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs) &&
+                  isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();
+  if (strategy.hasPairDots && arePairs && product.mayReassociate && product.mayContract)
+    return Dot::Pairs;
+  bool isFloat = lhs.element().isF32() && lhs.conversions.empty(), isShort = lhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs);
+  bool areFloats =
+      product.packed == 2 && (isFloat || isShort) && rhs.element().isF32() && rhs.conversions.empty() && product.sumType().isF32();
+  if (strategy.hasPairDots && areFloats && product.mayRound && product.mayReassociate && product.mayContract)
+    return Dot::Rounded;
+  return strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
+}
+
+std::optional<Dot> contractions::chooseMatrixDot(const Product &product, Dot byVectors) {
+  bool areBytes = byVectors == Dot::Quads || byVectors == Dot::Shifted || byVectors == Dot::Halves;
+  bool isStep = product.reduced.empty() || (product.reduced.size() == 1 && product.taken == product.packed);
+  if (!(areBytes || byVectors == Dot::Pairs) || !isStep || (!product.reduced.empty() && product.reduced[0].lhs != product.packed))
+    return std::nullopt;
+  return areBytes ? Dot::ByteMatrices : Dot::PairMatrices;
+}
+
+matrices::Elements contractions::elementsOf(const Product &product) {
+  using matrices::Elements;
+  if (product.lhs.element().isBF16())
+    return Elements::Bf16Pairs;
+  if (isExtended<arith::ExtSIOp>(product.lhs))
+    return isExtended<arith::ExtSIOp>(product.rhs) ? Elements::SignedSigned : Elements::SignedUnsigned;
+  return isExtended<arith::ExtSIOp>(product.rhs) ? Elements::UnsignedSigned : Elements::UnsignedUnsigned;
+}
+
+const char *contractions::nameOf(Dot dot) {
+  switch (dot) {
+  case Dot::MulAdd:
+    return "mul and add";
+  case Dot::Fma:
+    return "fma";
+  case Dot::Pairs:
+    return "dots of bf16 pairs";
+  case Dot::Rounded:
+    return "dots of pairs rounded to bf16";
+  case Dot::Quads:
+    return "dots of four bytes";
+  case Dot::Shifted:
+    return "dots of four bytes, shifted";
+  case Dot::Halves:
+    return "dots of bytes in 16 bits";
+  case Dot::PairMatrices:
+    return "matrices of bf16 pairs";
+  case Dot::ByteMatrices:
+    return "matrices of bytes";
+  }
+  return "";
+}
+
+int64_t contractions::registersOfRhs(const Product &product, Dot dot) {
+  return dot == Dot::Halves ? 2 : isPackedDot(dot) ? 1 : product.taken;
+}
+
+SmallVector<Value, 4> contractions::prepareRhs(OpBuilder &b, const Product &product, Dot dot, Value loaded, int64_t lanes) {
+  if (isPackedDot(dot)) {
+    Value packed = keepTaken(b, product, loaded, lanes);
+    if (dot == Dot::Halves)
+      return splitBytes(b, product, product.rhs, packed, lanes);
+    if (dot == Dot::Rounded)
+      packed = roundToBf16(b, product, packed);
+    auto type = VectorType::get({lanes, product.packed}, getElementTypeOrSelf(packed.getType()));
+    Value shaped = vector::ShapeCastOp::create(b, product.loc(), type, packed);
+    return {dot == Dot::Quads || dot == Dot::Shifted ? convert(b, product.rhs, shaped) : shaped};
+  }
+  SmallVector<Value, 4> elements;
+  for (int64_t i = 0; i < product.taken; ++i)
+    elements.push_back(convert(b, product.rhs, product.packed == 1 ? loaded : elementOfLanes(b, product, loaded, lanes, i)));
+  return elements;
+}
+
+SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> loaded, int64_t lanes) {
+  Location loc = product.loc();
+  if (isPackedDot(dot)) {
+    auto type = VectorType::get({product.packed}, product.lhs.element());
+    Value packed = loaded[0];
+    if (product.taken < product.packed) {
+      SmallVector<Value> elements(loaded);
+      Value zero = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(product.lhs.element())));
+      elements.resize(product.packed, zero);
+      packed = vector::FromElementsOp::create(b, loc, type, elements);
+    }
+    if (dot == Dot::Halves || dot == Dot::Shifted) {
+      Value word = vector::BitCastOp::create(b, loc, VectorType::get({1}, b.getI32Type()), packed);
+      word = vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, b.getI32Type()),
+                                         vector::ExtractOp::create(b, loc, word, int64_t(0)));
+      if (dot == Dot::Halves)
+        return splitBytes(b, product, product.lhs, word, lanes);
+      Value shift = splat(b, loc, lanes, 32, APInt::getSplat(32, APInt::getSignMask(8)));
+      return {unsignedBytes(b, loc, arith::XOrIOp::create(b, loc, word, shift), lanes)};
+    }
+    if (dot == Dot::Rounded && product.lhs.element().isF32())
+      return {roundToBf16(b, product, packed)};
+    return {dot == Dot::Quads ? convert(b, product.lhs, packed) : packed};
+  }
+  SmallVector<Value, 4> elements;
+  for (Value element : loaded)
+    elements.push_back(
+        convert(b, product.lhs, vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, product.lhs.element()), element)));
+  return elements;
+}
+
+SmallVector<Value, 4> contractions::prepareShift(OpBuilder &b, const Product &product, int64_t lanes) {
+  Value shift = splat(b, product.loc(), lanes, 32, APInt::getSplat(32, APInt::getSignMask(8)));
+  return {unsignedBytes(b, product.loc(), shift, lanes)};
+}
+
+Value contractions::accumulate(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> lhs, ArrayRef<Value> rhs, Value sum) {
+  Location loc = product.loc();
+  for (auto [x, y] : llvm::zip_equal(lhs, rhs)) {
+    if (isPackedDot(dot))
+      sum = contract(b, product, x, y, sum);
+    else if (dot == Dot::Fma)
+      sum = math::FmaOp::create(b, loc, x, y, sum);
+    else if (isa<FloatType>(getElementTypeOrSelf(sum.getType())))
+      sum = arith::AddFOp::create(b, loc, sum, arith::MulFOp::create(b, loc, x, y));
+    else
+      sum = arith::AddIOp::create(b, loc, sum, arith::MulIOp::create(b, loc, x, y));
+  }
+  return sum;
+}

@@ -1,0 +1,63 @@
+//===- Dots.h - How one step along K is computed -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A step multiplies one element of lhs with a vector of rhs, or as many elements as lie packed in a lane. Where the
+// target has an instruction for what is packed, the step is one vector.contract, which Transforms/X86/ExpandDots
+// turns into it; elsewhere each of the packed elements is converted and multiplied by itself.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_CONTRACTION_DOTS_H
+#define QUERN_SCHEDULE_CONTRACTION_DOTS_H
+
+#include "Schedule/Contraction/Chain.h"
+#include "Schedule/Contraction/Contraction.h"
+#include "Transforms/X86/MatrixInstructions.h"
+
+namespace quern::contractions {
+
+enum class Dot {
+  MulAdd,       ///< each element: converted, multiplied, added
+  Fma,          ///< each element: converted, multiplied and added at once
+  Pairs,        ///< two bf16 into an f32
+  Rounded,      ///< two f32, rounded to bf16, into an f32; or bf16 of lhs
+  Quads,        ///< four unsigned and four signed bytes into an i32
+  Shifted,      ///< four and four signed bytes: those of lhs plus 128, unsigned; what that adds to a sum is the same for all rows
+  Halves,       ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32
+  PairMatrices, ///< Pairs, 16 steps at once in registers of a matrix
+  ByteMatrices, ///< four bytes of any kind into an i32, likewise
+};
+
+/// By vectors.
+Dot chooseDot(const Product &product, const ContractionStrategy &strategy);
+/// By matrices, if they can: what is packed as pairs or fours in both factors, and lies side by side along K in lhs.
+std::optional<Dot> chooseMatrixDot(const Product &product, Dot byVectors);
+/// What the instruction of a matrix product wants to know.
+matrices::Elements elementsOf(const Product &product);
+const char *nameOf(Dot dot);
+inline bool isPackedDot(Dot dot) { return dot >= Dot::Pairs; }
+
+/// Vector registers that one vector of rhs takes during a step.
+int64_t registersOfRhs(const Product &product, Dot dot);
+
+/// A vector of rhs, loaded, as the dots of a step want it: what is packed as it is, or one converted vector for each packed element.
+llvm::SmallVector<mlir::Value, 4> prepareRhs(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value loaded, int64_t lanes);
+
+/// The elements of a lane of rhs that are multiplied, the others zero.
+mlir::Value keepTaken(mlir::OpBuilder &b, const Product &product, mlir::Value packed, int64_t lanes);
+
+/// The elements of lhs of a step, loaded, in the same form.
+llvm::SmallVector<mlir::Value, 4> prepareLhs(mlir::OpBuilder &b, const Product &product, Dot dot, llvm::ArrayRef<mlir::Value> loaded,
+                                             int64_t lanes);
+
+/// What Dot::Shifted adds to every element of lhs, in the form of prepareLhs().
+llvm::SmallVector<mlir::Value, 4> prepareShift(mlir::OpBuilder &b, const Product &product, int64_t lanes);
+
+/// sum + lhs · rhs, lane by lane.
+mlir::Value accumulate(mlir::OpBuilder &b, const Product &product, Dot dot, llvm::ArrayRef<mlir::Value> lhs,
+                       llvm::ArrayRef<mlir::Value> rhs, mlir::Value sum);
+
+} // namespace quern::contractions
+
+#endif // QUERN_SCHEDULE_CONTRACTION_DOTS_H

@@ -1,0 +1,76 @@
+//===- Numbers.cpp - Loops, addresses and constants ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Numbers.h"
+
+#include "Schedule/Problem/Size.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+void NumberEmitter::forRange(Value begin, Value end, function_ref<void(Value)> body, int64_t step) {
+  auto loop = create<scf::ForOp>(begin, end, index(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+void NumberEmitter::forCount(int64_t begin, int64_t end, function_ref<void(Value)> body) {
+  if (end - begin == 1)
+    body(index(begin));
+  else if (end > begin)
+    forRange(index(begin), index(end), body);
+}
+
+Value NumberEmitter::constant(TypedAttr attr) {
+  Value &known = constants[attr];
+  if (!known)
+    known = atEntry([&] { return create<arith::ConstantOp>(attr).getResult(); });
+  return known;
+}
+
+Value NumberEmitter::index(int64_t value) {
+  if (!rows::isOpen(value))
+    return constant(b.getIndexAttr(value));
+  Value &known = openSizes[value];
+  if (!known)
+    known = atEntry([&] { return create<memref::LoadOp>(kernel.sizes, ValueRange{index(rows::indexOfOpen(value))}).getResult(); });
+  return known;
+}
+
+Value NumberEmitter::splat(TypedAttr scalar, int64_t lanes) {
+  return constant(DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar)));
+}
+
+/// The constant comes last, where addresses side by side share what is in front of it.
+Value NumberEmitter::linear(int64_t offset, ArrayRef<Term> terms) {
+  Value sum; // strides are numbers or open
+  for (auto [value, stride] : terms) {
+    std::optional<int64_t> known = getConstantIntValue(value);
+    bool isNumber = known && (!*known || !rows::isOpen(stride));
+    if (isNumber)
+      offset += *known * stride;
+    if (isNumber || !stride)
+      continue;
+    Value scaled = stride == 1 ? value : shared<arith::MulIOp>(value, index(stride));
+    sum = sum ? shared<arith::AddIOp>(sum, scaled) : scaled;
+  }
+  if (!sum)
+    return index(offset);
+  return offset ? shared<arith::AddIOp>(sum, index(offset)) : sum;
+}
+
+Value NumberEmitter::smaller(Value x, Value y) {
+  std::optional<int64_t> left = getConstantIntValue(x), right = getConstantIntValue(y);
+  return left && right ? index(std::min(*left, *right)) : create<arith::MinSIOp>(x, y).getResult();
+}
+
+Value NumberEmitter::difference(Value x, Value y) {
+  if (std::optional<int64_t> right = getConstantIntValue(y))
+    return linear(-*right, {{x, 1}});
+  return create<arith::SubIOp>(x, y);
+}

@@ -1,0 +1,350 @@
+//===- Product.cpp - A product as rows, columns, gates and K -------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The loop along which the result is contiguous tells the factors apart: only one of them varies along it. Of the loops of that factor,
+// those that follow each other compactly in the result are columns, until the columns of the problem are covered; the others are gates. An
+// innermost reduction with neighbours in the factor, by which the columns then lie apart, is packed.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Chain.h"
+
+#include "Schedule/Problem/Size.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+using linalg::LinalgOp;
+
+int64_t Product::rhsAt(int64_t column) const {
+  int64_t at = 0;
+  for (auto [i, dim] : llvm::enumerate(columns)) {
+    bool isLast = i + 1 == columns.size();
+    at += (isLast ? column : column % dim.extent) * dim.stride;
+    column /= dim.extent;
+  }
+  return at;
+}
+
+int64_t Product::steps() const {
+  int64_t count = 1;
+  for (const Reduced &loop : reduced)
+    count *= loop.extent;
+  return count;
+}
+
+static bool haveLikeConversions(const Product::Factor &a, const Product::Factor &b) {
+  auto like = [](Operation *x, Operation *y) { // no scalars: only one schedule has them, which does not ask
+    return x->getName() == y->getName() && x->getResult(0).getType() == y->getResult(0).getType() && x->getNumOperands() == 1 &&
+           y->getNumOperands() == 1;
+  };
+  return a.element() == b.element() && a.conversions.size() == b.conversions.size() && llvm::equal(a.conversions, b.conversions, like);
+}
+
+bool Product::sharesLhs(const Product &other) const {
+  auto stepsLike = [](const Reduced &a, const Reduced &b) { return a.extent == b.extent && a.lhs == b.lhs; };
+  return lhs.base == other.lhs.base && lhs.offset == other.lhs.offset && lhsRow == other.lhsRow && packed == other.packed &&
+         taken == other.taken && mayContract == other.mayContract && mayReassociate == other.mayReassociate && mayRound == other.mayRound &&
+         haveLikeConversions(lhs, other.lhs) && llvm::equal(reduced, other.reduced, stepsLike);
+}
+
+bool Product::isAlike(const Product &other) const {
+  return lhs.base.getType() == other.lhs.base.getType() && rhs.base.getType() == other.rhs.base.getType() &&
+         lhs.offset == other.lhs.offset && lhsRow == other.lhsRow && reduced == other.reduced && packed == other.packed &&
+         taken == other.taken && apart == other.apart && sums == other.sums && columns == other.columns &&
+         mayContract == other.mayContract && mayReassociate == other.mayReassociate && mayRound == other.mayRound &&
+         haveLikeConversions(lhs, other.lhs) && haveLikeConversions(rhs, other.rhs);
+}
+
+namespace {
+
+class Reader {
+public:
+  Reader(LinalgOp op, Chain &chain, Product &product, Reach reach, std::string &whyNot)
+      : op(op), chain(chain), columns(chain.columns), product(product), reach(reach), whyNot(whyNot), extents(extentsOf(op)) {}
+  LogicalResult read(SmallVectorImpl<TileAccess> &sumsOf);
+
+private:
+  LogicalResult fail(const Twine &why) {
+    whyNot = why.str();
+    return failure();
+  }
+  LogicalResult chooseLanes();
+  LogicalResult chooseOneColumn();
+  LogicalResult sortLoops();
+  std::optional<int64_t> openSizeOf(unsigned loop);
+  LogicalResult countRows();
+  void readPacking(unsigned loop);
+  LogicalResult readBody();
+  Value readFactor(Value factor, SmallVectorImpl<Operation *> &conversions);
+  LogicalResult splitColumns(SmallVectorImpl<TileAccess> &sumsOf);
+  bool hasWhole();
+  LogicalResult checkStride();
+
+  LinalgOp op;
+  Chain &chain;
+  int64_t &columns;
+  Product &product;
+  Reach reach;
+  std::string &whyNot;
+  SmallVector<int64_t> extents;
+  SmallVector<OpOperand *, 2> inputs; ///< lhs first
+  LoopAccess lhs, rhs, sum;
+  unsigned lanes = 0;
+  std::optional<unsigned> row;
+  SmallVector<unsigned, 6> ofRhs; ///< parallel loops along which rhs varies
+};
+
+LogicalResult Reader::chooseLanes() {
+  for (OpOperand *input : op.getDpsInputOperands()) // one that is not read says how long the loops are
+    if (!op.getMatchingBlockArgument(input).use_empty())
+      inputs.push_back(input);
+  if (inputs.size() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics())
+    return fail("an op that reduces is no product of two factors on memrefs");
+  if (llvm::is_contained(extents, 0))
+    return fail("a product has a size of zero");
+  if (failed(readAddress(*inputs[0], lhs, whyNot)) || failed(readAddress(*inputs[1], rhs, whyNot)) ||
+      failed(readAddress(*op.getDpsInitOperand(0), sum, whyNot)))
+    return failure();
+  auto kinds = op.getIteratorTypesArray();
+  std::optional<unsigned> found;
+  for (unsigned loop = 0; loop < extents.size(); ++loop)
+    if (sum.strides[loop] == 1 && kinds[loop] == utils::IteratorType::parallel)
+      found = loop;
+  if (!found && columns == 1 && reach.singleColumn)
+    return chooseOneColumn();
+  if (!found)
+    return fail("the result of a product is nowhere contiguous");
+  lanes = *found;
+  if (lhs.strides[lanes] && !rhs.strides[lanes]) {
+    std::swap(lhs, rhs);
+    std::swap(inputs[0], inputs[1]);
+  }
+  if (lhs.strides[lanes] || !rhs.strides[lanes])
+    return fail("both factors of a product, or none, vary along its columns");
+  return success();
+}
+
+/// Of a single column, without gates: rows tell the factors apart.
+LogicalResult Reader::chooseOneColumn() {
+  auto *single = llvm::find(extents, 1);
+  if (single == extents.end())
+    return fail("the result of a product is nowhere contiguous");
+  lanes = single - extents.begin();
+  auto kinds = op.getIteratorTypesArray();
+  for (unsigned loop = 0; loop < extents.size(); ++loop)
+    if (kinds[loop] == utils::IteratorType::parallel && rhs.strides[loop] && !lhs.strides[loop]) {
+      std::swap(lhs, rhs);
+      std::swap(inputs[0], inputs[1]);
+    }
+  return success();
+}
+
+void Reader::readPacking(unsigned loop) {
+  bool isPacked =
+      rhs.strides[loop] == 1 && rhs.strides[lanes] >= extents[loop] && product.packed > 1 && product.taken == 1 && lhs.strides[loop] == 1;
+  if (isPacked)
+    product.taken = extents[loop];
+  else if (extents[loop] > 1)
+    product.reduced.push_back({extents[loop], lhs.strides[loop], rhs.strides[loop]});
+}
+
+LogicalResult Reader::sortLoops() {
+  constexpr int64_t mostBits = 64; // of a lane
+  int64_t apart = rhs.strides[lanes];
+  bool fitsLane = llvm::isPowerOf2_64(apart) && apart * product.rhs.element().getIntOrFloatBitWidth() <= mostBits;
+  (fitsLane ? product.packed : product.apart) = apart;
+  auto kinds = op.getIteratorTypesArray();
+  for (unsigned loop = 0; loop < extents.size(); ++loop) {
+    bool isRow = kinds[loop] == utils::IteratorType::parallel && !rhs.strides[loop];
+    if (!isRow && !reach.open && (rows::isOpen(extents[loop]) || rows::isOpen(lhs.strides[loop]) || rows::isOpen(rhs.strides[loop])))
+      return fail("a product has open sizes other than its rows'");
+    if (!isRow && rows::isOpen(extents[loop])) {
+      std::optional<int64_t> size = openSizeOf(loop);
+      if (!size)
+        return fail("nothing tells how long loop " + Twine(loop) + " of a product is");
+      extents[loop] = *size;
+    }
+    if (kinds[loop] == utils::IteratorType::reduction) {
+      readPacking(loop);
+      continue;
+    }
+    if (extents[loop] == 1)
+      continue;
+    if (lhs.strides[loop] && rhs.strides[loop])
+      return fail("loop " + Twine(loop) + " of a product is along both factors");
+    if (rhs.strides[loop])
+      ofRhs.push_back(loop);
+    else if (row)
+      return fail("loops " + Twine(*row) + " and " + Twine(loop) + " of a product are both rows");
+    else
+      row = loop;
+  }
+  product.lhsRow = row ? lhs.strides[*row] : 0;
+  return countRows();
+}
+
+/// The size that the factors have along a loop of open extent; none if that is an intermediate's.
+std::optional<int64_t> Reader::openSizeOf(unsigned loop) {
+  auto layout = rows::ArgumentSizes(chain.problem);
+  for (OpOperand *input : inputs)
+    for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(input).getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (dim && dim.getPosition() == loop && isa<BlockArgument>(input->get()))
+        if (int64_t size = layout.layoutOf(input->get()).shape[d]; rows::isOpen(size))
+          return size;
+    }
+  return std::nullopt;
+}
+
+LogicalResult Reader::countRows() {
+  int64_t own = row ? extents[*row] : 1;
+  chain.rows = chain.rows ? chain.rows : own;
+  if (own != chain.rows)
+    return fail("products have different numbers of rows");
+  if (!rows::isOpen(own) || chain.openRows)
+    return success();
+  std::optional<int64_t> size = openSizeOf(*row);
+  if (!size)
+    return fail("nothing tells how many rows a product has");
+  chain.openRows = rows::indexOfOpen(*size);
+  return success();
+}
+
+/// The block argument that a factor is converted from; null if it is something else.
+Value Reader::readFactor(Value factor, SmallVectorImpl<Operation *> &conversions) {
+  auto isScalar = [&](Value v) { return v.getParentBlock() != op.getBlock(); };
+  while (Operation *from = factor.getDefiningOp()) {
+    bool isOne = from->getNumOperands() == 1 || (reach.scalars && from->getNumOperands() == 2 && isScalar(from->getOperand(1)));
+    if (from->getBlock() != op.getBlock() || !isOne || from->getNumResults() != 1 || from->getNumRegions() ||
+        !OpTrait::hasElementwiseMappableTraits(from))
+      return {};
+    conversions.insert(conversions.begin(), from);
+    factor = from->getOperand(0);
+  }
+  return factor;
+}
+
+LogicalResult Reader::readBody() {
+  Block *body = op.getBlock();
+  BlockArgument old = op.getRegionOutputArgs()[0], ofLhs = op.getMatchingBlockArgument(inputs[0]);
+  Operation *add = body->getTerminator()->getOperand(0).getDefiningOp();
+  bool adds = isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add) && old.hasOneUse() && *old.user_begin() == add;
+  Operation *multiply = adds ? add->getOperand(add->getOperand(0) == old ? 1 : 0).getDefiningOp() : nullptr;
+  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(multiply) || multiply->getBlock() != body)
+    return fail("an op that reduces does not add products");
+  SmallVector<Operation *, 1> conversions[2];
+  Value sides[2] = {readFactor(multiply->getOperand(0), conversions[0]), readFactor(multiply->getOperand(1), conversions[1])};
+  unsigned first = sides[0] == ofLhs ? 0 : 1;
+  if (sides[first] != ofLhs || sides[1 - first] != op.getMatchingBlockArgument(inputs[1]))
+    return fail("the factors of a product are not its two inputs");
+  product.lhs.conversions = conversions[first];
+  product.rhs.conversions = conversions[1 - first];
+  Type type = old.getType();
+  if (!type.isF32() && !type.isF64() && !type.isInteger(32))
+    return fail("a product sums in another type than f32, f64 and i32");
+  // Named ops cannot carry flags: the order of their sums is nobody's business.
+  auto flags = isa<arith::AddFOp>(add) && isa<linalg::GenericOp>(op.getOperation()) ? cast<arith::AddFOp>(add).getFastmath()
+                                                                                    : arith::FastMathFlags::fast;
+  product.mayContract = bitEnumContainsAll(flags, arith::FastMathFlags::contract);
+  product.mayReassociate = bitEnumContainsAll(flags, arith::FastMathFlags::reassoc);
+  auto fpmath = op->getAttrOfType<StringAttr>("quern.fpmath");
+  product.mayRound = fpmath && (fpmath.getValue() == "bf16" || fpmath.getValue() == "any");
+  return success();
+}
+
+LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
+  llvm::sort(ofRhs, [&](unsigned a, unsigned b) { return std::pair(sum.strides[a], a) < std::pair(sum.strides[b], b); });
+  SmallVector<unsigned, 3> gates;
+  int64_t covered = 1;
+  AffineExpr last = op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults().back();
+  for (unsigned loop : ofRhs) {
+    bool isColumn =
+        !columns || covered < columns || (columns == 1 && reach.singleColumn && last.isFunctionOfDim(loop)); // of a padded panel
+    bool isOpen = rows::isOpen(extents[loop]);
+    if (isOpen && !(isColumn && covered == 1 && sum.strides[loop] == 1))
+      return fail("a product has open sizes other than its rows', its columns' and those along K");
+    if (isOpen) {
+      chain.openColumns = rows::indexOfOpen(extents[loop]);
+      extents[loop] = rows::leastOpenSize;
+    }
+    if (sum.strides[loop] == covered && isColumn) {
+      product.columns.push_back({extents[loop], rhs.strides[loop]});
+      covered *= extents[loop];
+    } else {
+      gates.push_back(loop);
+    }
+  }
+  columns = columns ? columns : covered;
+  if (covered < columns)
+    return fail("a product has " + Twine(covered) + " columns, another op " + Twine(columns));
+  product.readable = covered;
+  SmallVector<std::pair<int64_t, int64_t>, 4> points{{sum.offset, rhs.offset}};
+  for (unsigned loop : gates) {
+    auto before = std::exchange(points, {});
+    for (auto [ofSum, ofFactor] : before)
+      for (int64_t i = 0; i < extents[loop]; ++i)
+        points.push_back({ofSum + i * sum.strides[loop], ofFactor + i * rhs.strides[loop]});
+    constexpr size_t mostGates = 64;
+    if (points.size() > mostGates)
+      return fail("a product has more than " + Twine(mostGates) + " accumulators in a column");
+  }
+  for (auto [ofSum, ofFactor] : points) {
+    sumsOf.push_back({sum.base, ofSum, row ? sum.strides[*row] : 0, 1});
+    product.sums.push_back({0, ofFactor});
+  }
+  return success();
+}
+
+/// What is packed is read whole, also where a part of it is multiplied: the buffer must have it.
+bool Reader::hasWhole() {
+  auto type = cast<MemRefType>(rhs.base.getType());
+  if (product.taken == product.packed || !type.hasStaticShape())
+    return product.taken == product.packed;
+  auto [strides, size] = type.getStridesAndOffset();
+  for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
+    size += (extent - 1) * stride;
+  int64_t last = product.rhsAt(product.readable - 1);
+  for (const Product::Reduced &loop : product.reduced)
+    last += (loop.extent - 1) * std::max<int64_t>(loop.rhs, 0);
+  int64_t gate = 0;
+  for (const Product::Sum &sumOf : product.sums)
+    gate = std::max(gate, sumOf.offset);
+  return gate + last + product.packed <= size + 1;
+}
+
+/// Columns that lie apart are read one by one.
+LogicalResult Reader::checkStride() {
+  if (!product.apart && product.taken == 1 && !hasWhole())
+    product.apart = std::exchange(product.packed, 1);
+  if ((product.apart && !reach.apart) || !(product.apart || hasWhole()))
+    return fail("a factor is strided along its columns");
+  return success();
+}
+
+LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
+  product.op = op;
+  if (failed(chooseLanes()))
+    return failure();
+  product.lhs.base = lhs.base;
+  product.lhs.offset = lhs.offset;
+  product.rhs.base = rhs.base;
+  product.rhs.offset = rhs.offset;
+  if (!isa<BlockArgument>(lhs.base) || !isa<BlockArgument>(rhs.base))
+    return fail("a factor of a product is an intermediate");
+  if (failed(sortLoops()) || failed(readBody()) || failed(splitColumns(sumsOf)))
+    return failure();
+  return checkStride();
+}
+
+} // namespace
+
+LogicalResult quern::contractions::readProduct(LinalgOp op, Chain &chain, Product &product, Reach reach,
+                                               SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot) {
+  return Reader(op, chain, product, reach, whyNot).read(sumsOf);
+}

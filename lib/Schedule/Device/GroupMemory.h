@@ -1,0 +1,20 @@
+//===- GroupMemory.h - Memory that the work-items of a group share -------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_DEVICE_GROUPMEMORY_H
+#define QUERN_SCHEDULE_DEVICE_GROUPMEMORY_H
+
+#include "Schedule/Build/Kernel.h"
+
+namespace quern {
+
+/// What elements are in such memory: narrow floats are what they are made of, which every device has.
+mlir::Type groupMemoryType(mlir::Type element);
+
+/// Makes a variable of a kernel's groups, `@<kernel>_shared<number>`, and names it where `builder` stands. It begins undefined.
+mlir::Value groupMemory(mlir::OpBuilder &builder, Kernel &kernel, int64_t elements, mlir::Type element, int64_t number);
+
+} // namespace quern
+
+#endif // QUERN_SCHEDULE_DEVICE_GROUPMEMORY_H

@@ -1,0 +1,377 @@
+//===- Axes.cpp - An elementwise op as strides along axes ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The match proves what emission relies on: every operand is an argument with an address that is a sum of digits of the loops, no element
+// is written twice, the destination is read where it is written, and a merged fill writes nothing that the loops, drawn out to the
+// destination's blocks, do not reach.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Axes.h"
+
+#include "Schedule/Map/Groups.h"
+#include "Schedule/Problem/Size.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+bool Operand::mayAlias(const Operand &other) const {
+  return base == other.base || (bytes() == other.bytes() && offset == other.offset && loops == other.loops);
+}
+
+namespace {
+
+using LoopDigits = SmallVector<SmallVector<Digit, 4>, 6>;
+
+class Reader {
+public:
+  Reader(MapProblem &map, std::string &whyNot, bool takesOpen) : map(map), whyNot(whyNot), takesOpen(takesOpen), sizes(map.function) {}
+  LogicalResult read();
+
+private:
+  LogicalResult fail(const Twine &why) {
+    whyNot = why.str();
+    return failure();
+  }
+  LogicalResult gatherOps();
+  LogicalResult readExtents();
+  LogicalResult checkFill();
+  LogicalResult drawOut(AffineMap dims, MemRefType type);
+  LogicalResult readOperands();
+  void addIndices();
+  LogicalResult readAddress(OpOperand &operand, Operand &out);
+  LogicalResult checkAddresses();
+  LogicalResult cutLoops();
+  LogicalResult cutLoop(unsigned loop);
+  void dropUselessLimits();
+  void mergeAxes();
+  bool canMerge(unsigned outer, unsigned inner) const;
+  void dropAxis(unsigned axis);
+  void chooseSource();
+
+  MapProblem &map;
+  std::string &whyNot;
+  bool takesOpen;
+  rows::ArgumentSizes sizes;
+  linalg::FillOp fill;
+  Strides extents;  ///< of the loops
+  Strides drawnOut; ///< of the loops, with the padding that a merged fill writes
+};
+
+LogicalResult Reader::gatherOps() {
+  if (!map.function.getBody().hasOneBlock())
+    return fail("the function has control flow");
+  for (Operation &op : map.function.getBody().front()) {
+    if (auto found = dyn_cast<linalg::FillOp>(op); found && !fill && !map.op) {
+      fill = found;
+    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      if (map.op)
+        return fail("there are several ops");
+      map.op = linalgOp;
+    } else if (isa<memref::ReinterpretCastOp, memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op)) {
+      continue; // what the op reads through them is looked at there
+    } else {
+      auto load = dyn_cast<memref::LoadOp>(op);
+      bool isPure = (load && isa<BlockArgument>(load.getMemRef())) || (isMemoryEffectFree(&op) && !op.getNumRegions());
+      if (!isPure || map.op)
+        return fail("'" + op.getName().getStringRef() + "' has no place in a map");
+      map.prologue.push_back(&op);
+    }
+  }
+  if (!map.op && fill) {
+    map.op = cast<linalg::LinalgOp>(fill.getOperation());
+    fill = nullptr;
+  }
+  if (!map.op)
+    return fail("there is no op");
+  if (!map.op.hasPureBufferSemantics() || map.op.getNumParallelLoops() != map.op.getNumLoops() || map.op.getNumDpsInits() != 1)
+    return fail("the op reduces, has several results, or is not on memrefs");
+  return success();
+}
+
+/// An open loop has the size of the destination's dim that it is the index of.
+LogicalResult Reader::readExtents() {
+  extents = map.op.getStaticLoopRanges();
+  if (llvm::is_contained(extents, 0))
+    return fail("the space is empty");
+  if (!llvm::any_of(extents, ShapedType::isDynamic))
+    return success();
+  OpOperand *destination = map.op.getDpsInitOperand(0);
+  if (!takesOpen || fill || !isa<BlockArgument>(destination->get()))
+    return fail("sizes are given at execution");
+  const Strides shape = sizes.layoutOf(destination->get()).shape;
+  for (auto [expr, size] : llvm::zip_equal(map.op.getMatchingIndexingMap(destination).getResults(), shape))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && ShapedType::isDynamic(extents[dim.getPosition()]))
+      extents[dim.getPosition()] = size;
+  return llvm::any_of(extents, ShapedType::isDynamic) ? fail("a size that is given at execution is cut into blocks") : success();
+}
+
+/// Which indices the blocks of the destination have room for: a fill writes those, and they must be all that it writes.
+LogicalResult Reader::drawOut(AffineMap dims, MemRefType type) {
+  LoopDigits digits(extents.size());
+  bool isPlain = true;
+  for (auto [expr, size] : llvm::zip_equal(dims.getResults(), type.getShape())) {
+    int64_t offset = 0;
+    unsigned terms = 0;
+    auto add = [&](unsigned loop, Digit digit) {
+      ++terms;
+      isPlain &= !digit.shift;
+      digit.stride = size;
+      digits[loop].push_back(digit);
+    };
+    isPlain &= succeeded(rows::readDigits(expr, 1, offset, add)) && !offset && (terms == 1 || (terms == 0 && size == 1));
+  }
+  for (auto [loop, own] : llvm::enumerate(digits)) {
+    llvm::sort(own, [](const Digit &a, const Digit &b) { return a.unit < b.unit; });
+    int64_t end = 1;
+    for (auto [i, digit] : llvm::enumerate(own)) {
+      int64_t size = digit.stride;
+      isPlain &= digit.unit == end && (i + 1 == own.size() ? !digit.modulus || size <= digit.modulus : size == digit.modulus);
+      end *= size;
+    }
+    isPlain &= end >= extents[loop];
+    drawnOut[loop] = end;
+  }
+  return isPlain ? success() : fail("a fill writes more than the padding of what the op writes");
+}
+
+LogicalResult Reader::checkFill() {
+  OpOperand *destination = map.op.getDpsInitOperand(0);
+  if (!fill)
+    return success();
+  if (fill.getOutputs()[0] != destination->get())
+    return fail("a fill writes something else than the destination");
+  if (!matchPattern(fill.getInputs()[0], m_Constant(&map.padding)))
+    return fail("a fill value is not a constant");
+  if (!map.op.getMatchingBlockArgument(destination).use_empty())
+    return fail("the op reads what a fill has written");
+  return drawOut(map.op.getMatchingIndexingMap(destination), cast<MemRefType>(destination->get().getType()));
+}
+
+LogicalResult Reader::readAddress(OpOperand &operand, Operand &out) {
+  unsigned number = operand.getOperandNumber();
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type || !isa<BlockArgument>(operand.get()))
+    return fail("operand #" + Twine(number) + " is no argument");
+  const rows::ArgumentSizes::Layout layout = sizes.layoutOf(operand.get());
+  auto isOpen = [](int64_t size) { return rows::isOpen(size); };
+  if (!layout.fits)
+    return fail("operand #" + Twine(number) + " is too large");
+  if (!takesOpen && (isOpen(layout.offset) || llvm::any_of(layout.shape, isOpen) || llvm::any_of(layout.strides, isOpen)))
+    return fail("operand #" + Twine(number) + " has sizes that are given at execution");
+  out.offset = layout.offset;
+  Type element = type.getElementType();
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
+    return fail("operand #" + Twine(number) + " has elements that are not whole bytes");
+  out.base = operand.get();
+  out.blockArgument = map.op.getMatchingBlockArgument(&operand).getArgNumber();
+  LoopDigits digits(extents.size());
+  auto add = [&](unsigned loop, Digit digit) { digits[loop].push_back(digit); };
+  for (auto [expr, stride, size] : llvm::zip_equal(map.op.getMatchingIndexingMap(&operand).getResults(), layout.strides, layout.shape))
+    if (failed(rows::readDigits(expr, size == 1 ? 0 : stride, out.offset, add)))
+      return fail("a map is not made of sums of dims, constants, d floordiv B and d mod B");
+  bool isDestination = map.op.isDpsInit(&operand);
+  for (auto [loop, sum] : llvm::enumerate(digits)) {
+    int64_t extent = isDestination ? drawnOut[loop] : extents[loop];
+    if (!rows::alignShifts(sum, extent, out.offset))
+      return fail("operand #" + Twine(number) + " has digits of a loop from different places of it");
+    Walk walk(sum, extent);
+    bool isIntact = llvm::all_of(walk.digits(), [](const Digit &digit) { return rows::isIntact(digit.stride); });
+    if (!isIntact || (isOpen(extent) && !walk.isLinear()))
+      return fail("operand #" + Twine(number) + " has sizes that are given at execution and computed with");
+    out.offset += walk.start();
+    out.loops.push_back(walk.isLinear() ? Walk(Digit{1, 0, walk.step()}, extent) : walk); // a step is a step from anywhere
+  }
+  return rows::isIntact(out.offset) ? success() : fail("operand #" + Twine(number) + " begins at a size that is computed with");
+}
+
+/// An index of a loop grows by 1 along that loop and stays along all others.
+void Reader::addIndices() {
+  for (auto index : map.op.getBlock()->getOps<linalg::IndexOp>()) {
+    Operand out;
+    out.base = index.getResult();
+    for (auto [loop, extent] : llvm::enumerate(extents))
+      out.loops.push_back(Walk(Digit{1, 0, loop == index.getDim() ? 1 : 0}, extent));
+    map.operands.push_back(out);
+  }
+}
+
+LogicalResult Reader::readOperands() {
+  for (OpOperand &operand : map.op->getOpOperands()) {
+    BlockArgument element = map.op.getMatchingBlockArgument(&operand);
+    bool isDestination = map.op.isDpsInit(&operand);
+    if (isDestination)
+      addIndices();
+    if (isDestination ? false : element.use_empty())
+      continue; // pins the extents of loops, with no memory behind it
+    if (operand.get().getType().isIntOrFloat()) {
+      map.scalars.push_back({element.getArgNumber(), operand.get()});
+      continue;
+    }
+    Operand out;
+    if (failed(readAddress(operand, out)))
+      return failure();
+    map.operands.push_back(out);
+    map.readsOld |= isDestination && !element.use_empty();
+  }
+  return checkAddresses();
+}
+
+LogicalResult Reader::checkAddresses() {
+  Operand &destination = map.destination();
+  for (auto [loop, extent] : llvm::enumerate(drawnOut))
+    if (extent > 1 && !destination.loops[loop].tellsAllApart())
+      return fail("the destination does not vary along loop " + Twine(loop));
+  for (const Operand &in : ArrayRef(map.operands).drop_back()) {
+    bool isSame = in.offset == destination.offset && in.loops == destination.loops;
+    if (in.base == destination.base && !isSame)
+      return fail("an argument is read at another point than it is overwritten");
+    map.mayBeInPlace |= in.mayAlias(destination);
+  }
+  return success();
+}
+
+/// One axis between any two cuts; none for a loop of one index.
+LogicalResult Reader::cutLoop(unsigned loop) {
+  int64_t extent = drawnOut[loop];
+  if (extent == 1)
+    return success();
+  SmallVector<const Walk *> walks;
+  for (const Operand &operand : map.operands)
+    walks.push_back(&operand.loops[loop]);
+  Strides cuts = rows::commonCuts(walks);
+  llvm::erase_if(cuts, [&](int64_t cut) { return cut >= extent; });
+  cuts.insert(cuts.begin(), 1);
+  Limit limit{Strides(map.axes.size(), 0), extents[loop], extent};
+  for (size_t i = 0; i < cuts.size(); ++i) {
+    int64_t next = i + 1 < cuts.size() ? cuts[i + 1] : extent;
+    Axis axis{(next + cuts[i] - 1) / cuts[i]};
+    for (Operand &operand : map.operands) {
+      Walk walk = rows::walkFromCut(operand.loops[loop], cuts[i], axis.extent, i + 1 == cuts.size());
+      if (!llvm::all_of(walk.digits(), [](const Digit &digit) { return rows::isIntact(digit.stride); }))
+        return fail("loop " + Twine(loop) + " is cut where an operand has a stride that is given at execution");
+      operand.strides.push_back(walk.isLinear() ? walk.step() : 0);
+      if (!walk.isLinear())
+        operand.curves.push_back({static_cast<unsigned>(map.axes.size()), walk});
+      axis.isCurved |= !walk.isLinear();
+    }
+    map.axes.push_back(axis);
+    limit.weights.push_back(cuts[i]);
+  }
+  map.limits.push_back(limit);
+  return success();
+}
+
+LogicalResult Reader::cutLoops() {
+  for (unsigned loop = 0; loop < drawnOut.size(); ++loop)
+    if (failed(cutLoop(loop)))
+      return failure();
+  for (Limit &limit : map.limits)
+    limit.weights.resize(map.axes.size(), 0);
+  return success();
+}
+
+void Reader::dropUselessLimits() {
+  llvm::erase_if(map.limits, [&](const Limit &limit) { return limit.highest(map.axes) < limit.read; });
+}
+
+void Reader::dropAxis(unsigned axis) {
+  map.axes.erase(map.axes.begin() + axis);
+  for (Limit &limit : map.limits)
+    limit.weights.erase(limit.weights.begin() + axis);
+  for (Operand &operand : map.operands) {
+    operand.strides.erase(operand.strides.begin() + axis);
+    for (auto &[at, walk] : operand.curves)
+      at -= at > axis;
+  }
+}
+
+bool Reader::canMerge(unsigned outer, unsigned inner) const {
+  int64_t extent = map.axes[inner].extent;
+  if (outer == inner || map.axes[outer].isCurved || map.axes[inner].isCurved || rows::isOpen(map.axes[outer].extent) ||
+      rows::isOpen(extent))
+    return false;
+  auto follow = [&](const Operand &o) { return !rows::isOpen(o.strides[inner]) && o.strides[outer] == o.strides[inner] * extent; };
+  return llvm::all_of(map.operands, follow) &&
+         llvm::all_of(map.limits, [&](const Limit &l) { return l.weights[outer] == l.weights[inner] * extent; });
+}
+
+void Reader::mergeAxes() {
+  for (unsigned a = map.axes.size(); a-- > 0;)
+    if (map.axes[a].extent == 1)
+      dropAxis(a);
+  for (bool merged = true; merged;) {
+    merged = false;
+    for (unsigned outer = 0; outer < map.axes.size() && !merged; ++outer)
+      for (unsigned inner = 0; inner < map.axes.size() && !merged; ++inner) {
+        merged = canMerge(outer, inner);
+        if (!merged)
+          continue;
+        map.axes[inner].extent *= map.axes[outer].extent;
+        dropAxis(outer);
+      }
+  }
+}
+
+/// The input that has most elements. Of several, one that is not contiguous where the destination is: it asks for a transposition.
+void Reader::chooseSource() {
+  auto contiguous = [&](const Operand &o) { return llvm::find(o.strides, 1) - o.strides.begin(); };
+  auto size = [&](const Operand &o) {
+    int64_t bytes = o.bytes();
+    for (auto [axis, stride] : llvm::zip_equal(map.axes, o.strides))
+      bytes *= stride || axis.isCurved ? rows::typical(axis.extent) : 1;
+    return bytes;
+  };
+  auto rank = [&](const Operand &o) { return std::make_pair(size(o), contiguous(o) != contiguous(map.destination())); };
+  map.source = map.operands.size() - 1;
+  for (unsigned i = 0; i + 1 < map.operands.size(); ++i)
+    if (!map.operands[i].isIndex() && (map.source + 1 == map.operands.size() || rank(map.operands[map.source]) < rank(map.operands[i])))
+      map.source = i;
+  Block *body = map.op.getBlock();
+  map.isCopy = body->without_terminator().empty() && map.source + 1 < map.operands.size() &&
+               body->getTerminator()->getOperand(0) == body->getArgument(map.operands[map.source].blockArgument);
+}
+
+LogicalResult Reader::read() {
+  if (failed(gatherOps()) || failed(readExtents()))
+    return failure();
+  drawnOut = extents;
+  if (failed(checkFill()) || failed(readOperands()) || failed(checkBody(*map.op.getBlock(), whyNot, /*takesIndices=*/true)) ||
+      failed(cutLoops()))
+    return failure();
+  dropUselessLimits();
+  mergeAxes();
+  chooseSource();
+  return success();
+}
+
+} // namespace
+
+int64_t Limit::highest(ArrayRef<Axis> axes) const {
+  int64_t sum = 0;
+  for (auto [axis, weight] : llvm::zip_equal(axes, weights))
+    sum += weight * (axis.extent - 1);
+  return sum;
+}
+
+LogicalResult quern::maps::readMap(func::FuncOp function, MapProblem &problem, std::string &whyNot, bool takesOpen) {
+  problem.function = function;
+  return Reader(problem, whyNot, takesOpen).read();
+}
+
+int64_t Group::sum(int64_t lane, ArrayRef<int64_t> perAxis) const {
+  int64_t sum = 0;
+  for (const Part &part : parts) {
+    sum += lane % part.count * perAxis[part.axis];
+    lane /= part.count;
+  }
+  return sum;
+}

@@ -1,0 +1,86 @@
+//===- Axes.h - An elementwise op as strides along axes ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What the map recipe reads from the IR. Every loop of the op is cut where some operand's blocks end; the pieces are *axes*, along which
+// every operand has one stride, and axes that all operands walk as one are merged. Whatever can run out (a loop that its blocks do not
+// fill, the padding of a destination) is a *limit*. Nothing here depends on a target, and there is no order of axes yet.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_MAP_AXES_H
+#define QUERN_SCHEDULE_MAP_AXES_H
+
+#include "Schedule/Build/Bodies.h"
+#include "Schedule/Problem/Digits.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <string>
+
+namespace quern::maps {
+
+using rows::Digit;
+using rows::Strides;
+using rows::Walk;
+
+/// An argument that the op reads or writes. The address of a point, in elements, is offset + Σ strides[a]·index of axis a + the curves.
+struct Operand {
+  mlir::Value base;           ///< an argument of the problem's function, or the index of a loop in the body (see isIndex())
+  unsigned blockArgument = 0; ///< of the body
+  int64_t offset = 0;
+  Strides strides;                                        ///< by axis
+  llvm::SmallVector<std::pair<unsigned, Walk>, 1> curves; ///< along curved axes, where `strides` has 0
+  llvm::SmallVector<Walk, 6> loops;                       ///< by loop of the op, as the map says
+  /// The index of a loop: no memory is behind it, its "address" is what the body reads.
+  bool isIndex() const { return base.getType().isIndex(); }
+  mlir::Type element() const { return isIndex() ? base.getType() : llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
+  int64_t bytes() const { return isIndex() ? 0 : element().getIntOrFloatBitWidth() / 8; }
+  /// Same size of elements and same layout: the two may be one buffer.
+  bool mayAlias(const Operand &other) const;
+};
+
+/// Along a curved axis some operand's address is not linear (blocks of 48 against blocks of 32). It is a loop of the kernel, taken one
+/// index at a time from 0: never lanes, never cut.
+struct Axis {
+  int64_t extent = 1;
+  bool isCurved = false;
+};
+
+/// A point is read where Σ weights[a]·index of axis a < `read`, and the destination is written where it is < `write` (zeros, or whatever a
+/// merged fill says, beyond `read`). read <= write.
+struct Limit {
+  Strides weights; ///< by axis; 0: does not count
+  int64_t read = 0, write = 0;
+  int shifted = -1; ///< an axis whose last tile ends with it: nothing exceeds the limit, which only says by how much to go back
+  /// The sum at the last index of every axis.
+  int64_t highest(llvm::ArrayRef<Axis> axes) const;
+};
+
+struct MapProblem {
+  mlir::func::FuncOp function;
+  mlir::linalg::LinalgOp op;
+  llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code that the body captures
+  llvm::SmallVector<Operand, 4> operands;           ///< the inputs and indices of loops that the body reads, then the destination
+  llvm::SmallVector<Axis, 8> axes;
+  llvm::SmallVector<Limit, 4> limits; ///< without those that nothing exceeds
+  unsigned source = 0;                ///< of `operands`: the input that moves most; the destination if there is none
+  llvm::SmallVector<std::pair<unsigned, mlir::Value>, 1> scalars; ///< inputs that are no memrefs, by block argument
+  mlir::TypedAttr padding;   ///< what a merged fill writes where the op writes nothing; null: there is no merged fill
+  bool readsOld = false;     ///< the body reads the destination
+  bool isCopy = false;       ///< the body yields the source as it is
+  bool mayBeInPlace = false; ///< some input may be the destination's memory, element by element
+
+  Operand &destination() { return operands.back(); }
+  const Operand &destination() const { return operands.back(); }
+  bool writesPadding() const { return static_cast<bool>(padding); }
+};
+
+/// Reads `function` into `problem`, or fails with a reason. With `takesOpen` extents, strides and offsets may be open (RowSize.h): those of
+/// loops that nothing cuts into digits.
+mlir::LogicalResult readMap(mlir::func::FuncOp function, MapProblem &problem, std::string &whyNot, bool takesOpen = false);
+
+} // namespace quern::maps
+
+#endif // QUERN_SCHEDULE_MAP_AXES_H

@@ -1,0 +1,139 @@
+//===- Body.cpp - Memory and the body of a map on vectors ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A body is cloned with vectors for scalars. What an operand has in a group of lanes follows from its strides alone: a contiguous vector,
+// one element for all, a pattern out of a short run of elements, or lanes collected one by one.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Cpu/Emitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+Value MapEmitter::loadFrom(Value memref, Value at, int64_t lanes, Value mask) {
+  VectorType type = vec(lanes, cast<MemRefType>(memref.getType()).getElementType());
+  if (!mask)
+    return create<vector::LoadOp>(type, memref, ValueRange{at});
+  return create<vector::MaskedLoadOp>(type, memref, ValueRange{at}, mask, zeros(type));
+}
+
+Value MapEmitter::load(unsigned operand, Value at, int64_t lanes, Value mask) { return loadFrom(flat[operand], at, lanes, mask); }
+
+Value MapEmitter::loadScalar(unsigned operand, Value at) {
+  if (problem.operands[operand].isIndex())
+    return at;
+  SmallVector<Value, 1> indices;
+  if (cast<MemRefType>(flat[operand].getType()).getRank())
+    indices.push_back(at);
+  return create<memref::LoadOp>(flat[operand], indices);
+}
+
+void MapEmitter::storeScalar(Value element, Value at) {
+  SmallVector<Value, 1> indices;
+  if (cast<MemRefType>(flat.back().getType()).getRank())
+    indices.push_back(at);
+  create<memref::StoreOp>(element, flat.back(), indices);
+}
+
+void MapEmitter::store(Value vector, Value at, Value mask, bool streamed) {
+  if (mask) {
+    create<vector::MaskedStoreOp>(flat.back(), ValueRange{at}, mask, vector);
+    return;
+  }
+  int64_t bytes = cast<VectorType>(vector.getType()).getNumElements() * plan.destination().bytes();
+  create<vector::StoreOp>(vector, flat.back(), ValueRange{at}, streamed, streamed ? llvm::MaybeAlign(bytes) : llvm::MaybeAlign());
+}
+
+/// Lanes one by one, for what has no better form; masked ones read the buffer's first element.
+Value MapEmitter::collect(unsigned operand, ArrayRef<int64_t> offsets, Value at, Value mask) {
+  SmallVector<Value> elements;
+  for (auto [lane, offset] : llvm::enumerate(offsets)) {
+    Value there = add(at, offset);
+    if (mask)
+      there = create<arith::SelectOp>(create<vector::ExtractOp>(mask, static_cast<int64_t>(lane)), there, index(0));
+    elements.push_back(loadScalar(operand, there));
+  }
+  return create<vector::FromElementsOp>(vec(offsets.size(), problem.operands[operand].element()), elements);
+}
+
+Value MapEmitter::read(unsigned operand, const Group &group, int64_t first, int64_t count, Value at, Value mask) {
+  const Operand &own = problem.operands[operand];
+  SmallVector<int64_t> offsets;
+  for (int64_t lane = first; lane < first + count; ++lane)
+    offsets.push_back(group.sum(lane, own.strides));
+  int64_t start = offsets[0];
+  bool isContiguous = true;
+  for (auto [lane, offset] : llvm::enumerate(offsets))
+    isContiguous &= offset - start == static_cast<int64_t>(lane);
+  VectorType type = vec(count, own.element());
+  if (llvm::all_equal(offsets)) // whoever asks has a lane that exists
+    return create<vector::BroadcastOp>(type, loadScalar(operand, add(at, start)));
+  if (own.isIndex()) {
+    auto lanes = DenseElementsAttr::get(type, llvm::map_to_vector(offsets, [&](int64_t offset) { return llvm::APInt(64, offset); }));
+    return create<arith::AddIOp>(create<vector::BroadcastOp>(type, at), constant(lanes));
+  }
+  if (isContiguous && (!mask || plan.takesMask(own.element())))
+    return load(operand, add(at, start), count, mask);
+  int64_t length = *llvm::max_element(offsets) + 1;
+  if (mask || length > count || *llvm::min_element(offsets) < 0)
+    return collect(operand, offsets, at, mask);
+  // All elements of the run exist, since every lane does and the first and the last element belong to one.
+  Value run = load(operand, at, length, Value());
+  return create<vector::ShuffleOp>(run, run, offsets);
+}
+
+Value MapEmitter::compute(const Place &place, const Group &group, int64_t first, int64_t count, Value mask, Value known,
+                          unsigned knownOperand) {
+  Values elements;
+  for (unsigned i = 0; i < problem.operands.size(); ++i) {
+    bool isRead = i + 1 < problem.operands.size() || problem.readsOld;
+    if (known && i == knownOperand)
+      elements.push_back(known);
+    else
+      elements.push_back(isRead ? read(i, group, first, count, place.bases[i], mask) : Value());
+  }
+  return emitBody(elements, count);
+}
+
+Value MapEmitter::captured(Value scalar, int64_t lanes) {
+  TypedAttr attr;
+  if (matchPattern(scalar, m_Constant(&attr)))
+    return splat(attr, lanes);
+  Value inKernel = kernel.arguments.lookup(scalar);
+  if (!lanes)
+    return inKernel;
+  Value &known = capturedSplats[{scalar.getAsOpaquePointer(), lanes}];
+  if (!known)
+    known = atEntry([&] { return create<vector::BroadcastOp>(vec(lanes, scalar.getType()), inKernel).getResult(); });
+  return known;
+}
+
+Value MapEmitter::emitBody(ArrayRef<Value> elements, int64_t lanes) {
+  IRMapping map;
+  Block *body = problem.op.getBlock();
+  for (auto [operand, element] : llvm::zip_equal(problem.operands, elements))
+    if (element)
+      map.map(operand.isIndex() ? operand.base : Value(body->getArgument(operand.blockArgument)), element);
+  for (auto [argument, scalar] : problem.scalars)
+    map.map(body->getArgument(argument), captured(scalar, lanes));
+  auto valueOf = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v, lanes); };
+  for (Operation &op : body->without_terminator()) {
+    if (matchPattern(&op, m_Constant()) || isa<linalg::IndexOp>(op))
+      continue; // captured where it is used; read like an operand
+    for (Value v : op.getOperands())
+      if (!map.contains(v))
+        map.map(v, captured(v, lanes));
+    Operation *clone = b.clone(op, map);
+    if (lanes)
+      clone->getResult(0).setType(vec(lanes, op.getResult(0).getType()));
+  }
+  return valueOf(body->getTerminator()->getOperand(0));
+}
+
+Value MapEmitter::paddingValue(int64_t lanes) { return splat(problem.padding, lanes); }

@@ -1,0 +1,318 @@
+//===- Emitter.cpp - The kernel of a map and its loops -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One loop over the iteration space, whose index is taken apart into the outer loops, and the inner loops within it. Addresses and limits
+// are sums that grow from loop to loop.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Cpu/Emitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+MapEmitter::MapEmitter(MapPlan &plan)
+    : plan(plan), problem(plan.problem), b(problem.function.getContext()), loc(problem.function.getLoc()) {}
+
+func::FuncOp MapEmitter::emit() {
+  KernelTraits traits;
+  traits.name = (problem.function.getName() + "_kernel").str();
+  traits.plan = plan.text();
+  traits.space = plan.space;
+  traits.nsPerIteration = plan.nsPerIteration;
+  kernel = makeKernel(problem.function, problem.function, traits);
+  b.setInsertionPointToEnd(&kernel.function.getBody().front());
+  clonePrologue(b, kernel, problem.function, problem.prologue, [&](int64_t value) { return create<arith::ConstantIndexOp>(value); });
+  Value one = create<arith::ConstantIndexOp>(1);
+  iterations = create<scf::ForOp>(kernel.begin(), kernel.end(), one);
+  create<func::ReturnOp>();
+  indices[1] = one;
+  for (const Operand &operand : problem.operands)
+    flat.push_back(operand.isIndex() ? Value() : kernel.arguments.lookup(operand.base));
+  b.setInsertionPointToStart(iterations.getBody());
+  Place place;
+  for (const Operand &operand : problem.operands)
+    place.bases.push_back(index(operand.offset));
+  for (const Limit &limit : problem.limits)
+    place.left.push_back(index(limit.read));
+  place = startOf(std::move(place), iterations.getInductionVar());
+  emitLoops(ArrayRef(plan.loops).drop_front(plan.outer), place);
+  kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
+  return kernel.function;
+}
+
+/// Takes the iteration apart, the innermost of the outer loops first.
+MapEmitter::Place MapEmitter::startOf(Place place, Value iteration) {
+  for (unsigned i = plan.outer; i-- > 0;) {
+    const Loop &loop = plan.loops[i];
+    Value at = iteration;
+    if (i) {
+      at = create<arith::RemUIOp>(iteration, index(loop.trip));
+      iteration = create<arith::DivUIOp>(iteration, index(loop.trip));
+    }
+    if (i + 1 < plan.loops.size() && plan.loops[i + 1].partOf)
+      block = at;
+    place = advance(place, loop, at);
+  }
+  return place;
+}
+
+void MapEmitter::emitLoops(ArrayRef<Loop> nest, Place place) {
+  if (nest.empty()) {
+    if (plan.kind == MapKind::Line)
+      return emitLine(place);
+    return plan.kind == MapKind::Tile ? emitTile(place) : emitPoint(place);
+  }
+  const Loop &loop = nest.front();
+  Value end = index(loop.trip);
+  if (loop.partOf % loop.trip)
+    end = create<arith::MinSIOp>(end, create<arith::SubIOp>(index(loop.partOf), scaled(block, loop.trip)));
+  int64_t abreast = nest.size() == 1 && plan.kind == MapKind::Line ? plan.abreast : 1;
+  auto body = [&](Value at) {
+    Place here = advance(place, loop, at);
+    if (nest.size() == 1 && plan.kind == MapKind::Line)
+      askAhead(here, loop);
+    for (int64_t i = 0; i < abreast; ++i)
+      emitLoops(nest.drop_front(), further(here, loop, i));
+  };
+  if (abreast == loop.trip && !loop.partOf)
+    return body(index(0));
+  forRange(index(0), end, abreast, body);
+}
+
+/// The place a known number of steps further.
+MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by) {
+  for (auto [operand, base] : llvm::zip_equal(problem.operands, place.bases)) {
+    base = add(base, by * loop.step * operand.strides[loop.axis]);
+    for (auto &[axis, way] : operand.curves)
+      if (axis == loop.axis && by)
+        base = add(base, *way.advance(by, plan.abreast == loop.trip ? 0 : plan.abreast)); // the plan has seen that it can
+  }
+  for (auto [limit, left] : llvm::zip_equal(problem.limits, place.left))
+    left = add(left, -by * loop.step * limit.weights[loop.axis]);
+  return place;
+}
+
+/// Asks for runs of the source further on. Beyond the end this names memory that is not the source's, which a prefetch may.
+void MapEmitter::askAhead(const Place &place, const Loop &loop) {
+  constexpr int64_t lineBytes = 64;
+  int64_t bytes = plan.source().bytes();
+  for (int64_t i = 0; i < plan.abreast && plan.asksAhead; ++i) {
+    int64_t next = (plan.asksAhead * plan.abreast + i) * loop.step * plan.source().strides[loop.axis];
+    for (int64_t byte = 0; byte < plan.run.lanes() * bytes; byte += lineBytes)
+      create<memref::PrefetchOp>(flat[problem.source], ValueRange{add(place.bases[problem.source], next + byte / bytes)},
+                                 /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  }
+}
+
+MapEmitter::Place MapEmitter::advance(const Place &place, const Loop &loop, Value by) {
+  Place next = place;
+  for (auto [operand, base] : llvm::zip_equal(problem.operands, next.bases)) {
+    if (int64_t stride = operand.strides[loop.axis])
+      base = add(base, scaled(by, stride * loop.step));
+    for (auto &[axis, way] : operand.curves)
+      if (axis == loop.axis)
+        base = add(base, walk(by, way));
+  }
+  for (auto [limit, left] : llvm::zip_equal(problem.limits, next.left))
+    if (int64_t weight = limit.weights[loop.axis])
+      left = create<arith::SubIOp>(left, scaled(by, weight * loop.step), arith::IntegerOverflowFlags::nsw);
+  return next;
+}
+
+MapEmitter::Place MapEmitter::advance(const Place &place, const Group &group, ArrayRef<Value> digits) {
+  Place next = place;
+  for (auto [part, digit] : llvm::zip_equal(group.parts, digits))
+    next = advance(next, Loop{part.axis, 1, part.count}, digit);
+  return next;
+}
+
+Value MapEmitter::mayStream() {
+  if (!plan.streamsAlone)
+    return Value();
+  return atEntry([&] {
+    Value count = create<arith::SubIOp>(kernel.end(), kernel.begin());
+    return create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.space)).getResult();
+  });
+}
+
+void MapEmitter::forRange(Value begin, Value end, int64_t step, function_ref<void(Value)> f) {
+  auto loop = create<scf::ForOp>(begin, end, index(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  f(loop.getInductionVar());
+}
+
+void MapEmitter::forLanes(const Group &group, int64_t unroll, function_ref<void(ArrayRef<Value>, Value)> f) {
+  Values digits(group.parts.size());
+  std::function<void(int, Value)> nest = [&](int part, Value lane) {
+    int64_t count = group.parts[part].count, stride = 1, step = part ? 1 : std::gcd(count, unroll);
+    for (int inner = 0; inner < part; ++inner)
+      stride *= group.parts[inner].count;
+    forRange(index(0), index(count), step, [&](Value at) {
+      Value first = lane ? add(lane, scaled(at, stride)) : scaled(at, stride);
+      if (part) {
+        digits[part] = at;
+        return nest(part - 1, first);
+      }
+      for (int64_t u = 0; u < step; ++u) {
+        digits[0] = add(at, u);
+        f(digits, add(first, u));
+      }
+    });
+  };
+  if (group.parts.empty())
+    return f(digits, index(0));
+  nest(static_cast<int>(group.parts.size()) - 1, Value());
+}
+
+// Limits.
+
+Value MapEmitter::room(const Place &place, unsigned limit, bool write) {
+  const Limit &own = problem.limits[limit];
+  return add(place.left[limit], write ? own.write - own.read : 0);
+}
+
+bool MapEmitter::mayExceed(unsigned limit, bool write) const {
+  return problem.limits[limit].shifted < 0 && (!write || plan.highest[limit] >= problem.limits[limit].write);
+}
+
+static bool movesAlong(const Limit &limit, const Group &group) {
+  return llvm::any_of(group.parts, [&](const Part &part) { return part.count > 1 && limit.weights[part.axis]; });
+}
+
+Value MapEmitter::isInside(const Place &place, const Group &lanesOf, bool write) {
+  Value inside;
+  for (auto [i, limit] : llvm::enumerate(problem.limits))
+    if (!movesAlong(limit, lanesOf) && mayExceed(i, write))
+      inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room(place, i, write), index(0)));
+  return inside;
+}
+
+Value MapEmitter::laneMask(const Place &place, const Group &group, int64_t first, int64_t count, bool write) {
+  Value mask;
+  auto type = vec(count, b.getI32Type());
+  for (auto [i, limit] : llvm::enumerate(problem.limits)) {
+    if (!movesAlong(limit, group) || !mayExceed(i, write))
+      continue;
+    SmallVector<int32_t> at;
+    for (int64_t lane = first; lane < first + count; ++lane)
+      at.push_back(static_cast<int32_t>(group.sum(lane, limit.weights)));
+    bool mayBeginBeyond = !write && problem.writesPadding();
+    if (llvm::all_equal(at) && at[0] == 0 && !mayBeginBeyond)
+      continue;
+    Value lanes = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(at)));
+    Value splatRoom = create<vector::BroadcastOp>(type, narrowed(room(place, i, write)));
+    mask = both(mask, create<arith::CmpIOp>(arith::CmpIPredicate::slt, lanes, splatRoom));
+  }
+  return mask;
+}
+
+Value MapEmitter::anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins, Value mask) {
+  bool mayBeginBeyond = !write && problem.writesPadding();
+  if (!mask || (begins && !mayBeginBeyond))
+    return Value();
+  std::optional<unsigned> only;
+  for (auto [i, limit] : llvm::enumerate(problem.limits)) {
+    if (!movesAlong(limit, group) || !mayExceed(i, write))
+      continue;
+    if (only)
+      return create<vector::ReductionOp>(vector::CombiningKind::OR, mask);
+    only = i;
+  }
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t lane = first; lane < first + count; ++lane)
+    least = std::min(least, group.sum(lane, problem.limits[*only].weights));
+  return create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room(place, *only, write), index(least));
+}
+
+Value MapEmitter::prefixMask(Value count, int64_t lanes) {
+  auto type = vec(lanes, b.getI32Type());
+  auto at = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
+  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(at)));
+  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, create<vector::BroadcastOp>(type, narrowed(count)));
+}
+
+Value MapEmitter::prefixMask(int64_t count, int64_t lanes) {
+  SmallVector<bool> bits(lanes);
+  std::fill_n(bits.begin(), count, true);
+  return constant(DenseElementsAttr::get(vec(lanes, b.getI1Type()), bits));
+}
+
+/// What is left of a limit, as an i32: no group has that many lanes.
+Value MapEmitter::narrowed(Value left) {
+  bool isLong = llvm::any_of(problem.limits, [](const Limit &limit) { return limit.write > std::numeric_limits<int32_t>::max(); }) ||
+                llvm::any_of(plan.run.parts, [&](const Part &) { return plan.run.lanes() > std::numeric_limits<int32_t>::max(); });
+  if (isLong)
+    left = create<arith::MinSIOp>(left, index(std::numeric_limits<int32_t>::max()));
+  return create<arith::IndexCastOp>(b.getI32Type(), left);
+}
+
+// Numbers and constants.
+
+Value MapEmitter::index(int64_t value) {
+  Value &known = indices[value];
+  if (!known)
+    known = atEntry([&] { return create<arith::ConstantIndexOp>(value).getResult(); });
+  return known;
+}
+
+Value MapEmitter::constant(TypedAttr attr) {
+  Value &known = constants[attr];
+  if (!known)
+    known = atEntry([&] { return create<arith::ConstantOp>(attr).getResult(); });
+  return known;
+}
+
+Value MapEmitter::splat(TypedAttr scalar, int64_t lanes) {
+  return constant(lanes ? TypedAttr(DenseElementsAttr::get(vec(lanes, scalar.getType()), ArrayRef<Attribute>(scalar))) : scalar);
+}
+
+Value MapEmitter::zeros(Type type) { return constant(b.getZeroAttr(type)); }
+
+static bool isZero(Value v) { return matchPattern(v, m_Zero()); }
+
+Value MapEmitter::add(Value x, Value y) {
+  if (isZero(x))
+    return y;
+  return isZero(y) ? x : create<arith::AddIOp>(x, y, arith::IntegerOverflowFlags::nsw).getResult();
+}
+
+Value MapEmitter::add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
+
+Value MapEmitter::scaled(Value v, int64_t by) {
+  return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
+}
+
+/// Where index `at` of a curved axis lies, from the axis' start.
+Value MapEmitter::walk(Value at, const Walk &way) {
+  Value sum = index(0);
+  if (isZero(at))
+    return sum;
+  sum = index(-way.start());
+  at = add(at, way.shift());
+  for (const Digit &digit : way.digits()) {
+    Value term = digit.unit == 1 ? at : create<arith::DivUIOp>(at, index(digit.unit)).getResult();
+    if (digit.modulus)
+      term = create<arith::RemUIOp>(term, index(digit.modulus));
+    sum = add(sum, scaled(term, digit.stride));
+  }
+  return sum;
+}
+
+Value MapEmitter::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }
+
+Value MapEmitter::scratch(int64_t elements, Type element) {
+  return atEntry([&] { return create<memref::AllocaOp>(MemRefType::get({elements}, element), b.getI64IntegerAttr(64)).getResult(); });
+}

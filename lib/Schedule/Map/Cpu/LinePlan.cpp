@@ -1,0 +1,244 @@
+//===- LinePlan.cpp - The runs of lines and the order of their loops -----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A run is as long as all operands go on together. Whatever is short about it, the loops make up for: neighbours in memory follow each
+// other on the side that has no whole cache lines, and what passes the caches is read in the order of the source.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Cpu/Plan.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern::maps;
+
+namespace {
+
+/// Bits of the widest type that the lanes of a vector take.
+int64_t widestBits(const MapPlan &plan) {
+  int64_t bits = 8;
+  auto see = [&](Type type) { bits = std::max<int64_t>(bits, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0); };
+  for (const Operand &operand : plan.problem.operands)
+    if (&operand != &plan.destination() || plan.problem.readsOld)
+      see(operand.element());
+  see(plan.destination().element());
+  for (Operation &op : plan.problem.op.getBlock()->without_terminator())
+    for (Type type : op.getResultTypes())
+      see(type);
+  return bits;
+}
+
+/// Adds axes to the run of a line for as long as every operand goes on as it is: contiguous, one element for all lanes, or a pattern that
+/// each vector repeats.
+class RunBuilder {
+public:
+  explicit RunBuilder(MapPlan &plan) : plan(plan), axes(plan.problem.axes) {}
+
+  bool build() {
+    int first = -1;
+    for (auto [a, axis] : llvm::enumerate(axes))
+      if (plan.destination().strides[a] == 1 && !axis.isCurved)
+        first = a;
+    if (first < 0)
+      return false;
+    plan.run.parts = {{static_cast<unsigned>(first), axes[first].extent}};
+    while (extend()) {}
+    return true;
+  }
+
+private:
+  bool isContiguous(const Operand &operand) const { return plan.run.isContiguousIn(operand.strides); }
+  bool isStill(ArrayRef<int64_t> perAxis) const {
+    return llvm::all_of(plan.run.parts, [&](const Part &part) { return !perAxis[part.axis]; });
+  }
+  bool goesOn(unsigned axis, int64_t length) const {
+    bool repeats = plan.lanes % length == 0 && plan.strategy.narrowestMask == 8;
+    for (const Operand &operand : plan.problem.operands) {
+      int64_t stride = operand.strides[axis];
+      if (!(isContiguous(operand) && stride == length) && !(!stride && (repeats || isStill(operand.strides))))
+        return false;
+    }
+    return llvm::all_of(plan.problem.limits,
+                        [&](const Limit &limit) { return isStill(limit.weights) || (!limit.weights[axis] && repeats); });
+  }
+  bool extend() {
+    int64_t length = plan.run.lanes();
+    for (auto [a, axis] : llvm::enumerate(axes)) {
+      bool follows = plan.destination().strides[a] == length && !axis.isCurved && !plan.run.has(a);
+      if (!follows || !goesOn(a, length))
+        continue;
+      plan.run.parts.push_back({static_cast<unsigned>(a), axis.extent});
+      return true;
+    }
+    return false;
+  }
+
+  MapPlan &plan;
+  ArrayRef<Axis> axes;
+};
+
+bool takesMasks(const MapPlan &plan) {
+  return llvm::all_of(plan.problem.operands, [&](const Operand &operand) { return plan.takesMask(operand.element()); });
+}
+
+/// A run that is shorter than a register takes as much of one as it needs, without masks if that is a power of two.
+void narrowLanes(MapPlan &plan) {
+  constexpr int64_t fewest = 4;
+  uint64_t length = plan.run.lanes();
+  int64_t enough = static_cast<int64_t>(takesMasks(plan) ? llvm::PowerOf2Ceil(length) : llvm::bit_floor(length));
+  plan.lanes = std::min(plan.lanes, std::max(enough, fewest));
+}
+
+/// Vectors in a step: as many as hide latency, fewer if the body is long; a count that leaves few vectors over is better.
+void chooseUnroll(MapPlan &plan) {
+  int64_t vectors = plan.run.lanes() / plan.lanes, ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
+  int64_t most = std::clamp<int64_t>(plan.strategy.stepOps / ops, 1, plan.strategy.unroll);
+  int64_t line = plan.streams ? std::max<int64_t>(1, plan.strategy.vectorBytes / (plan.lanes * plan.destination().bytes())) : 1;
+  if (line <= most)
+    most -= most % line;
+  else
+    line = 1;
+  int64_t best = most;
+  for (int64_t count = most; count * 2 > most; count -= line)
+    if (vectors >= count && count + vectors % count < best + vectors % best)
+      best = count;
+  plan.unroll = vectors ? std::min(best, vectors) : 1;
+}
+
+/// Whether the operand's next run follows the last one along the axis, be it up to the next block only.
+bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
+  int64_t stride = operand.strides[loop.axis] * loop.step;
+  for (auto &[axis, way] : operand.curves)
+    if (axis == loop.axis)
+      stride = way.step();
+  return stride == plan.run.lanes();
+}
+
+/// What the destination's lines are short of, the source's may have: the axis that goes on from the run in the source comes innermost, so
+/// that a cache line of the source is read at one go. A curved axis does too, along which the blocks of both end.
+void keepLines(MapPlan &plan) {
+  constexpr int64_t lineBytes = 64, followed = 2048;
+  int64_t bytes = plan.run.lanes() * plan.source().bytes();
+  for (auto [i, loop] : llvm::enumerate(plan.loops)) {
+    bool isCurved = plan.problem.axes[loop.axis].isCurved;
+    bool follows = followsRun(plan, plan.source(), loop) || (isCurved && followsRun(plan, plan.destination(), loop));
+    if (follows && bytes < (isCurved ? followed : lineBytes) && loop.trip <= lineBytes) {
+      std::rotate(plan.loops.begin() + i, plan.loops.begin() + i + 1, plan.loops.end());
+      return;
+    }
+  }
+}
+
+/// Runs of a line or two that lie a page or so apart in the source: a few that lie beside each other there are read at one go.
+void gatherLines(MapPlan &plan) {
+  constexpr int64_t lineBytes = 64, wantedBytes = 256, farBytes = 1024;
+  int64_t bytes = plan.run.lanes() * plan.source().bytes(), count = wantedBytes / bytes;
+  if (bytes < lineBytes || count < 2 || plan.loops.size() < 2)
+    return;
+  const Loop &last = plan.loops.back();
+  if (plan.source().strides[last.axis] * last.step * plan.source().bytes() < farBytes)
+    return;
+  for (auto [i, loop] : llvm::enumerate(plan.loops)) {
+    if (!followsRun(plan, plan.source(), loop) || loop.trip % count || plan.problem.axes[loop.axis].isCurved)
+      continue;
+    Loop inner = loop;
+    inner.trip = count;
+    loop.step *= count;
+    loop.trip /= count;
+    plan.loops.push_back(inner);
+    return;
+  }
+}
+
+/// Every run of the destination is whole cache lines if its buffer begins with one.
+bool streamsWholeLines(const MapPlan &plan) {
+  constexpr int64_t lineBytes = 64;
+  const Operand &destination = plan.destination();
+  auto isWhole = [&](int64_t elements) { return elements * destination.bytes() % lineBytes == 0; };
+  return plan.streams && plan.problem.limits.empty() && isWhole(destination.offset) && isWhole(plan.run.lanes()) &&
+         llvm::all_of(plan.loops, [&](const Loop &loop) { return isWhole(destination.strides[loop.axis] * loop.step); });
+}
+
+/// Whether a line is worth a store of its own in front, so that all others are aligned wherever it begins.
+bool peelsLines(const MapPlan &plan) {
+  constexpr int64_t vectors = 16, leastStreamed = 16;
+  return plan.streams && plan.run.parts.size() == 1 && plan.run.lanes() >= vectors * plan.lanes && !plan.problem.writesPadding() &&
+         plan.streamedLanes * plan.destination().bytes() >= leastStreamed && takesMasks(plan);
+}
+
+/// Stores past the caches need no order of their own, but the source is read best as it lies: the hardware follows it then.
+void orderBySource(MapPlan &plan) {
+  constexpr int64_t pageBytes = 4096;
+  if (plan.run.lanes() * plan.source().bytes() >= pageBytes)
+    return;
+  auto lead = [&](const Loop &loop) { return plan.source().strides[loop.axis]; };
+  llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) { return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis); });
+}
+
+/// Whether the addresses of `count` runs lie equally far from that of the first in every iteration.
+bool repeats(const MapPlan &plan, const Loop &loop, int64_t count) {
+  for (const Operand &operand : plan.problem.operands)
+    for (auto &[axis, way] : operand.curves)
+      for (int64_t i = 1; axis == loop.axis && i < count; ++i)
+        if (!way.advance(i, count == loop.trip ? 0 : count))
+          return false;
+  return true;
+}
+
+/// Short runs: several in one iteration of the innermost loop, and, where the source's lie apart, the next ones are asked for ahead, since
+/// no hardware follows them.
+void pairRuns(MapPlan &plan) {
+  constexpr int64_t followed = 2048, ahead = 1024, lineBytes = 64;
+  if (plan.loops.size() == plan.outer)
+    return;
+  const Loop &loop = plan.loops.back();
+  int64_t vectors = llvm::divideCeil(plan.run.lanes(), plan.lanes),
+          ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
+  int64_t most = std::min(2 * plan.strategy.unroll / vectors, 2 * plan.strategy.stepOps / (vectors * ops));
+  if (plan.problem.axes[loop.axis].isCurved)
+    most *= 2; // else every run divides
+  bool isSimple = plan.problem.limits.empty() || vectors == 1;
+  for (int64_t count = most; isSimple && count > 1 && plan.abreast == 1; --count)
+    if (loop.trip % count == 0 && loop.partOf % count == 0 && repeats(plan, loop, count))
+      plan.abreast = count;
+  int64_t bytes = plan.run.lanes() * plan.source().bytes(), apart = plan.source().strides[loop.axis] * loop.step * plan.source().bytes();
+  if (bytes >= lineBytes && bytes < followed && apart != bytes && apart)
+    plan.asksAhead = std::max<int64_t>(1, ahead / (bytes * plan.abreast));
+}
+
+/// Vectors that one store streams: as many as fill a register, of those in a step.
+int64_t lanesStreamed(const MapPlan &plan) {
+  int64_t most = plan.strategy.vectorBytes / plan.destination().bytes(), streamed = plan.lanes;
+  while (streamed * 2 <= most && plan.unroll * plan.lanes % (streamed * 2) == 0)
+    streamed *= 2;
+  return streamed;
+}
+
+} // namespace
+
+bool quern::maps::planLine(MapPlan &plan) {
+  plan.lanes = plan.strategy.vectorBytes * 8 / widestBits(plan);
+  return RunBuilder(plan).build();
+}
+
+void quern::maps::fitLine(MapPlan &plan) {
+  narrowLanes(plan);
+  chooseUnroll(plan);
+}
+
+void quern::maps::orderLineLoops(MapPlan &plan) {
+  if (plan.source().curves.empty() && streamsWholeLines(plan))
+    orderBySource(plan);
+  else
+    keepLines(plan), gatherLines(plan);
+}
+
+void quern::maps::finishLine(MapPlan &plan) {
+  plan.streamedLanes = lanesStreamed(plan);
+  plan.peels = peelsLines(plan);
+  pairRuns(plan);
+}

@@ -1,0 +1,254 @@
+//===- Plan.cpp - How a map is carried out -------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The kind first, then the loops around it, then how many of them make an iteration of the kernel's space: one that is worth handing to a
+// thread, or the whole map where it is small.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Cpu/Plan.h"
+
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+int64_t MapPlan::bodyOps() const { return opsOf(problem.op); }
+
+namespace {
+
+int64_t pointsOf(const MapProblem &problem) {
+  int64_t points = 1;
+  for (const Axis &axis : problem.axes)
+    points *= axis.extent;
+  return points;
+}
+
+/// Bytes that the operand has in all of the space.
+int64_t footprint(const MapProblem &problem, const Operand &operand) {
+  int64_t bytes = operand.bytes();
+  for (auto [a, axis] : llvm::enumerate(problem.axes))
+    bytes *= operand.strides[a] || llvm::any_of(operand.curves, [&](auto &curve) { return curve.first == a; }) ? axis.extent : 1;
+  return bytes;
+}
+
+int64_t bytesMoved(const MapProblem &problem) {
+  int64_t bytes = 0;
+  for (const Operand &operand : problem.operands)
+    bytes += footprint(problem, operand);
+  return bytes;
+}
+
+/// What the caches are spared by stores that pass them. A destination that is read is in them as it is.
+int64_t bytesStreamed(const MapProblem &problem) {
+  return problem.readsOld ? footprint(problem, problem.destination()) : bytesMoved(problem);
+}
+
+/// Loops over what the groups leave of the axes, in the order of the destination, and limits where groups do not divide axes.
+void makeLoops(MapPlan &plan) {
+  MapProblem &problem = plan.problem;
+  Strides chunks(problem.axes.size(), 1);
+  for (const Group *group : {&plan.run, &plan.rows, &plan.columns, &plan.tile.repeat})
+    for (const Part &part : group->parts)
+      chunks[part.axis] = part.count;
+  for (auto [a, axis] : llvm::enumerate(problem.axes)) {
+    int64_t trip = llvm::divideCeil(axis.extent, chunks[a]);
+    if (trip > 1)
+      plan.loops.push_back({static_cast<unsigned>(a), chunks[a], trip});
+    bool isLimited = llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent >= limit.write; });
+    if (axis.extent % chunks[a] == 0 || isLimited)
+      continue;
+    Limit limit{Strides(problem.axes.size(), 0), axis.extent, axis.extent};
+    limit.weights[a] = 1;
+    if (llvm::is_contained(plan.tile.shifted, a))
+      limit.shifted = static_cast<int>(a);
+    problem.limits.push_back(limit);
+  }
+  for (const Limit &limit : problem.limits) {
+    int64_t sum = 0;
+    for (auto [axis, chunk, weight] : llvm::zip_equal(problem.axes, chunks, limit.weights))
+      sum += weight * (static_cast<int64_t>(llvm::alignTo(axis.extent, chunk)) - 1);
+    plan.highest.push_back(sum);
+  }
+  auto lead = [&](const Loop &loop) {
+    int64_t stride = plan.destination().strides[loop.axis];
+    for (auto &[axis, walk] : plan.destination().curves)
+      if (axis == loop.axis)
+        stride = walk.digits().back().stride;
+    return stride;
+  };
+  llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) { return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis); });
+}
+
+/// Cuts a loop in two: blocks of about `count` indices, and the indices within one, as even as those of the whole.
+void splitLoop(MapPlan &plan, unsigned at, int64_t count) {
+  Loop &loop = plan.loops[at], inner = loop;
+  for (int64_t even : {8, 4, 2, 3})
+    if (loop.trip % even == 0 && count > even) {
+      count -= count % even;
+      break;
+    }
+  inner.trip = count;
+  inner.partOf = loop.trip;
+  loop.step *= count;
+  loop.trip = llvm::divideCeil(loop.trip, count);
+  plan.loops.insert(plan.loops.begin() + at + 1, inner);
+}
+
+constexpr double nsWorthAThread = 8000;
+
+void estimate(MapPlan &plan) {
+  double bytes = static_cast<double>(bytesMoved(plan.problem)), points = static_cast<double>(pointsOf(plan.problem));
+  const MapStrategy &strategy = plan.strategy;
+  double perPoint = plan.kind == MapKind::Scalar ? strategy.nsPerScalar : plan.bodyOps() * strategy.nsPerOperation / plan.lanes;
+  plan.ns = std::max(1.0, bytes * strategy.nsPerByte + points * perPoint);
+}
+
+/// What an iteration should take: a microsecond at least, and more where there is enough for many threads. All, if it feeds one thread
+/// only.
+double nsWanted(const MapPlan &plan) {
+  constexpr double least = 1000, most = 20000, share = 512;
+  return plan.ns < 2 * nsWorthAThread ? plan.ns : std::clamp(plan.ns / share, least, most);
+}
+
+/// A run that takes longer than an iteration should is cut.
+void cutRun(MapPlan &plan) {
+  Part &last = plan.run.parts.back();
+  double nsPerIndex = plan.ns / pointsOf(plan.problem) * plan.run.lanes() / last.count;
+  int64_t perIndex = plan.run.lanes() / last.count, step = plan.lanes * plan.unroll;
+  int64_t whole = step / std::gcd(step, perIndex); // indices that end with a step
+  int64_t wanted = llvm::alignTo(std::max<int64_t>(1, static_cast<int64_t>(nsWanted(plan) / nsPerIndex)), whole);
+  if (wanted * 2 <= last.count)
+    last.count = wanted;
+}
+
+void chooseSpace(MapPlan &plan) {
+  double wanted = nsWanted(plan), left = plan.ns;
+  while (plan.outer < plan.loops.size() && left > wanted) {
+    Loop &loop = plan.loops[plan.outer];
+    double each = left / loop.trip;
+    int64_t together = each < wanted ? static_cast<int64_t>(wanted / each) : 1;
+    if (together > 1 && together * 2 > loop.trip)
+      break; // what is left is less than two iterations should take
+    if (together > 1 && !plan.problem.axes[loop.axis].isCurved) {
+      splitLoop(plan, plan.outer, together);
+      each *= together;
+    }
+    plan.space *= plan.loops[plan.outer].trip;
+    ++plan.outer;
+    left = each;
+  }
+  plan.nsPerIteration = left;
+}
+
+bool isContiguousAlong(const Operand &operand, unsigned axis) { return operand.strides[axis] == 1 || operand.strides[axis] == 0; }
+
+void chooseKind(MapPlan &plan) {
+  bool hasRun = planLine(plan);
+  if (hasRun && isContiguousAlong(plan.source(), plan.run.parts[0].axis)) {
+    plan.kind = MapKind::Line;
+    return;
+  }
+  Group run = std::exchange(plan.run, Group());
+  if (planTile(plan)) {
+    plan.kind = MapKind::Tile;
+    return;
+  }
+  plan.run = run;
+  plan.kind = hasRun ? MapKind::Line : MapKind::Scalar;
+}
+
+void chooseStreaming(MapPlan &plan, int64_t least) {
+  int64_t bytes = bytesStreamed(plan.problem);
+  plan.streams = bytes >= least;
+  plan.streamsAlone = plan.streams && bytes < plan.strategy.streamAlwaysBytes;
+}
+
+/// Whether tiles follow each other along the destination for so long that the hardware fetches the lines that they begin to write.
+bool followsDestination(const MapPlan &plan) {
+  constexpr int64_t followed = 2048;
+  if (plan.loops.empty())
+    return false;
+  const Loop &inner = plan.loops.back();
+  return plan.destination().strides[inner.axis] == 1 && inner.trip * inner.step * plan.destination().bytes() >= followed;
+}
+
+} // namespace
+
+void quern::maps::planMap(MapPlan &plan) {
+  chooseKind(plan);
+  bool isLine = plan.kind == MapKind::Line;
+  chooseStreaming(plan, plan.strategy.streamBytes);
+  if (isLine)
+    fitLine(plan);
+  estimate(plan);
+  if (isLine)
+    cutRun(plan);
+  makeLoops(plan);
+  if (isLine)
+    orderLineLoops(plan);
+  else if (plan.kind == MapKind::Tile) {
+    orderTileLoops(plan);
+    if (!followsDestination(plan))
+      chooseStreaming(plan, plan.strategy.streamTilesBytes);
+  }
+  chooseSpace(plan);
+  if (isLine)
+    finishLine(plan);
+}
+
+std::string MapPlan::text() const {
+  std::string line;
+  llvm::raw_string_ostream os(line);
+  const char *kinds[] = {"lines", "tiles", "points"};
+  os << "map: " << kinds[static_cast<int>(kind)] << ", space " << space;
+  if (kind == MapKind::Line) {
+    os << ", runs of " << run.lanes() << ", " << lanes << " lanes, unroll " << unroll;
+    if (abreast > 1)
+      os << ", " << abreast << " abreast";
+    if (asksAhead)
+      os << ", asks " << asksAhead << " ahead";
+    if (!isContiguousAlong(source(), run.parts[0].axis))
+      os << ", lanes of the source are collected";
+  } else if (kind == MapKind::Tile) {
+    os << ", " << columns.lanes() << " x " << rows.lanes() << " of " << tile.moved;
+    if (tile.network != TileNetwork::Squares)
+      os << (tile.network == TileNetwork::Interleave ? " interleaved" : " taken apart");
+    if (!problem.isCopy)
+      os << ", body " << (tile.bodyInColumns ? "after" : "before") << " the transposition";
+    if (tile.throughRows)
+      os << ", rows through scratch";
+    if (tile.repeat.lanes() > 1)
+      os << " with " << tile.repeat.lanes() << " side by side";
+    if (tile.throughColumns)
+      os << ", columns through scratch";
+    if (tile.prefetch)
+      os << ", asks " << tile.prefetch << " ahead";
+  }
+  os << ", axes";
+  for (auto [a, axis] : llvm::enumerate(problem.axes)) {
+    os << ' ' << axis.extent << '(';
+    if (axis.isCurved)
+      os << "curved)";
+    else
+      os << source().strides[a] << "->" << destination().strides[a] << ')';
+  }
+  if (!loops.empty()) {
+    os << ", loops";
+    for (auto [i, loop] : llvm::enumerate(loops))
+      os << (i == outer ? " | " : " ") << loop.trip << (loop.step > 1 ? " by " + std::to_string(loop.step) : "");
+  }
+  if (!problem.limits.empty())
+    os << ", " << problem.limits.size() << (problem.limits.size() == 1 ? " limit" : " limits");
+  if (problem.writesPadding())
+    os << ", writes padding";
+  if (streams)
+    os << (streamsAlone ? ", alone streams" : ", streams") << (peels ? " from a boundary on" : " where aligned");
+  return line;
+}

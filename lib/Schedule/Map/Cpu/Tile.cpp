@@ -1,0 +1,311 @@
+//===- Tile.cpp - Tiles: rows in, transposed, columns out ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Row stage (load along the source, the body where it narrows) -> transposition -> column stage (the body where it widens, store along
+// the destination). A stage with nothing to do is left out: pieces are then gathered from the source itself, and columns stored from
+// registers. All is rolled loops, since compile time follows the number of operations, and full and cut tiles share them: conditions and
+// masks exist where a limit can cut, and hold in full tiles.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Cpu/Emitter.h"
+#include "Schedule/Map/Cpu/Transpose.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+namespace {
+constexpr int64_t lineBytes = 64;
+} // namespace
+
+void MapEmitter::emitTile(const Place &start) {
+  Place place = shiftedBack(start);
+  if (plan.tile.network != TileNetwork::Squares)
+    return emitInterleaving(place);
+  choose(isInside(place, Group(), /*write=*/problem.writesPadding()), [&] { emitSquares(place); });
+}
+
+void MapEmitter::emitSquares(const Place &place) {
+  Value rows, columns;
+  if (plan.tile.throughRows)
+    rows = scratch(plan.tile.scratchRows, plan.tile.moved);
+  if (plan.tile.throughColumns)
+    columns = scratch(plan.tile.rows * plan.tile.columns, plan.tile.moved);
+  if (rows)
+    stageRows(place, rows);
+  else if (plan.tile.prefetch)
+    forLanes(plan.rows, 2, [&](ArrayRef<Value> digits, Value) { prefetchRow(advance(place, plan.rows, digits)); });
+  auto transpose = [&](const Place &here, Value fromRow) {
+    transposeTile(here, rows, fromRow, columns);
+    if (columns)
+      stageColumns(here, columns);
+  };
+  if (plan.tile.repeat.parts.empty())
+    return transpose(place, index(0));
+  forLanes(plan.tile.repeat, 1, [&](ArrayRef<Value> digits, Value) {
+    Value from = index(0);
+    for (auto [part, digit] : llvm::zip_equal(plan.tile.repeat.parts, digits))
+      from = add(from, scaled(digit, plan.tile.inScratch[part.axis]));
+    transpose(advance(place, plan.tile.repeat, digits), from);
+  });
+}
+
+/// Tiles that would reach beyond a shifted axis end with it.
+MapEmitter::Place MapEmitter::shiftedBack(const Place &start) {
+  Place place = start;
+  for (auto [i, limit] : llvm::enumerate(problem.limits)) {
+    if (limit.shifted < 0)
+      continue;
+    unsigned axis = limit.shifted;
+    int64_t count = 1;
+    for (const Group *group : {&plan.rows, &plan.columns})
+      for (const Part &part : group->parts)
+        count = part.axis == axis ? part.count : count;
+    Value beyond = create<arith::MinSIOp>(add(start.left[i], -count), index(0));
+    place = advance(place, Loop{axis, 1, 1}, beyond);
+  }
+  return place;
+}
+
+/// Asks for what a tile ahead reads of this row, into L2: rows often lie so far apart that few of them fit L1 together. Beyond the end this
+/// names memory that is not the source's, which a prefetch may.
+void MapEmitter::prefetchRow(const Place &here) {
+  int64_t bytes = plan.columns.lanes() * plan.source().bytes();
+  for (int64_t byte = 0; byte < bytes; byte += lineBytes) {
+    Value there = add(here.bases[problem.source], plan.tile.prefetch + byte / plan.source().bytes());
+    create<memref::PrefetchOp>(flat[problem.source], ValueRange{there}, /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+  }
+}
+
+/// Along the lanes of the group, every input is contiguous or stays where it is, and no limit counts.
+bool MapEmitter::isStraight(const Group &group) const {
+  auto isStill = [&](const Strides &strides) { return llvm::all_of(group.parts, [&](const Part &part) { return !strides[part.axis]; }); };
+  return llvm::all_of(ArrayRef(problem.operands).drop_back(problem.readsOld ? 0 : 1),
+                      [&](const Operand &operand) { return isStill(operand.strides) || group.isContiguousIn(operand.strides); }) &&
+         llvm::all_of(problem.limits, [&](const Limit &limit) { return isStill(limit.weights); });
+}
+
+/// Vectors over the lanes of a group, as few as there can be: a loop where they are many, and powers of two for what is over.
+/// f(place, lanes before the place, first, count).
+void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most,
+                            function_ref<void(const Place &, Value, int64_t, int64_t)> f) {
+  constexpr int64_t unrolled = 2;
+  int64_t total = group.lanes(), first = 0;
+  bool isPlain = group.parts.size() == 1, rolls = total / most > unrolled && (isPlain || isStraight(group));
+  if (rolls) {
+    first = total / most * most;
+    forRange(index(0), index(first), most, [&](Value at) {
+      Place there = place;
+      if (isPlain)
+        there = advance(place, group, at);
+      else
+        for (auto [operand, base] : llvm::zip_equal(problem.operands, there.bases))
+          base = group.isContiguousIn(operand.strides) ? add(base, at) : base;
+      f(there, at, 0, most);
+    });
+  }
+  while (first < total) {
+    int64_t count = std::min<int64_t>(most, llvm::bit_floor(static_cast<uint64_t>(total - first)));
+    f(place, index(0), first, count);
+    first += count;
+  }
+}
+
+void MapEmitter::stageRows(const Place &place, Value to) {
+  const TilePlan &tile = plan.tile;
+  bool hasBody = !problem.isCopy && !tile.bodyInColumns;
+  int64_t most = hasBody ? plan.lanes : plan.strategy.vectorBytes / plan.source().bytes();
+  forLanes(tile.outside, hasBody ? 1 : 2, [&](ArrayRef<Value> digits, Value) {
+    Place here = advance(place, tile.outside, digits);
+    Value start = index(0);
+    for (auto [part, digit] : llvm::zip_equal(tile.outside.parts, digits))
+      start = add(start, scaled(digit, tile.inScratch[part.axis]));
+    auto put = [&](Value vector, Value lanes, int64_t first) {
+      create<vector::StoreOp>(vector, to, ValueRange{add(add(start, lanes), first)});
+    };
+    auto move = [&] {
+      forVectors(here, tile.run, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
+        Value mask = tile.masksColumns ? laneMask(there, tile.run, first, count, /*write=*/false) : Value();
+        bool begins = first == 0 && matchPattern(lanes, m_Zero());
+        choose(anyLane(there, tile.run, first, count, /*write=*/false, begins, mask), [&] {
+          put(hasBody ? compute(there, tile.run, first, count, mask)
+                      : load(problem.source, add(there.bases[problem.source], first), count, mask),
+              lanes, first);
+        });
+      });
+    };
+    auto clear = [&] {
+      forVectors(here, tile.run, most, [&](const Place &, Value lanes, int64_t first, int64_t count) {
+        put(tile.bodyInColumns ? zeros(vec(count, tile.moved)) : paddingValue(count), lanes, first);
+      });
+    };
+    if (tile.prefetch)
+      prefetchRow(here);
+    Value inside = isInside(here, tile.run, /*write=*/false);
+    if (problem.writesPadding())
+      choose(inside, move, clear);
+    else
+      choose(inside, move);
+  });
+}
+
+/// How far lane `lane` of the group, known at run time, is from its first.
+Value MapEmitter::laneOffset(const Group &group, Value lane, ArrayRef<int64_t> perAxis) {
+  Value sum = index(0);
+  int64_t before = 1;
+  if (matchPattern(lane, m_Zero()))
+    return sum;
+  for (const Part &part : group.parts) {
+    Value digit = before == 1 ? lane : create<arith::DivUIOp>(lane, index(before)).getResult();
+    if (&part != &group.parts.back())
+      digit = create<arith::RemUIOp>(digit, index(part.count));
+    if (perAxis[part.axis])
+      sum = add(sum, scaled(digit, perAxis[part.axis]));
+    before *= part.count;
+  }
+  return sum;
+}
+
+/// Steps over [0, end), the last one shifted to end there.
+void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f) {
+  if (end == step)
+    return f(index(0));
+  forRange(index(0), index(end), step, [&](Value at) { f(end % step ? create<arith::MinSIOp>(at, index(end - step)).getResult() : at); });
+}
+
+/// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a row, or column, side by side.
+void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Value columns) {
+  const TilePlan &tile = plan.tile;
+  const Strides &rowStrides = rows ? tile.inScratch : plan.source().strides, &destinationStrides = plan.destination().strides;
+  int64_t unit = transposeUnit(tile.moved);
+  Value between;
+  if (int64_t elements = transposeScratch(tile.moved, tile.lanes))
+    between = scratch(elements, tile.moved);
+  Value aligned = plan.streams && tile.writesWholeLines && !columns ? isDestinationAligned() : Value();
+  bool isLinear = rows && tile.outside.parts.size() == plan.rows.parts.size(),
+       adds = plan.columns.parts.size() == 1 || (plan.columns.splitsAtPowers() && tile.columns % unit == 0);
+  int64_t exist = plan.columns.lanes();
+  forSteps(tile.columns, unit, [&](Value column) {
+    forSteps(tile.rows, tile.lanes, [&](Value row) {
+      Value known, base;
+      auto gather = [&](Value from, int64_t at) {
+        if (!base || from != known) {
+          Value first = from ? add(row, from) : row;
+          Value offset = isLinear ? scaled(first, tile.inScratch[plan.rows.parts[0].axis]) : laneOffset(plan.rows, first, rowStrides);
+          base = add(add(rows ? fromRow : place.bases[problem.source], column), offset);
+          known = from;
+        }
+        Values pieces;
+        for (int64_t lane = at; lane < tile.lanes; lane += unit)
+          pieces.push_back(loadFrom(rows ? rows : flat[problem.source], add(base, plan.rows.sum(lane, rowStrides)), unit, Value()));
+        return joinVectors(b, loc, pieces);
+      };
+      auto sink = [&](Value from, ArrayRef<Value> vectors) {
+        Value first = from ? add(column, from) : column;
+        if (columns) {
+          Value at = add(scaled(first, tile.rows), row);
+          for (auto [j, vector] : llvm::enumerate(vectors))
+            create<vector::StoreOp>(vector, columns, ValueRange{add(at, j * tile.rows)});
+          return;
+        }
+        Value base = add(place.bases.back(), row);
+        if (adds)
+          base = add(base, laneOffset(plan.columns, first, destinationStrides));
+        Values places;
+        for (size_t j = 0; j < vectors.size(); ++j)
+          places.push_back(adds ? add(base, plan.columns.sum(j, destinationStrides))
+                                : add(base, laneOffset(plan.columns, add(first, j), destinationStrides)));
+        auto storeAll = [&](bool streamed) {
+          for (auto [j, vector] : llvm::enumerate(vectors)) {
+            int64_t highest = from ? unit - static_cast<int64_t>(vectors.size() - j) : static_cast<int64_t>(j);
+            if (tile.columns == exist || highest < exist)
+              store(vector, places[j], Value(), streamed);
+            else if (from)
+              choose(create<arith::CmpIOp>(arith::CmpIPredicate::slt, add(first, j), index(exist)),
+                     [&] { store(vector, places[j], Value(), streamed); });
+          }
+        };
+        if (aligned)
+          choose(
+              aligned, [&] { storeAll(true); }, [&] { storeAll(false); });
+        else
+          storeAll(false);
+      };
+      transposeSquares(b, loc, tile.moved, tile.lanes, {gather, sink}, between, [&](int64_t i) { return index(i); });
+    });
+  });
+}
+
+void MapEmitter::stageColumns(const Place &place, Value from) {
+  const TilePlan &tile = plan.tile;
+  int64_t most = tile.bodyInColumns ? plan.lanes : plan.strategy.vectorBytes / plan.destination().bytes();
+  Value aligned = plan.streams && tile.writesWholeLines ? isDestinationAligned() : Value();
+  forLanes(plan.columns, 1, [&](ArrayRef<Value> digits, Value column) {
+    Place here = advance(place, plan.columns, digits);
+    Value start = scaled(column, tile.rows);
+    auto begins = [&](Value lanes, int64_t first) { return first == 0 && matchPattern(lanes, m_Zero()); };
+    auto put = [&](Value vector, const Place &there, int64_t first, Value mask) {
+      Value at = add(there.bases.back(), first);
+      if (aligned)
+        choose(
+            aligned, [&] { store(vector, at, mask, !mask); }, [&] { store(vector, at, mask, false); });
+      else
+        store(vector, at, mask, false);
+    };
+    /// Vectors of which some lane is written; f has what to do for one.
+    auto forWritten = [&](function_ref<void(const Place &, Value, int64_t, int64_t, Value)> f) {
+      forVectors(here, plan.rows, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
+        Value mask = tile.masksRows ? laneMask(there, plan.rows, first, count, /*write=*/true) : Value();
+        choose(anyLane(there, plan.rows, first, count, /*write=*/true, begins(lanes, first), mask),
+               [&] { f(there, lanes, first, count, mask); });
+      });
+    };
+    auto move = [&] {
+      forWritten([&](const Place &there, Value lanes, int64_t first, int64_t count, Value mask) {
+        auto fromScratch = [&] { return loadFrom(from, add(add(start, lanes), first), count, Value()); };
+        if (!tile.bodyInColumns)
+          return put(fromScratch(), there, first, mask);
+        Value read = laneMask(there, plan.rows, first, count, /*write=*/false);
+        bool pads = read && problem.writesPadding();
+        auto body = [&] {
+          Value v = compute(there, plan.rows, first, count, read, fromScratch(), problem.source);
+          put(pads ? create<arith::SelectOp>(read, v, paddingValue(count)).getResult() : v, there, first, mask);
+        };
+        if (!pads)
+          return body(); // what is read is what is written
+        Value any = anyLane(there, plan.rows, first, count, /*write=*/false, begins(lanes, first), read);
+        choose(any, body, [&] { put(paddingValue(count), there, first, mask); });
+      });
+    };
+    auto clear = [&] {
+      forWritten(
+          [&](const Place &there, Value, int64_t first, int64_t count, Value mask) { put(paddingValue(count), there, first, mask); });
+    };
+    Value read = isInside(here, plan.rows, /*write=*/false);
+    if (!problem.writesPadding())
+      return choose(read, move);
+    choose(isInside(here, plan.rows, /*write=*/true), [&] { choose(read, move, clear); });
+  });
+}
+
+/// Past the caches where the destination is aligned; never, if `aligned` is null.
+void MapEmitter::storeLine(Value vector, Value at, Value aligned) {
+  if (aligned)
+    choose(
+        aligned, [&] { store(vector, at, Value(), true); }, [&] { store(vector, at, Value(), false); });
+  else
+    store(vector, at, Value(), false);
+}
+
+/// Whether the destination's buffer begins on a line.
+Value MapEmitter::isDestinationAligned() {
+  return atEntry([&] {
+    Value start = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());
+    Value rest = create<arith::AndIOp>(start, index(lineBytes - 1));
+    return both(create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, index(0)), mayStream());
+  });
+}

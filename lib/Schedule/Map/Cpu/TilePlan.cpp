@@ -1,0 +1,414 @@
+//===- TilePlan.cpp - The shape of tiles and the order of their loops ----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A tile reads a line of each of its rows and writes whole lines of its columns. An axis that tiles do not divide has its last tile moved
+// back to end with the axis, which computes some elements twice and cuts no vector; where that is not allowed, lanes are masked.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Cpu/Plan.h"
+#include "Schedule/Map/Cpu/Transpose.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+using namespace quern::maps;
+
+namespace {
+
+constexpr int64_t lineBytes = 64;
+
+class TilePlanner {
+public:
+  explicit TilePlanner(MapPlan &plan) : plan(plan), problem(plan.problem), tile(plan.tile) {}
+
+  bool run() {
+    if (problem.source + 1 >= problem.operands.size())
+      return false;
+    int from = contiguousAxis(plan.source()), to = contiguousAxis(plan.destination());
+    if (from < 0 || to < 0 || from == to)
+      return false;
+    tile.bodyInColumns = !problem.isCopy && isBodyLate(to);
+    tile.moved = tile.bodyInColumns ? plan.source().element() : plan.destination().element();
+    int64_t unit = transposeUnit(tile.moved), movedBytes = pieceBytes / unit;
+    mayShift = !problem.readsOld && !problem.mayBeInPlace;
+    if (planInterleaving(from, to, plan.destination(), plan.rows, plan.columns)) {
+      tile.network = TileNetwork::Interleave;
+      return true;
+    }
+    if (planInterleaving(to, from, plan.source(), plan.columns, plan.rows)) {
+      tile.network = TileNetwork::Deinterleave;
+      return true;
+    }
+    chooseGroups(from, to, unit, movedBytes);
+    chooseRegisters(unit, movedBytes);
+    if (!chooseStages())
+      return false;
+    chooseRun(unit);
+    return true;
+  }
+
+private:
+  int contiguousAxis(const Operand &operand) const {
+    for (auto [a, axis] : llvm::enumerate(problem.axes))
+      if (operand.strides[a] == 1 && !axis.isCurved)
+        return static_cast<int>(a);
+    return -1;
+  }
+  bool isLimited(unsigned axis) const {
+    return llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[axis] != 0; });
+  }
+
+  /// After the transposition where the destination is wider or read, or where an operand is contiguous as the destination is.
+  bool isBodyLate(unsigned to) const {
+    int64_t before = plan.source().bytes(), after = plan.destination().bytes();
+    if (problem.readsOld || after != before)
+      return problem.readsOld || after > before;
+    for (auto [i, operand] : llvm::enumerate(ArrayRef(problem.operands).drop_back()))
+      if (i != problem.source && operand.strides[to] == 1)
+        return true;
+    return false;
+  }
+
+  /// A few lanes, `few`, that are contiguous in `packed` and followed there by those of the axis `along`: vectors along it.
+  bool planInterleaving(unsigned along, unsigned first, const Operand &packed, Group &few, Group &many) {
+    constexpr int64_t most = 8;
+    int64_t extent = problem.axes[along].extent, lanes = 1, bytes = pieceBytes / transposeUnit(tile.moved);
+    if (!problem.limits.empty())
+      return false;
+    for (int axis = static_cast<int>(first); axis >= 0 && lanes <= most;) {
+      few.parts.push_back({static_cast<unsigned>(axis), problem.axes[axis].extent});
+      lanes *= problem.axes[axis].extent;
+      axis = -1;
+      for (auto [a, next] : llvm::enumerate(problem.axes))
+        if (packed.strides[a] == lanes && a != along && !next.isCurved && !few.has(a))
+          axis = static_cast<int>(a);
+    }
+    int64_t width = plan.strategy.vectorBytes / bytes;
+    if (!problem.isCopy)
+      width = std::min(width, plan.lanes);
+    while (width > extent)
+      width /= 2;
+    bool fits = lanes <= most && packed.strides[along] == lanes && !problem.axes[along].isCurved && width * bytes >= pieceBytes / 2;
+    if (!fits || (extent % width && !mayShift) || (lanes == most && transposeUnit(tile.moved) <= most)) {
+      few = Group();
+      return false;
+    }
+    many.parts = {{along, width}};
+    if (extent % width)
+      tile.shifted.push_back(along);
+    tile.lanes = width;
+    return true;
+  }
+
+  /// Indices of an axis that a tile takes, of `most` that would be best: all, if they are not many more, or a divisor of whole registers,
+  /// or as even a share as registers allow, if the last tile may be shifted, or any divisor.
+  int64_t countOf(unsigned axis, int64_t most, int64_t whole, int64_t unit) {
+    int64_t extent = problem.axes[axis].extent;
+    if (extent <= std::max(most, whole))
+      return extent;
+    int64_t lanes = plan.strategy.vectorBytes / (pieceBytes / unit);
+    for (int64_t count = most / lanes * lanes; count * 2 >= most && count > 0; count -= lanes)
+      if (extent % count == 0)
+        return count;
+    if (mayShift && !isLimited(axis))
+      return std::min<int64_t>(most, llvm::alignTo(llvm::divideCeil(extent, llvm::divideCeil(extent, most)), lanes));
+    for (int64_t count = most; count >= unit; count /= 2)
+      if (extent % count == 0)
+        return count;
+    return most;
+  }
+
+  static int64_t divisorOf(int64_t extent, int64_t most) {
+    int64_t divisor = std::clamp<int64_t>(most, 1, extent);
+    while (extent % divisor)
+      --divisor;
+    return divisor;
+  }
+
+  /// Lanes that are contiguous in the operand, up to `wanted`: whole axes, then a part of one. More of them where whole axes are no
+  /// multiple of a square, so that the next axis makes them one.
+  Group grow(const Operand &operand, unsigned first, unsigned taken, int64_t wanted, int64_t whole, int64_t unit) {
+    constexpr int64_t largest = 160;
+    Group group;
+    int64_t lanes = 1;
+    for (int axis = static_cast<int>(first); axis >= 0;) {
+      bool isOdd = !group.parts.empty() && lanes % unit;
+      int64_t extent = problem.axes[axis].extent;
+      int64_t count = isOdd                 ? divisorOf(extent, largest / lanes)
+                      : group.parts.empty() ? countOf(axis, wanted, whole, unit)
+                                            : countOf(axis, wanted / lanes, 0, 1);
+      if (!group.parts.empty() && isLimited(axis) && extent % count)
+        break;
+      group.parts.push_back({static_cast<unsigned>(axis), count});
+      lanes *= count;
+      if (extent % count && mayShift && !isLimited(axis))
+        tile.shifted.push_back(axis);
+      if (count < extent || (lanes * 2 > wanted && (lanes % unit == 0 || plan.rows.lanes() * wanted > largest * unit)))
+        break;
+      axis = -1;
+      for (auto [a, next] : llvm::enumerate(problem.axes))
+        if (operand.strides[a] == lanes && !next.isCurved && a != taken && !group.has(a) && !plan.rows.has(a))
+          axis = static_cast<int>(a);
+    }
+    return group;
+  }
+
+  /// A line of each row and whole lines of the columns; more of both where sets of the first cache are crowded. There rows are copied
+  /// while they are read, to scratch that fills the cache, and lines of the destination that stores split are done before they are driven
+  /// out. Not so if the second cache cannot keep what is asked for ahead.
+  void chooseGroups(unsigned from, unsigned to, int64_t unit, int64_t movedBytes) {
+    constexpr int64_t tall = 8, wide = 4;
+    int64_t line = std::max(lineBytes / plan.source().bytes(), unit), lanes = std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes;
+    auto choose = [&](int64_t rows, int64_t columns) {
+      tile.shifted.clear();
+      plan.rows = plan.columns = Group();
+      plan.rows = grow(plan.destination(), to, from, rows, 0, unit);
+      plan.columns = grow(plan.source(), from, to, columns, wide * line, unit);
+    };
+    choose(lanes, line);
+    bool crowdsRows = this->crowdsRows(plan.strategy.l1Bytes);
+    if (!crowdsRows && !crowdsColumns())
+      return;
+    int64_t columns = crowdsRows ? wide * line : line;
+    choose(std::min(tall * lanes, plan.strategy.l1Bytes / (columns * movedBytes)), columns);
+    tile.isLarge = !crowdsRows || !this->crowdsRows(plan.strategy.l2Bytes);
+    if (!tile.isLarge)
+      choose(lanes, line);
+  }
+
+  /// As few registers as hold the rows, the last of them shifted where they hold more. Less than a register, or a square, is filled up.
+  void chooseRegisters(int64_t unit, int64_t movedBytes) {
+    int64_t rows = plan.rows.lanes(), columns = plan.columns.lanes();
+    tile.lanes = plan.strategy.vectorBytes / movedBytes;
+    auto registers = [&](int64_t lanes) { return llvm::divideCeil(rows, lanes); };
+    while (tile.lanes > unit && (registers(tile.lanes / 2) == registers(tile.lanes) || tile.lanes > rows))
+      tile.lanes /= 2;
+    tile.rows = rows < tile.lanes || (rows % tile.lanes && plan.rows.parts.size() > 1) ? llvm::alignTo(rows, tile.lanes) : rows;
+    tile.columns = std::max(columns, unit);
+  }
+
+  enum Along { Rows = 1, Columns = 2, Outside = 4 };
+  int movesAlong(const Limit &limit) const {
+    auto along = [&](const Group &group) {
+      return llvm::any_of(group.parts, [&](const Part &part) { return part.count > 1 && limit.weights[part.axis]; });
+    };
+    int where = (along(plan.rows) ? Rows : 0) | (along(plan.columns) ? Columns : 0);
+    return where ? where : Outside;
+  }
+  /// The operand has memory wherever the axes lead, beyond limits too.
+  bool isWhole(const Operand &operand) const {
+    if (!operand.curves.empty())
+      return false; // where a curved axis leads behind the last block is not known here
+    if (operand.isIndex())
+      return true;
+    auto memref = cast<MemRefType>(operand.base.getType());
+    auto [strides, end] = memref.getStridesAndOffset();
+    for (auto [stride, extent] : llvm::zip_equal(strides, memref.getShape()))
+      end += (extent - 1) * stride;
+    int64_t highest = operand.offset;
+    for (auto [a, axis] : llvm::enumerate(problem.axes))
+      highest += (axis.extent - 1) * operand.strides[a];
+    return highest <= end;
+  }
+  /// All that the row stage reads has.
+  bool isSourceWhole() const {
+    return llvm::all_of(llvm::drop_end(problem.operands), [&](const Operand &operand) { return isWhole(operand); });
+  }
+
+  /// What goes through scratch on its way in or out: whatever needs a body, a condition or a mask for each row or column, lanes that are
+  /// no power of two, and rows that would drive each other out of the cache before all their pieces are read.
+  bool chooseStages() {
+    bool hasBody = !problem.isCopy, hasRest = tile.columns != plan.columns.lanes();
+    tile.throughRows = (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest || !plan.rows.splitsAtPowers() ||
+                       crowdsRows(plan.strategy.l1Bytes);
+    tile.throughColumns = tile.bodyInColumns || tile.rows != plan.rows.lanes();
+    auto see = [&](int where, bool read, bool write) {
+      if (where == (Rows | Columns))
+        return false;
+      tile.throughRows |= read && where != Columns;
+      tile.throughColumns |= write && where != Rows;
+      if (where == Columns && read && !isSourceWhole())
+        tile.throughRows = tile.masksColumns = true;
+      if (where == Rows && write)
+        tile.throughColumns = tile.masksRows = true;
+      return true;
+    };
+    for (const Limit &limit : problem.limits)
+      if (!see(movesAlong(limit), true,
+               limit.highest(problem.axes) >= limit.write || !problem.writesPadding() || movesAlong(limit) == Columns))
+        return false;
+    for (const Group *group : {&plan.rows, &plan.columns})
+      for (const Part &part : group->parts)
+        if (problem.axes[part.axis].extent % part.count && !llvm::is_contained(tile.shifted, part.axis)) {
+          tile.throughRows = tile.throughColumns = true;
+          (group == &plan.rows ? tile.masksRows : tile.masksColumns) = true;
+        }
+    return !(tile.masksColumns && !plan.takesMask(plan.source().element())) &&
+           !(tile.masksRows && !plan.takesMask(plan.destination().element()));
+  }
+
+  bool isLimitedAlong(const Part &part) const {
+    return llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[part.axis] != 0; });
+  }
+
+  /// Rows of a body that are short, or odd, are read together with what follows them in the source.
+  void chooseRun(int64_t unit) {
+    constexpr int64_t mostBytes = 16 << 10;
+    tile.run = plan.columns;
+    tile.outside = plan.rows;
+    tile.inScratch.assign(problem.axes.size(), 0);
+    int64_t rest = tile.columns - plan.columns.lanes(), lanes = plan.columns.lanes(), rowsLeft = plan.rows.lanes();
+    bool isShort = rest || lanes % (problem.isCopy || tile.bodyInColumns ? unit : plan.lanes);
+    bool goesOn = tile.throughRows && isShort && tile.rows == plan.rows.lanes() && plan.rows.splitsAtPowers() && !tile.masksColumns &&
+                  llvm::all_of(plan.columns.parts, [&](const Part &part) { return part.count == problem.axes[part.axis].extent; });
+    for (const Part &part : plan.columns.parts)
+      goesOn &= !isLimitedAlong(part);
+    while (goesOn) {
+      goesOn = false;
+      for (auto [a, axis] : llvm::enumerate(problem.axes)) {
+        if (plan.source().strides[a] != lanes || axis.isCurved || plan.columns.has(a))
+          continue;
+        Part *row = llvm::find_if(tile.outside.parts, [&](const Part &part) { return part.axis == a; });
+        bool isRow = row != tile.outside.parts.end();
+        if (isRow && axis.extent % row->count && !llvm::is_contained(tile.shifted, a))
+          continue; // the last tile has fewer rows than the run would read
+        int64_t bytes = pieceBytes / unit, fits = mostBytes / (bytes * lanes * rowsLeft);
+        Part part{static_cast<unsigned>(a), isRow ? row->count : divisorOf(axis.extent, fits)};
+        if (isLimitedAlong(part) || part.count == 1)
+          continue;
+        tile.run.parts.push_back(part);
+        tile.inScratch[a] = lanes;
+        lanes *= part.count;
+        goesOn = part.count == axis.extent;
+        if (!isRow) {
+          tile.repeat.parts.push_back(part);
+        } else {
+          rowsLeft /= part.count;
+          tile.outside.parts.erase(row);
+        }
+        break;
+      }
+    }
+    int64_t stride = llvm::alignTo(lanes + rest, unit);
+    for (const Part &part : tile.outside.parts) {
+      tile.inScratch[part.axis] = stride;
+      stride *= part.count;
+    }
+    tile.scratchRows = stride + llvm::alignTo(lanes + rest, unit) * (tile.rows - plan.rows.lanes());
+  }
+
+  /// Lines `stride` bytes apart of which more come to lie in one set of the cache than it can keep beside others.
+  static bool crowdsSets(int64_t cacheBytes, int64_t stride, int64_t lines) {
+    constexpr int64_t ways = 8;
+    llvm::SmallDenseMap<int64_t, int64_t, 64> taken;
+    int64_t sets = std::max<int64_t>(1, cacheBytes / (ways * lineBytes)), most = 0;
+    for (int64_t i = 0; i < lines; ++i)
+      most = std::max(most, ++taken[i * std::abs(stride) / lineBytes % sets]);
+    return most > ways / 2;
+  }
+  /// Rows of a tile drive each other out before all their pieces are read.
+  bool crowdsRows(int64_t cacheBytes) const {
+    int64_t bytes = plan.source().strides[plan.rows.parts[0].axis] * plan.source().bytes();
+    return plan.columns.lanes() * plan.source().bytes() > pieceBytes && crowdsSets(cacheBytes, bytes, plan.rows.parts[0].count);
+  }
+  /// Columns drive each other out whose lines are not written whole.
+  bool crowdsColumns() const {
+    int64_t bytes = plan.destination().strides[plan.columns.parts[0].axis] * plan.destination().bytes();
+    return bytes % lineBytes && crowdsSets(plan.strategy.l1Bytes, bytes, plan.columns.parts[0].count);
+  }
+
+  MapPlan &plan;
+  MapProblem &problem;
+  TilePlan &tile;
+  bool mayShift = false;
+};
+
+} // namespace
+
+bool quern::maps::planTile(MapPlan &plan) {
+  if (TilePlanner(plan).run())
+    return true;
+  plan.rows = plan.columns = Group();
+  plan.tile = TilePlan();
+  return false;
+}
+
+static int64_t pointsOf(const MapProblem &problem) {
+  int64_t points = 1;
+  for (const Axis &axis : problem.axes)
+    points *= axis.extent;
+  return points;
+}
+
+/// Whole lines are written: every step of the destination is a multiple of a line.
+static bool writesWholeLines(const MapPlan &plan) {
+  const Operand &destination = plan.destination();
+  int64_t bytes = destination.bytes();
+  Group lanes = plan.rows;
+  if (plan.tile.network == TileNetwork::Interleave)
+    lanes.parts.append(plan.columns.parts);
+  bool whole = plan.tile.lanes * bytes % lineBytes == 0 && lanes.lanes() * bytes % lineBytes == 0 &&
+               destination.offset * bytes % lineBytes == 0 && !plan.tile.masksRows;
+  for (auto [a, axis] : llvm::enumerate(plan.problem.axes)) {
+    const Part *part = llvm::find_if(lanes.parts, [&](const Part &part) { return part.axis == a; });
+    bool isRow = part != lanes.parts.end();
+    whole &= (isRow && part->count == axis.extent) || destination.strides[a] * (isRow ? part->count : 1) * bytes % lineBytes == 0;
+    whole &= !(isRow && llvm::is_contained(plan.tile.shifted, a));
+  }
+  return whole;
+}
+
+/// The two chunk loops go innermost, the destination's last: whole runs are written. A sweep along the destination touches one line of
+/// every row. While those stay in the cache, the next lines are asked for ahead; if there are too many, several tiles side by side along
+/// the source are taken at a time.
+void quern::maps::orderTileLoops(MapPlan &plan) {
+  constexpr int64_t sweepBytes = 64 << 10, together = 8, most = 12;
+  plan.tile.writesWholeLines = writesWholeLines(plan);
+  unsigned from = plan.columns.parts.back().axis, to = plan.rows.parts.back().axis;
+  int64_t sweep = plan.rows.lanes() * lineBytes, across = 1;
+  Loop *along = nullptr;
+  for (unsigned axis : {from, to}) {
+    auto loop = llvm::find_if(plan.loops, [&](const Loop &loop) { return loop.axis == axis; });
+    if (loop == plan.loops.end())
+      continue;
+    std::rotate(loop, loop + 1, plan.loops.end());
+    if (axis == to)
+      across = plan.loops.back().trip;
+  }
+  for (Loop &loop : plan.loops)
+    if (loop.axis == from)
+      along = &loop;
+  if (!along)
+    return;
+  int64_t touched = pointsOf(plan.problem) * (plan.source().bytes() + plan.destination().bytes());
+  bool isFar = touched > plan.strategy.l2Bytes;
+  if (plan.tile.isLarge) {
+    if (isFar)
+      plan.tile.prefetch = along->step * plan.source().strides[from];
+    std::rotate(along, along + 1, plan.loops.end());
+    return;
+  }
+  if (sweep * across <= sweepBytes) {
+    if (isFar)
+      plan.tile.prefetch = std::clamp<int64_t>(together / across, 1, 4) * along->step * plan.source().strides[from];
+    return;
+  }
+  int64_t block = most;
+  while (along->trip % block)
+    --block;
+  if (block == 1)
+    return;
+  if (isFar)
+    plan.tile.prefetch = plan.rows.parts.back().count * plan.source().strides[to];
+  Loop inner = *along;
+  inner.trip = block;
+  along->step *= block;
+  along->trip /= block;
+  plan.loops.push_back(inner);
+}

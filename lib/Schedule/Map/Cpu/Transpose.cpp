@@ -1,0 +1,123 @@
+//===- Transpose.cpp - Transposing squares of elements in registers ------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One stage takes registers x[0 … n) to the interleaved halves of x[i] and x[i + n/2], low ones first. After log2(unit) stages of all unit
+// registers, register j is column j. The stages of four registers that lie n/4 apart concern no others, so that the network of 16
+// registers is that of four, four times, twice.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Cpu/Transpose.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace quern::maps;
+
+namespace {
+
+constexpr int64_t radix = 4, mostRegisters = 8;
+
+class Network {
+public:
+  Network(OpBuilder &b, Location loc, Type element, int64_t lanes, function_ref<Value(int64_t)> index)
+      : b(b), loc(loc), lanes(lanes), unit(transposeUnit(element)), type(VectorType::get({lanes}, element)), index(index) {
+    for (int64_t part = 0; part < lanes; part += unit)
+      for (int64_t i = 0; i < unit / 2; ++i) {
+        low.append({part + i, lanes + part + i});
+        high.append({part + unit / 2 + i, lanes + part + unit / 2 + i});
+      }
+  }
+
+  /// All stages of these registers alone.
+  SmallVector<Value> run(SmallVector<Value> x) {
+    for (size_t width = 1; width < x.size(); width *= 2)
+      x = stage(x);
+    return x;
+  }
+
+  void direct(const SquareAccess &access) {
+    SmallVector<Value> x;
+    for (int64_t row = 0; row < unit; ++row)
+      x.push_back(access.gather(Value(), row));
+    access.sink(Value(), run(std::move(x)));
+  }
+
+  /// radix · radix registers.
+  void twice(const SquareAccess &access, Value scratch) {
+    forFour([&](Value i) {
+      SmallVector<Value> x;
+      for (int64_t row = 0; row < unit; row += radix)
+        x.push_back(access.gather(i, row));
+      Value at = scaled(i, radix * lanes);
+      for (auto [j, v] : llvm::enumerate(run(std::move(x))))
+        vector::StoreOp::create(b, loc, v, scratch, plus(at, j * lanes));
+    });
+    forFour([&](Value i) {
+      SmallVector<Value> x;
+      Value at = scaled(i, lanes);
+      for (int64_t row = 0; row < unit; row += radix)
+        x.push_back(vector::LoadOp::create(b, loc, type, scratch, plus(at, row * lanes)));
+      access.sink(scaled(i, radix), run(std::move(x)));
+    });
+  }
+
+private:
+  SmallVector<Value> stage(ArrayRef<Value> x) {
+    SmallVector<Value> y;
+    for (size_t i = 0, half = x.size() / 2; i < half; ++i)
+      for (ArrayRef<int64_t> lanesOfPair : {ArrayRef<int64_t>(low), ArrayRef<int64_t>(high)})
+        y.push_back(vector::ShuffleOp::create(b, loc, x[i], x[i + half], lanesOfPair));
+    return y;
+  }
+  void forFour(function_ref<void(Value)> body) {
+    auto loop = scf::ForOp::create(b, loc, index(0), index(radix), index(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+  Value plus(Value v, int64_t by) {
+    return by ? arith::AddIOp::create(b, loc, v, index(by), arith::IntegerOverflowFlags::nsw).getResult() : v;
+  }
+  Value scaled(Value v, int64_t by) { return arith::MulIOp::create(b, loc, v, index(by), arith::IntegerOverflowFlags::nsw); }
+
+  OpBuilder &b;
+  Location loc;
+  int64_t lanes, unit;
+  VectorType type;
+  function_ref<Value(int64_t)> index;
+  SmallVector<int64_t> low, high;
+};
+
+} // namespace
+
+int64_t quern::maps::transposeScratch(Type element, int64_t lanes) {
+  int64_t unit = transposeUnit(element);
+  return unit > mostRegisters ? unit * lanes : 0;
+}
+
+void quern::maps::transposeSquares(OpBuilder &b, Location loc, Type element, int64_t lanes, const SquareAccess &access, Value scratch,
+                                   function_ref<Value(int64_t)> index) {
+  Network network(b, loc, element, lanes, index);
+  if (transposeScratch(element, lanes))
+    network.twice(access, scratch);
+  else
+    network.direct(access);
+}
+
+Value quern::maps::joinVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
+  while (vectors.size() > 1) {
+    SmallVector<int64_t> lanes(2 * cast<VectorType>(vectors[0].getType()).getNumElements());
+    std::iota(lanes.begin(), lanes.end(), 0);
+    SmallVector<Value> wider;
+    for (size_t i = 0; i < vectors.size(); i += 2)
+      wider.push_back(vector::ShuffleOp::create(b, loc, vectors[i], vectors[i + 1], lanes));
+    vectors = std::move(wider);
+  }
+  return vectors[0];
+}

@@ -1,0 +1,328 @@
+//===- Emitter.cpp - Maps of a device ------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Boxes and points are counted in 32 bits where they suffice, since devices divide and multiply longer numbers piece by piece.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Device/Emitter.h"
+
+#include "Schedule/Build/Bodies.h"
+#include "Schedule/Device/Access.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+/// f for each point of a work-item, in a loop if there are many.
+void DeviceMapEmitter::forPoints(const BoxOrder &order, bool isRolled, function_ref<void(const Point &)> f) {
+  constexpr int64_t mostUnrolled = 8; // points of a work-item; addresses of more do not stay in registers
+  OpBuilder::InsertionGuard guard(b);
+  if ((isRolled && order.places() > plan.group) || order.places() > mostUnrolled * plan.group) {
+    auto loop = create<scf::ForOp>(number(0), number(order.places()), number(plan.group));
+    b.setInsertionPointToStart(loop.getBody());
+    return f({order, 0, loop.getInductionVar()});
+  }
+  for (int64_t at = 0; at < order.places(); at += plan.group)
+    f({order, at, Value()});
+}
+
+DeviceMapEmitter::Values DeviceMapEmitter::loadFromMemory(const Point &point, int64_t count) {
+  Values elements;
+  Value at = addressInMemory(point);
+  Type element = plan.source().element();
+  for (int64_t i = 0; i < count; ++i) {
+    Value stored = loadElement(b, loc, memory, add(at, index(i * plan.inMemory[point.order.axes.parts.front().axis])));
+    elements.push_back(stored.getType() == element ? stored : create<arith::BitcastOp>(element, stored).getResult());
+  }
+  return elements;
+}
+
+/// From the point on along the vector. Where `isRead` says that the point is padding, whatever comes first.
+DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &point, int64_t count, Value isRead) {
+  if (kept[operand])
+    return Values(count, kept[operand]);
+  const Operand &from = problem.operands[operand];
+  Value at = addressOf(operand, point);
+  if (isRead)
+    at = create<arith::SelectOp>(isRead, at, index(from.offset));
+  const int64_t stride = count > 1 ? from.strides[point.order.axes.parts.front().axis] : 0;
+  if (!stride)
+    return Values(count, loadElement(b, loc, flat[operand], at));
+  if (plan.inVectors[operand])
+    return loadVector(b, loc, flat[operand], at, count);
+  Values elements;
+  for (int64_t i = 0; i < count; ++i) {
+    Value further = rows::isOpen(stride) ? scaled(index(i), stride) : index(i * stride);
+    elements.push_back(loadElement(b, loc, flat[operand], add(at, further)));
+  }
+  return elements;
+}
+
+Value DeviceMapEmitter::areAligned() {
+  Values inVectors, sizes;
+  for (unsigned i = 0; i < problem.operands.size(); ++i)
+    if (plan.inVectors[i] || (plan.read.width > 1 && i == problem.source)) {
+      const Operand &operand = problem.operands[i];
+      inVectors.push_back(flat[i]);
+      Strides open = operand.strides;
+      open.push_back(operand.offset);
+      for (int64_t size : open)
+        if (rows::isOpen(size) && operand.bytes() < deviceWordBytes)
+          sizes.push_back(scaled(index(size), operand.bytes()));
+    }
+  return areWordAligned(b, loc, inVectors, sizes);
+}
+
+void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Point &)> vector, function_ref<void(const Point &)> one) {
+  choose(b, loc, inOrder(point), [&] {
+    const int64_t width = point.order.width;
+    Point last = point;
+    last.further = number(width - 1);
+    auto forEach = [&] {
+      auto loop = create<scf::ForOp>(number(0), number(width), number(1));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Point each = point;
+      each.further = loop.getInductionVar();
+      one(each);
+    };
+    Value isWhole = both(insideAxes(last), insideLimits(last, /*write=*/false));
+    choose(
+        b, loc, both(aligned, isWhole), [&] { vector(point); }, forEach);
+  });
+}
+
+void DeviceMapEmitter::readElements(const Point &point, bool asVector) {
+  Value from = addressOf(problem.source, point), to = addressInMemory(point);
+  const int64_t count = asVector ? point.order.width : 1;
+  Values elements =
+      count > 1 ? loadVector(b, loc, flat[problem.source], from, count) : Values{loadElement(b, loc, flat[problem.source], from)};
+  for (Value &element : elements)
+    if (Type stored = groupMemoryType(element.getType()); stored != element.getType())
+      element = create<arith::BitcastOp>(stored, element);
+  if (count > 1 && plan.storesVectors)
+    return storeVector(b, loc, elements, memory, to);
+  for (auto [i, element] : llvm::enumerate(elements))
+    storeElement(b, loc, element, memory, add(to, index(static_cast<int64_t>(i))));
+}
+
+/// The box of the source, in the order of its memory.
+void DeviceMapEmitter::readBox() {
+  memory = groupMemory(b, kernel, plan.memoryElements, groupMemoryType(plan.source().element()), 0);
+  auto readPoint = [&](const Point &point) {
+    Value exists = both(both(point.further ? Value() : inOrder(point), insideAxes(point)), insideLimits(point, /*write=*/false));
+    choose(b, loc, exists, [&] { readElements(point, /*asVector=*/false); });
+  };
+  forPoints(plan.read, /*isRolled=*/false, [&](const Point &point) {
+    if (plan.read.width == 1)
+      return readPoint(point);
+    forVector(
+        point, [&](const Point &first) { readElements(first, /*asVector=*/true); }, readPoint);
+  });
+  create<gpu::BarrierOp>();
+}
+
+/// What is the same for all points of a work-item, as a scale may be, is read in front of them: consumers do not know that what is written
+/// in between is other memory.
+void DeviceMapEmitter::keepElements() {
+  kept.assign(problem.operands.size(), Value());
+  if (plan.written.places() <= plan.group)
+    return;
+  for (unsigned i = 0; i + 1 < problem.operands.size(); ++i)
+    if (!(plan.isThroughMemory && i == problem.source) && isOfItem(problem.operands[i]))
+      kept[i] = loadElement(b, loc, flat[i], addressOf(i, {plan.written, 0, Value()}));
+}
+
+void DeviceMapEmitter::writeElements(const Point &point, bool asVector, Value isRead) {
+  const int64_t count = asVector ? point.order.width : 1;
+  SmallVector<Values> elements(count);
+  for (unsigned i = 0; i < problem.operands.size(); ++i) {
+    bool isNeeded = i + 1 < problem.operands.size() || problem.readsOld;
+    bool isInMemory = plan.isThroughMemory && i == problem.source;
+    Values own = !isNeeded ? Values(count) : isInMemory ? loadFromMemory(point, count) : load(i, point, count, isRead);
+    for (auto [list, element] : llvm::zip_equal(elements, own))
+      list.push_back(element);
+  }
+  Values results;
+  for (const Values &list : elements) {
+    results.push_back(emitBody(list));
+    if (isRead)
+      results.back() = create<arith::SelectOp>(isRead, results.back(), constant(problem.padding));
+  }
+  Value to = addressOf(problem.operands.size() - 1, point);
+  return asVector ? storeVector(b, loc, results, flat.back(), to) : storeElement(b, loc, results.front(), flat.back(), to);
+}
+
+void DeviceMapEmitter::writePoint(const Point &point) {
+  Value exists = both(point.further ? Value() : inOrder(point), insideAxes(point));
+  if (problem.writesPadding())
+    exists = both(exists, insideLimits(point, /*write=*/true));
+  Value isRead = insideLimits(point, /*write=*/false);
+  if (!problem.writesPadding()) {
+    exists = both(exists, isRead);
+    isRead = Value();
+  }
+  // Points of the padding compute something, too, and drop it: a branch would part the work-items of a sub-group.
+  choose(b, loc, exists, [&] { writeElements(point, /*asVector=*/false, isRead); });
+}
+
+/// Size of the sub-groups that say where work-items are, or 0. Where one condition may stand around all of a kernel, they do: of what is
+/// conditional on the index in the group Intel's OpenCL runtime for CPUs makes bounds of its own loops, and is wrong or ends the process.
+int64_t DeviceMapEmitter::subGroupOfItems() const {
+  if (plan.subGroup || plan.isThroughMemory || (plan.space > 1 && plan.written.places() % plan.group == 0))
+    return plan.subGroup;
+  auto *divides = llvm::find_if(plan.strategy.subGroupSizes, [&](int64_t size) { return plan.group % size == 0; });
+  return divides == plan.strategy.subGroupSizes.end() ? 0 : *divides;
+}
+
+func::FuncOp DeviceMapEmitter::emit() {
+  KernelTraits traits;
+  traits.name = (problem.function.getName() + "_kernel").str();
+  traits.plan = plan.text();
+  traits.space = plan.space;
+  traits.factors = plan.factors;
+  traits.groupSize = plan.group;
+  const int64_t subGroup = subGroupOfItems();
+  traits.subGroupSize = subGroup;
+  kernel = makeKernel(problem.function, problem.function, traits);
+  b.setInsertionPointToStart(&kernel.function.getBody().front());
+  first = create<func::ReturnOp>();
+  b.setInsertionPoint(first);
+  numbers = isSmall() ? Type(b.getI32Type()) : Type(b.getIndexType());
+  item = create<gpu::ThreadIdOp>(gpu::Dimension::x);
+  first = item.getDefiningOp();
+  if (subGroup) {
+    Value neighbour = create<gpu::LaneIdOp>(IntegerAttr()), own = create<gpu::SubgroupIdOp>(IntegerAttr());
+    if (plan.subGroup)
+      lane = neighbour, firstLane = scaled(narrow(own), subGroup);
+    else
+      item = add(scaled(own, subGroup), neighbour);
+  }
+  local = narrow(item);
+  for (const Operand &operand : problem.operands)
+    flat.push_back(kernel.arguments.lookup(operand.base));
+  clonePrologue(b, kernel, problem.function, problem.prologue, [&](int64_t value) { return index(value); });
+  auto block = create<gpu::BlockIdOp>(gpu::Dimension::x);
+  box = block;
+  emitBox(plan.factors.empty() ? narrow(block) : block);
+  aligned = areAligned();
+  if (plan.isThroughMemory)
+    readBox();
+  keepElements();
+  constexpr int64_t shortBody = 6; // operations
+  // Not around a condition `lane < 1`: Intel's OpenCL runtime for CPUs then takes what is chosen by it for the same in all lanes.
+  bool isOnePointRead = llvm::any_of(problem.limits, [](const Limit &limit) { return llvm::is_contained(limit.weights, limit.read); });
+  bool isRolled = opsOf(problem.op) * plan.written.width > shortBody && !isOnePointRead;
+  forPoints(plan.written, isRolled, [&](const Point &point) {
+    if (plan.written.width == 1)
+      return writePoint(point);
+    forVector(
+        point, [&](const Point &first) { writeElements(first, /*asVector=*/true, /*isRead=*/Value()); },
+        [&](const Point &each) { writePoint(each); });
+  });
+  return kernel.function;
+}
+
+Value DeviceMapEmitter::captured(Value scalar) {
+  TypedAttr attr;
+  return matchPattern(scalar, m_Constant(&attr)) ? constant(attr) : kernel.arguments.lookup(scalar);
+}
+
+Value DeviceMapEmitter::emitBody(ArrayRef<Value> elements) {
+  IRMapping map;
+  Block *body = problem.op.getBlock();
+  for (auto [operand, element] : llvm::zip_equal(problem.operands, elements))
+    if (element)
+      map.map(body->getArgument(operand.blockArgument), element);
+  for (auto [argument, scalar] : problem.scalars)
+    map.map(body->getArgument(argument), captured(scalar));
+  return cloneBody(b, *body, map, [&](Value v) { return captured(v); })[0];
+}
+
+Value DeviceMapEmitter::index(int64_t value) {
+  if (!rows::isOpen(value))
+    return constant(b.getIndexAttr(value));
+  Value &known = openSizes[value];
+  if (!known) {
+    Value at = index(rows::indexOfOpen(value));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(first);
+    known = create<memref::LoadOp>(kernel.sizes, ValueRange{at});
+  }
+  return known;
+}
+
+Value DeviceMapEmitter::number(int64_t value) { return constant(b.getIntegerAttr(numbers, value)); }
+
+Value DeviceMapEmitter::like(Value v, int64_t value) { return constant(b.getIntegerAttr(v.getType(), value)); }
+
+Value DeviceMapEmitter::narrow(Value v) { return numbers.isIndex() ? v : create<arith::IndexCastUIOp>(numbers, v).getResult(); }
+
+Value DeviceMapEmitter::wide(Value v) {
+  if (v.getType().isIndex())
+    return v;
+  APInt value;
+  return matchPattern(v, m_ConstantInt(&value)) ? index(value.getSExtValue())
+                                                : create<arith::IndexCastUIOp>(b.getIndexType(), v).getResult();
+}
+
+/// Whether boxes, indices and limits, those beyond the ends of axes included, can be counted in 32 bits.
+bool DeviceMapEmitter::isSmall() const {
+  int64_t highest = std::max({plan.space, 2 * (plan.written.places() + plan.group), 2 * (plan.read.places() + plan.group)});
+  for (auto [a, axis] : llvm::enumerate(problem.axes))
+    highest = std::max(highest, (plan.isOpen(a) ? 0 : axis.extent) + plan.counts[a]);
+  for (const Limit &limit : problem.limits) {
+    int64_t sum = limit.write;
+    for (auto [a, weight] : llvm::enumerate(limit.weights))
+      sum += weight ? weight * plan.boxes(a) * plan.counts[a] : 0;
+    highest = std::max(highest, sum);
+  }
+  return highest < INT32_MAX;
+}
+
+Value DeviceMapEmitter::constant(TypedAttr attr) {
+  Value &known = constants[attr];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(first);
+    known = create<arith::ConstantOp>(attr);
+  }
+  return known;
+}
+
+static bool isZero(Value v) { return matchPattern(v, m_Zero()); }
+
+Value DeviceMapEmitter::add(Value x, Value y) {
+  if (isZero(x))
+    return y;
+  return isZero(y) ? x : create<arith::AddIOp>(x, y, arith::IntegerOverflowFlags::nsw).getResult();
+}
+
+Value DeviceMapEmitter::scaled(Value v, int64_t by) {
+  if (rows::isOpen(by))
+    return isZero(v) ? index(0) : create<arith::MulIOp>(wide(v), index(by), arith::IntegerOverflowFlags::nsw).getResult();
+  return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, like(v, by), arith::IntegerOverflowFlags::nsw).getResult();
+}
+
+/// By powers of two without a division, which no vector unit has.
+Value DeviceMapEmitter::divided(Value v, int64_t by) {
+  if (by == 1)
+    return v;
+  return llvm::isPowerOf2_64(by) ? create<arith::ShRUIOp>(v, like(v, llvm::Log2_64(by))).getResult()
+                                 : create<arith::DivUIOp>(v, like(v, by)).getResult();
+}
+
+Value DeviceMapEmitter::modulo(Value v, int64_t by) {
+  return llvm::isPowerOf2_64(by) ? create<arith::AndIOp>(v, like(v, by - 1)).getResult()
+                                 : create<arith::RemUIOp>(v, like(v, by)).getResult();
+}
+
+Value DeviceMapEmitter::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }

@@ -1,0 +1,109 @@
+//===- Emitter.h - Writing a planned map for work-items ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_MAP_DEVICE_EMITTER_H
+#define QUERN_SCHEDULE_MAP_DEVICE_EMITTER_H
+
+#include "Schedule/Device/GroupMemory.h"
+#include "Schedule/Map/Device/Plan.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <map>
+
+namespace quern::maps {
+
+class DeviceMapEmitter {
+public:
+  explicit DeviceMapEmitter(DeviceMapPlan &plan)
+      : plan(plan), problem(plan.problem), b(problem.function.getContext()), loc(problem.function.getLoc()) {}
+  /// Writes the kernel behind the problem.
+  mlir::func::FuncOp emit();
+
+private:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<Value>;
+
+  /// A point of the box, the first of a vector: `at` places, and `loopAt` if that is not null, behind the work-item's first in that order.
+  struct Point {
+    const BoxOrder &order;
+    int64_t at = 0;
+    Value loopAt;
+    Value further = Value(); ///< points of the vector that come before it; null: none
+  };
+  /// A digit of a point's position: a number, and what neighbouring work-items differ in by one: an index, so that consumers see
+  /// neighbouring addresses; null: nothing.
+  struct Piece {
+    Value number, neighbour;
+  };
+
+  int64_t subGroupOfItems() const;
+  void emitBox(Value box);
+  void forPoints(const BoxOrder &order, bool isRolled, llvm::function_ref<void(const Point &)> f);
+  Piece digitOf(const Point &point, int64_t unit, int64_t count);
+  Value digitOfPlace(const Point &point, Value first, int64_t unit, int64_t count, bool isLast);
+  bool isOfItem(const Operand &operand) const;
+  Value inOrder(const Point &point);
+  /// Null: 0.
+  Value digitAlong(const Point &point, unsigned axis);
+  void readBox();
+  void keepElements();
+  void readElements(const Point &point, bool asVector);
+  void writeElements(const Point &point, bool asVector, Value isRead);
+  void writePoint(const Point &point);
+  Values load(unsigned operand, const Point &point, int64_t count, Value isRead);
+  Values loadFromMemory(const Point &point, int64_t count);
+  /// `vector` where all points of the vector are read and are aligned, else `one` for each.
+  void forVector(const Point &point, llvm::function_ref<void(const Point &)> vector, llvm::function_ref<void(const Point &)> one);
+  Value areAligned();
+  /// False where a digit is past the end of its axis; null: it never is.
+  Value insideAxes(const Point &point);
+  Value insideLimits(const Point &point, bool write);
+  /// base + Σ strides·digits; a null base is 0.
+  Value addressOf(const Point &point, llvm::ArrayRef<int64_t> strides, Value base);
+  Value addressInMemory(const Point &point);
+  Value addressOf(unsigned operand, const Point &point) { return addressOf(point, problem.operands[operand].strides, bases[operand]); }
+  Value emitBody(llvm::ArrayRef<Value> elements);
+  Value captured(Value scalar);
+
+  Value index(int64_t value); ///< a number or an open size
+  Value number(int64_t value);
+  Value like(Value v, int64_t value);
+  Value narrow(Value v);
+  Value wide(Value v);
+  bool isSmall() const;
+  Value constant(mlir::TypedAttr attr);
+  Value add(Value a, Value c);
+  Value scaled(Value v, int64_t by);
+  Value walk(Value at, const Walk &way);
+  Value both(Value a, Value c);
+  Value divided(Value v, int64_t by);
+  Value modulo(Value v, int64_t by);
+  template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
+
+  DeviceMapPlan &plan;
+  MapProblem &problem;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  Kernel kernel;
+  mlir::Operation *first = nullptr; ///< constants stand in front of it
+  mlir::Operation *box = nullptr;   ///< digits that all points share stand in front of it
+  mlir::Type numbers;               ///< of what is counted in boxes and points: 32 bits if these are enough, else an index
+  Value local, item, memory;        ///< the work-item's place in its group, as a number and as an index
+  Value lane, firstLane;            ///< in the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter
+  Value aligned;                    ///< whether vectors are; null: always
+  Values flat;                      ///< by operand: the kernel's memref
+  Values kept;                      ///< by operand: its element for all points of the work-item; null: they differ
+  Values bases;                     ///< by operand: the address of the box
+  Values firsts;                    ///< by axis: the box's first index, a number
+  Values rooms;                     ///< by axis, of open ones: the box's indices that exist, a number
+  Values left;                      ///< by limit: `read` less the weights of the box, a number
+  std::map<std::tuple<void *, int64_t, int64_t>, Value> digitsOfItem;
+  llvm::DenseMap<mlir::Attribute, Value> constants;
+  llvm::DenseMap<int64_t, Value> openSizes;
+};
+
+} // namespace quern::maps
+
+#endif // QUERN_SCHEDULE_MAP_DEVICE_EMITTER_H

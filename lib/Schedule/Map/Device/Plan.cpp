@@ -1,0 +1,349 @@
+//===- Plan.cpp - Boxes of a map -----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A box through memory has runs of whole lines in either order, and rows in memory an odd number of banks apart, so that a column meets
+// every bank.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Device/Plan.h"
+
+#include "Schedule/Device/Access.h"
+
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+int64_t DeviceMapPlan::boxes(unsigned axis) const { return llvm::divideCeil(problem.axes[axis].extent, counts[axis]); }
+
+namespace {
+
+constexpr int64_t bankBytes = 4, preferredSubGroup = 16;
+
+class Planner {
+public:
+  explicit Planner(DeviceMapPlan &plan) : plan(plan), problem(plan.problem), strategy(plan.strategy) {}
+  void run();
+
+private:
+  int64_t ofGroup() const { return std::min<int64_t>(256, strategy.maxGroup); }
+  SmallVector<unsigned> axesInOrderOf(const Operand &operand) const;
+  int64_t runOf(const Operand &operand, int64_t *bytes = nullptr) const;
+  int64_t commonRun() const;
+  unsigned growRun(const Operand &operand, int64_t elements);
+  bool chooseTile();
+  void chooseLines();
+  bool isAligned(const Operand &operand, unsigned axis) const;
+  bool isInVectors(const Operand &operand, unsigned axis, int64_t width) const;
+  int64_t widthAlong(const Operand &operand, int64_t width) const;
+  int64_t widthOfLines() const;
+  void chooseVectors();
+  BoxOrder orderOf(const Operand &operand, int64_t width) const;
+  bool isSmall(const Operand &operand) const;
+  void shortenRun(BoxOrder &order, const Operand &operand) const;
+  void chooseSubGroup();
+  void layOutMemory();
+
+  DeviceMapPlan &plan;
+  MapProblem &problem;
+  const DeviceStrategy &strategy;
+};
+
+/// Axes that are no curves, the fastest first; those that the operand does not vary along come last.
+SmallVector<unsigned> Planner::axesInOrderOf(const Operand &operand) const {
+  SmallVector<unsigned> axes;
+  for (unsigned a = 0; a < problem.axes.size(); ++a)
+    if (!problem.axes[a].isCurved)
+      axes.push_back(a);
+  auto rank = [&](unsigned a) { return std::make_tuple(operand.strides[a] == 0, operand.strides[a], a); };
+  llvm::sort(axes, [&](unsigned a, unsigned b) { return rank(a) < rank(b); });
+  return axes;
+}
+
+/// Elements that lie side by side in source and destination.
+int64_t Planner::commonRun() const {
+  int64_t length = 1;
+  for (unsigned a : axesInOrderOf(problem.destination())) {
+    if (problem.destination().strides[a] != length || plan.source().strides[a] != length)
+      break;
+    length *= problem.axes[a].extent;
+  }
+  return length;
+}
+
+/// Makes the box have a run of so many elements of the operand, if there is one; returns the last axis of it.
+unsigned Planner::growRun(const Operand &operand, int64_t elements) {
+  int64_t length = 1;
+  unsigned last = problem.axes.size();
+  for (unsigned a : axesInOrderOf(operand)) {
+    int64_t extent = problem.axes[a].extent;
+    if (operand.strides[a] != length || length >= elements)
+      break;
+    int64_t wanted = llvm::PowerOf2Ceil(llvm::divideCeil(elements, length));
+    plan.counts[a] = std::min(extent, std::max(plan.counts[a], wanted));
+    last = a;
+    if (plan.counts[a] < extent)
+      break;
+    length *= extent;
+  }
+  return last;
+}
+
+/// A box with runs of whole lines of source and destination that fits the memory of a group.
+bool Planner::chooseTile() {
+  constexpr int64_t points = 1024;
+  const Operand &source = plan.source(), &destination = problem.destination();
+  bool readsSource = problem.source + 1 < problem.operands.size();
+  int64_t lineOfSource = strategy.lineBytes / source.bytes(), lineOfDestination = strategy.lineBytes / destination.bytes();
+  if (!readsSource || commonRun() >= std::min(lineOfSource, lineOfDestination))
+    return false;
+  unsigned none = problem.axes.size();
+  unsigned alongSource = growRun(source, std::max<int64_t>(32, lineOfSource));
+  unsigned alongDestination = growRun(destination, std::max<int64_t>(32, lineOfDestination));
+  auto size = [&] {
+    int64_t product = 1;
+    for (int64_t count : plan.counts)
+      product *= count;
+    return product;
+  };
+  if (alongSource == none || alongDestination == none || size() * source.bytes() * 2 > strategy.groupMemoryBytes)
+    return false;
+  for (unsigned a : {alongDestination, alongSource})
+    while (size() < points && plan.counts[a] < problem.axes[a].extent)
+      plan.counts[a] = std::min(problem.axes[a].extent, 2 * plan.counts[a]);
+  return true;
+}
+
+/// Whether vectors along an axis begin at whole words of the operand, if its memory does and open strides are of whole words.
+bool Planner::isAligned(const Operand &operand, unsigned axis) const {
+  const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / operand.bytes());
+  auto divides = [&](int64_t size) { return rows::isOpen(size) || size % perWord == 0; };
+  bool isWhole = divides(operand.offset);
+  for (auto [a, stride] : llvm::enumerate(operand.strides))
+    isWhole &= a == axis || divides(stride);
+  for (auto &[a, way] : operand.curves) {
+    isWhole &= way.start() % perWord == 0;
+    for (const Digit &digit : way.digits())
+      isWhole &= digit.stride % perWord == 0;
+  }
+  return isWhole;
+}
+
+bool Planner::isInVectors(const Operand &operand, unsigned axis, int64_t width) const {
+  return operand.strides[axis] == 1 && isDeviceVector(operand.element(), width) && isAligned(operand, axis);
+}
+
+/// How many neighbours of the operand, `width` or fewer, are a vector of its order: few vectors are cut by the end of the axis, and a long
+/// body is not written often.
+int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
+  constexpr int64_t mostOps = 64, wholeOf = 256; // of so many vectors one may be cut
+  const SmallVector<unsigned> order = axesInOrderOf(operand);
+  if (order.empty())
+    return 1;
+  const int64_t extent = problem.axes[order.front()].extent, ops = opsOf(problem.op);
+  auto fits = [&] { return width * ops <= mostOps && (extent % width == 0 || extent >= width * wholeOf); };
+  while (width > 1 && !fits())
+    width /= 2;
+  return isInVectors(operand, order.front(), width) ? width : 1;
+}
+
+/// Of a problem that fills the device, as many as the widest operand may move at once.
+int64_t Planner::widthOfLines() const {
+  constexpr int64_t enoughGroups = 128, enough = int64_t(1) << 30;
+  const SmallVector<unsigned> order = axesInOrderOf(problem.destination());
+  if (order.empty() || plan.source().strides[order.front()] != 1)
+    return 1;
+  int64_t widest = 1, points = 1;
+  for (const Operand &operand : problem.operands)
+    widest = operand.strides[order.front()] == 1 ? std::max(widest, operand.bytes()) : widest;
+  for (const Axis &axis : problem.axes)
+    points = std::min(points, enough) * std::min(axis.extent, enough);
+  int64_t width = std::max<int64_t>(1, strategy.vectorBytes / widest);
+  while (width * widest > deviceWordBytes && points < enoughGroups * ofGroup() * width)
+    width /= 2;
+  width = widthAlong(problem.destination(), width);
+  bool areVectors = llvm::all_of(problem.operands, [&](const Operand &operand) {
+    return operand.strides[order.front()] != 1 || isInVectors(operand, order.front(), width);
+  });
+  return areVectors ? width : 1;
+}
+
+/// Some points for each work-item, in the order of the destination.
+void Planner::chooseLines() {
+  const int64_t width = widthOfLines(), perItem = width > 1 ? 2 * width : 4;
+  int64_t left = perItem * ofGroup();
+  plan.counts.assign(problem.axes.size(), 1);
+  const SmallVector<unsigned> order = axesInOrderOf(problem.destination());
+  for (unsigned a : order) {
+    // An open axis may be short: it has the box to itself only where there is no other.
+    constexpr int64_t ofOpen = 64;
+    const int64_t most = plan.isOpen(a) && a != order.back() ? std::min(left, ofOpen * width) : left;
+    plan.counts[a] = std::min(problem.axes[a].extent, most);
+    left /= plan.counts[a];
+    if (left < 2)
+      break;
+  }
+  plan.written.width = width;
+}
+
+/// Lines have chosen theirs. Of a tile a word is enough: a sub-group then has a line.
+void Planner::chooseVectors() {
+  auto wordOf = [&](const Operand &operand) {
+    return strategy.vectorBytes ? widthAlong(operand, std::max<int64_t>(1, deviceWordBytes / operand.bytes())) : 1;
+  };
+  if (plan.isThroughMemory) {
+    plan.written.width = wordOf(problem.destination());
+    plan.read.width = wordOf(plan.source());
+  }
+  auto growTo = [&](const BoxOrder &order, const Operand &operand) {
+    if (order.width > 1) {
+      int64_t &count = plan.counts[axesInOrderOf(operand).front()];
+      count = static_cast<int64_t>(llvm::alignTo(count, order.width));
+    }
+  };
+  growTo(plan.written, problem.destination());
+  growTo(plan.read, plan.source());
+  plan.inVectors.assign(problem.operands.size(), false);
+  for (auto [operand, isVector] : llvm::zip_equal(problem.operands, plan.inVectors))
+    isVector = plan.written.width > 1 && isInVectors(operand, axesInOrderOf(problem.destination()).front(), plan.written.width);
+}
+
+BoxOrder Planner::orderOf(const Operand &operand, int64_t width) const {
+  BoxOrder order;
+  order.width = width;
+  bool isRun = true;
+  for (unsigned a : axesInOrderOf(operand)) {
+    if (plan.counts[a] == 1)
+      continue;
+    const int64_t step = order.axes.parts.empty() ? width : 1, count = plan.counts[a] / step;
+    order.axes.parts.push_back({a, count});
+    isRun &= !rows::isOpen(operand.strides[a]) && operand.strides[a] * step == order.run * width;
+    order.run *= isRun ? count : 1;
+  }
+  return order;
+}
+
+/// Whether the operand is read again and again, as scales are: caches have it, wherever neighbours find their elements.
+bool Planner::isSmall(const Operand &operand) const {
+  constexpr int64_t often = 64;
+  int64_t times = 1;
+  for (auto [a, axis] : llvm::enumerate(problem.axes))
+    times = std::min(often, times * (operand.strides[a] || axis.isCurved ? 1 : std::min(often, axis.extent)));
+  return times >= often;
+}
+
+/// Makes the run of the order one of this operand, too, or one that it takes steps of one length through.
+void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
+  int64_t run = 1, next = 0;
+  for (const Part &part : order.axes.parts) {
+    int64_t stride = operand.strides[part.axis] * order.step(part.axis);
+    if (run > 1 && stride != next)
+      break;
+    run *= part.count;
+    next = rows::isOpen(stride) ? -1 : stride * part.count;
+  }
+  order.run = std::min(order.run, run);
+}
+
+/// Sub-groups of which each has a piece of one run, in both orders if few places stay empty, else in one.
+void Planner::chooseSubGroup() {
+  constexpr double mostPlaces = 1.34; // for each point
+  double least = 0;
+  for (int64_t size : strategy.subGroupSizes) {
+    if (size > preferredSubGroup || plan.group % size)
+      continue;
+    auto placesOf = [&](const BoxOrder &order) {
+      return order.run == order.axes.lanes() ? 1 : static_cast<double>(llvm::alignTo(order.run, size)) / static_cast<double>(order.run);
+    };
+    // A shorter sub-group has more instructions for as many points.
+    constexpr double perHalving = 1.2;
+    double cost = 0;
+    for (const BoxOrder *order : {&plan.written, &plan.read})
+      cost += std::min(placesOf(*order), 2.) * (size < preferredSubGroup ? perHalving : 1);
+    bool isUseful = false;
+    for (const BoxOrder *order : {&plan.written, &plan.read})
+      isUseful |= order->run < order->axes.lanes() && placesOf(*order) <= mostPlaces;
+    if (!isUseful || (least && cost > least))
+      continue;
+    least = cost;
+    plan.subGroup = size;
+    for (BoxOrder *order : {&plan.written, &plan.read})
+      order->filled = order->run < order->axes.lanes() && placesOf(*order) <= mostPlaces ? llvm::alignTo(order->run, size) : 0;
+  }
+}
+
+/// In the order of the source, with some elements between its runs, and where neighbouring work-items write vectors, between those.
+void Planner::layOutMemory() {
+  const Operand &source = plan.source();
+  plan.inMemory.assign(problem.axes.size(), 0);
+  const int64_t perBank = std::max<int64_t>(1, bankBytes / source.bytes());
+  int64_t next = 1, run = 1;
+  bool isRun = true;
+  plan.storesVectors = plan.read.width > 1;
+  const unsigned inVector = plan.written.axes.parts.front().axis;
+  for (const Part &part : plan.read.axes.parts) {
+    isRun &= source.strides[part.axis] == run;
+    if (!isRun && next == run) { // behind the run
+      next = llvm::alignTo(next, perBank) + (llvm::divideCeil(next, perBank) % 2 ? 0 : perBank);
+    }
+    const int64_t points = part.count * plan.read.step(part.axis);
+    plan.inMemory[part.axis] = next;
+    plan.storesVectors &= next == 1 || next % perBank == 0;
+    if (plan.written.width > 1 && part.axis == inVector && next > 1)
+      plan.skew = perBank;
+    next = next * points + (part.axis == inVector ? points / plan.written.width * plan.skew : 0);
+    run *= isRun ? points : 1;
+  }
+  plan.memoryElements = next;
+}
+
+void Planner::run() {
+  plan.counts.assign(problem.axes.size(), 1);
+  plan.isThroughMemory = chooseTile();
+  if (!plan.isThroughMemory)
+    chooseLines();
+  chooseVectors();
+  plan.written = orderOf(problem.destination(), plan.written.width);
+  for (auto [i, operand] : llvm::enumerate(problem.operands))
+    if (!(plan.isThroughMemory && i == problem.source) && !isSmall(operand))
+      shortenRun(plan.written, operand);
+  if (plan.isThroughMemory) {
+    plan.read = orderOf(plan.source(), plan.read.width);
+    layOutMemory();
+  }
+  plan.group = std::min<int64_t>(ofGroup(), llvm::PowerOf2Ceil(plan.written.axes.lanes()));
+  for (unsigned a = 0; a < problem.axes.size(); ++a)
+    if (plan.isOpen(a))
+      plan.factors.append({rows::indexOfOpen(problem.axes[a].extent), plan.counts[a]});
+    else
+      plan.space *= plan.boxes(a);
+  chooseSubGroup();
+}
+
+} // namespace
+
+std::string DeviceMapPlan::text() const {
+  std::string line;
+  llvm::raw_string_ostream os(line);
+  os << "map: " << (isThroughMemory ? "tiles through group memory" : "lines") << ", boxes";
+  for (auto [a, axis] : llvm::enumerate(problem.axes))
+    os << (a ? " x " : " ") << counts[a] << '/' << (isOpen(a) ? "?" : std::to_string(axis.extent));
+  if (read.width > 1)
+    os << ", reads vectors of " << read.width;
+  if (written.width > 1)
+    os << (isThroughMemory ? ", writes" : ",") << " vectors of " << written.width;
+  os << ", groups of " << group;
+  if (subGroup)
+    os << ", sub-groups of " << subGroup;
+  if (problem.writesPadding())
+    os << ", writes padding";
+  return line;
+}
+
+void quern::maps::planDeviceMap(DeviceMapPlan &plan) { Planner(plan).run(); }

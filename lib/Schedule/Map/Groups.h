@@ -1,0 +1,55 @@
+//===- Groups.h - Lanes over parts of axes -------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What a map moves at a time, in vectors of the CPU or by the work-items of a device.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_MAP_GROUPS_H
+#define QUERN_SCHEDULE_MAP_GROUPS_H
+
+#include "Schedule/Map/Axes.h"
+
+namespace quern::maps {
+
+/// The first `count` indices of an axis, from where the loops stand.
+struct Part {
+  unsigned axis = 0;
+  int64_t count = 1;
+};
+
+/// Lanes, the fastest part first: lane = index in parts[0] + count of parts[0] · (index in parts[1] + …). All parts but the last are whole
+/// axes. Lanes may lie beyond the end of an axis: a limit then says so.
+struct Group {
+  llvm::SmallVector<Part, 3> parts;
+  int64_t lanes() const {
+    int64_t product = 1;
+    for (const Part &part : parts)
+      product *= part.count;
+    return product;
+  }
+  bool has(unsigned axis) const {
+    return llvm::any_of(parts, [&](const Part &part) { return part.axis == axis; });
+  }
+  /// Lane by lane, one element further.
+  bool isContiguousIn(llvm::ArrayRef<int64_t> strides) const {
+    int64_t length = 1;
+    for (const Part &part : parts) {
+      if (strides[part.axis] != length)
+        return false;
+      length *= part.count;
+    }
+    return true;
+  }
+  /// The offset of a sum of lanes is the sum of their offsets where one is a multiple of a power of two that the other is less than.
+  bool splitsAtPowers() const {
+    return llvm::all_of(llvm::ArrayRef(parts).drop_back(), [](const Part &part) { return (part.count & (part.count - 1)) == 0; });
+  }
+  /// Σ index(lane)[part] · perAxis[part's axis]: how far a lane's address, or its share of a limit, is from that of lane 0.
+  int64_t sum(int64_t lane, llvm::ArrayRef<int64_t> perAxis) const;
+};
+
+} // namespace quern::maps
+
+#endif // QUERN_SCHEDULE_MAP_GROUPS_H

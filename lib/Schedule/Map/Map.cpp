@@ -1,0 +1,27 @@
+//===- Map.cpp - The map recipe ------------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Read, plan, emit. Only the last step writes IR, and it cannot fail.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Map.h"
+
+#include "Schedule/Map/Cpu/Emitter.h"
+
+using namespace mlir;
+using namespace quern;
+
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleMap(func::FuncOp problem, const MapStrategy &strategy, std::string *whyNot) {
+  std::string reason;
+  maps::MapProblem map;
+  if (failed(maps::readMap(problem, map, reason))) {
+    if (whyNot)
+      *whyNot = reason;
+    return failure();
+  }
+  maps::MapPlan plan(map, strategy);
+  maps::planMap(plan);
+  return SmallVector<func::FuncOp>{maps::MapEmitter(plan).emit()};
+}

@@ -1,0 +1,103 @@
+//===- Chain.h - What the rows recipe reads from the IR ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A matched chain: its space (parallel dims and one row dim), its stages in order, and for every operand the address as a function of the
+// space. Nothing here depends on a target. Parallel loops are free to be split, dropped, reordered and merged as dims; the row keeps its
+// identity.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_ROWS_CHAIN_H
+#define QUERN_SCHEDULE_ROWS_CHAIN_H
+
+#include "Schedule/Build/Bodies.h"
+#include "Schedule/Problem/Digits.h"
+#include "Schedule/Problem/Size.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <string>
+
+namespace quern::rows {
+
+/// The ways along parallel dims that cuts of other operands have left in digits, by dim.
+using Curves = llvm::SmallVector<std::pair<unsigned, Walk>, 1>;
+
+/// The address of an operand, in elements: offset + Σ strides[d]·index of parallel dim d + the curves + the walk along the row.
+struct Access {
+  mlir::Value base; ///< a memref, or a scalar that every point reads; a view of an argument is memory of its own
+  int64_t offset = 0;
+  llvm::SmallVector<Walk, 6> loops; ///< by loop of the chain, as the map says
+  Strides strides;
+  Curves curves;
+  Walk row;
+  bool unread = false; ///< no body reads it: it only pins the extents of loops
+  int producer = -1;   ///< the stage that this read is forwarded from; -1: memory as it was before the chain
+  unsigned result = 0; ///< of the producer
+  /// It reads an argument.
+  bool isMemoryRead() const { return !unread && producer < 0 && !isScalar(); }
+  bool isScalar() const { return !llvm::isa<mlir::MemRefType>(base.getType()); }
+  /// An argument, a view of one, or a table of constants: anything but an intermediate.
+  bool isArgument() const;
+  bool sameAddress(const Access &other) const { return offset == other.offset && loops == other.loops; }
+  /// Same type and layout, as far as is known: the two may be one buffer, if both belong to arguments.
+  bool mayAlias(const Access &other) const;
+  mlir::Type elementType() const { return llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
+  /// Every point of the space reads the same element.
+  bool isInvariant() const;
+};
+
+/// One linalg op.
+struct Stage {
+  mlir::linalg::LinalgOp op;
+  llvm::SmallVector<Access, 6> ins, outs;      ///< `ins` in the order of the body's arguments; an output that it reads is among them
+  llvm::SmallVector<mlir::TypedAttr, 2> inits; ///< where accumulators start, for a reduction
+  bool reduces = false;                        ///< along the row
+  bool perRow = false;                         ///< iterates the parallel dims only
+  bool writesArgument = false;
+  bool isElementwise() const { return !reduces && !perRow; }
+  /// The op that combines the accumulator of result `i` with a new term.
+  mlir::Operation *combiner(unsigned i) { return op.getBlock()->getTerminator()->getOperand(i).getDefiningOp(); }
+};
+
+/// A parallel loop, or a digit of one.
+struct Dim {
+  int64_t extent = 1;
+  int limit = -1;     ///< of the loop that it is a digit of, if the loop does not end with a full block
+  int64_t weight = 1; ///< indices of that loop from one to the next
+};
+
+/// Extents, strides and offsets may be open (RowSize.h): those of arguments whose memrefs have dynamic ones.
+struct RowChain {
+  mlir::func::FuncOp problem;
+  llvm::SmallVector<Stage, 8> stages;
+  llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code that the bodies capture
+  Strides loops;                                    ///< extents, as the ops iterate
+  int rowLoop = -1;                                 ///< the reduced one; -1: none is
+  llvm::SmallVector<Dim, 6> dims;                   ///< parallel, outermost first
+  Strides limits; ///< extents of loops with padded dims: only points with Σ weight·index < extent over its dims exist
+  int64_t rowExtent = 1;
+
+  template <typename F> void forEachAccess(F f) {
+    for (Stage &stage : stages) {
+      for (Access &access : stage.ins)
+        if (!access.unread && !access.isScalar())
+          f(stage, access);
+      for (Access &access : stage.outs)
+        f(stage, access);
+    }
+  }
+};
+
+/// Gives the chain its dims from its loops: every parallel loop split where its operands' blocks nest, no extents of 1, in the order of the
+/// output's strides, merged wherever every operand walks two of them as one. Without a reduction some dim becomes the row.
+void layOutDims(RowChain &chain);
+
+/// Reads `problem` into `chain`, or fails with a reason.
+mlir::LogicalResult matchRowChain(mlir::func::FuncOp problem, RowChain &chain, std::string &whyNot);
+
+} // namespace quern::rows
+
+#endif // QUERN_SCHEDULE_ROWS_CHAIN_H

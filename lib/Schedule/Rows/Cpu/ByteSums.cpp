@@ -1,0 +1,190 @@
+//===- ByteSums.cpp - Chains that add up bytes ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Where a chain does nothing along the row but add up bytes as words, a vector has more bytes than words. A lane takes four neighbours at
+// once: a whole vector of bytes becomes one of partial sums, which targets do in an instruction or two. Along a contiguous row the
+// neighbours are any four bytes; across rows they must be what lies between two lanes, as in a layout whose innermost block is one of four
+// row positions. Where lanes lie side by side instead, bytes are added up in 16 bits for as long as these cannot overflow.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Cpu/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+namespace {
+
+constexpr int64_t neighbours = 4;        ///< bytes of a word
+constexpr int64_t fewestLanes = 4;       ///< that are worth a vector
+constexpr int64_t sumsUnderWay = 4;      ///< that hide how long one waits for the last
+constexpr double opsPerNeighbours = 4;   ///< load, two to add neighbours, one to add to the sums
+constexpr double opsPerHalves = 3.25;    ///< load, widen, add; now and then two words from each
+constexpr int64_t fewestIterations = 16; ///< for threads to share, if whole lines are read
+constexpr int64_t lineBytes = 64;
+
+/// The access that a reduction sums, if that is all it does: acc + ext(byte).
+const Access *summedBytes(const Stage &stage) {
+  const Access *read = nullptr;
+  for (const Access &in : stage.ins) {
+    if (in.unread)
+      continue;
+    if (read || !in.isMemoryRead() || in.row.isStill())
+      return nullptr;
+    read = &in;
+  }
+  Block *body = const_cast<linalg::LinalgOp &>(stage.op).getBlock();
+  auto sum = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>();
+  if (!read || !sum || stage.outs.size() != 1 || body->getOperations().size() != 3)
+    return nullptr;
+  Operation &first = body->front();
+  bool widens = isa<arith::ExtSIOp, arith::ExtUIOp>(first) && isa<BlockArgument>(first.getOperand(0)) &&
+                first.getOperand(0).getType().isInteger(8) && first.getResult(0).getType().isInteger(32);
+  return widens && llvm::is_contained(sum->getOperands(), first.getResult(0)) ? read : nullptr;
+}
+
+/// What every reduction reads; nothing if the chain does anything else along the row.
+SmallVector<const Access *, 2> readsOfByteSums(const RowChain &chain) {
+  SmallVector<const Access *, 2> reads;
+  for (const Stage &stage : chain.stages) {
+    if (stage.perRow)
+      continue;
+    const Access *read = stage.reduces ? summedBytes(stage) : nullptr;
+    if (!read)
+      return {};
+    reads.push_back(read);
+  }
+  return reads;
+}
+
+/// From one multiple of `count` to the next, positions of the row lie side by side.
+bool isContiguousFor(const Access &access, int64_t count) { return access.row.step() == 1 && access.row.run() % count == 0; }
+
+/// What the ways to sum bytes cost, in operations per element; the cheapest is taken if it costs less than `least`.
+class ByteSumChooser {
+public:
+  ByteSumChooser(RowPlan &plan, double least) : plan(plan), chain(plan.chain), least(least), reads(readsOfByteSums(plan.chain)) {}
+  double choose() {
+    if (reads.empty() || isOpen(chain.rowExtent))
+      return least;
+    tryAlongRow();
+    for (int dim = 0; dim < static_cast<int>(chain.dims.size()); ++dim)
+      if (chain.dims[dim].limit < 0 && !isOpen(chain.dims[dim].extent) && plan.mayCarryVectors(dim))
+        tryAcross(dim);
+    return least;
+  }
+
+private:
+  template <typename F> bool allReads(F f) {
+    return llvm::all_of(reads, [&](const Access *read) { return f(*read); });
+  }
+  void take(int64_t lanes, int dim, int64_t depth, double cost) {
+    if (cost >= least)
+      return;
+    least = cost;
+    plan.depth = depth;
+    plan.inHalves = depth == 1;
+    plan.lanes = lanes;
+    plan.vectorDim = dim;
+  }
+  void tryAlongRow() {
+    int64_t bytes = plan.registerLanes * neighbours;
+    if (chain.rowExtent % neighbours == 0 && chain.rowExtent >= bytes &&
+        allReads([&](const Access &read) { return isContiguousFor(read, bytes); }))
+      take(plan.registerLanes, -1, neighbours,
+           opsPerNeighbours / static_cast<double>(bytes) + static_cast<double>(horizontalOps) / static_cast<double>(chain.rowExtent));
+  }
+  void tryAcross(int dim) {
+    int64_t lanes = std::min<int64_t>(plan.registerLanes, chain.dims[dim].extent & -chain.dims[dim].extent);
+    if (chain.rowExtent % neighbours == 0 && lanes >= fewestLanes &&
+        allReads([&](const Access &read) { return isContiguousFor(read, neighbours) && read.strides[dim] == neighbours; }))
+      take(lanes, dim, neighbours, opsPerNeighbours / static_cast<double>(lanes * neighbours));
+    // Words of these lanes are two registers: nothing may have to move them one by one.
+    bool liesSideBySide = allReads([&](const Access &read) { return read.strides[dim] == 1; });
+    chain.forEachAccess([&](Stage &, Access &access) {
+      liesSideBySide &= access.producer >= 0 || !access.isArgument() || access.strides[dim] == 0 || access.strides[dim] == 1;
+    });
+    lanes = plan.registerLanes * 2;
+    if (liesSideBySide && chain.rowExtent > 1 && chain.dims[dim].extent % lanes == 0)
+      take(lanes, dim, 1, opsPerHalves / static_cast<double>(lanes));
+  }
+
+  RowPlan &plan;
+  RowChain &chain;
+  double least;
+  SmallVector<const Access *, 2> reads;
+};
+
+/// Runs of a step across rows, as many as hide that each sum waits for the one before, if it is known how far they lie apart.
+int64_t runsOf(const RowPlan &plan) {
+  auto reads = readsOfByteSums(plan.chain);
+  int64_t runs = plan.inHalves ? 1 : std::max<int64_t>(sumsUnderWay / plan.columns, 1);
+  for (; runs > 1; --runs) {
+    int64_t step = runs * plan.depth;
+    auto isKnown = [&](const Access *read) {
+      return llvm::all_of(llvm::seq<int64_t>(1, runs), [&](int64_t run) { return read->row.advance(run * plan.depth, step).has_value(); });
+    };
+    if (plan.chain.rowExtent % step == 0 && llvm::all_of(reads, isKnown))
+      break;
+  }
+  return runs;
+}
+
+} // namespace
+
+int64_t RowPlan::blockSteps() const { return inHalves ? 256 : strategy.blockSteps; }
+
+double quern::rows::chooseByteSums(RowPlan &plan, double least) { return ByteSumChooser(plan, least).choose(); }
+
+void quern::rows::chooseColumnsOfBytes(RowPlan &plan) {
+  int64_t vectors = plan.chain.dims[plan.vectorDim].extent / plan.lanes, others = 1;
+  for (auto [d, dim] : llvm::enumerate(plan.chain.dims))
+    others *= static_cast<int>(d) == plan.vectorDim ? 1 : typical(dim.extent);
+  auto fits = [&](int64_t columns) {
+    bool isLine = columns * plan.lanes * plan.depth <= lineBytes;
+    return vectors % columns == 0 && (isLine || others * vectors / columns >= fewestIterations);
+  };
+  plan.columns = std::min(plan.strategy.maxColumns, vectors);
+  while (plan.columns > 1 && !fits(plan.columns))
+    --plan.columns;
+  plan.groups = vectors / plan.columns;
+  plan.runs = runsOf(plan);
+}
+
+/// The accumulator in 16 bits and a byte for each lane.
+Value RowEmitter::addHalves(Stage &stage, int64_t slot, Value accumulator) {
+  Value bytes = read(*summedBytes(stage), slot);
+  VectorType halves = vec(b.getI16Type());
+  Value wide = isa<arith::ExtSIOp>(stage.op.getBlock()->front()) ? create<arith::ExtSIOp>(halves, bytes).getResult()
+                                                                 : create<arith::ExtUIOp>(halves, bytes).getResult();
+  return create<arith::AddIOp>(accumulator, wide);
+}
+
+/// The words of a block's sums.
+Value RowEmitter::widenHalves(bool isSigned, Value halves) {
+  VectorType words = vec(b.getI32Type());
+  return isSigned ? create<arith::ExtSIOp>(words, halves).getResult() : create<arith::ExtUIOp>(words, halves).getResult();
+}
+
+/// The accumulator and a step's bytes for each lane.
+Value RowEmitter::addNeighbours(Stage &stage, int64_t slot, Value accumulator) {
+  const Access &read = *summedBytes(stage);
+  Type word = b.getI32Type();
+  auto bytes = VectorType::get({plan.lanes * depth}, read.elementType()), words = bytes.clone(word);
+  auto shaped = VectorType::get({plan.lanes, depth}, word);
+  int64_t runs = plan.alongRow() ? 1 : plan.runs;
+  Value sum = runs == 1 ? accumulator : splat(stage.inits[0]), first = place(read, slot);
+  for (int64_t run = 0; run < runs; ++run) {
+    Value at = run ? add(first, index(*read.row.advance(run * depth, runs * depth))) : first;
+    Value loaded = create<vector::LoadOp>(bytes, kernel.arguments.lookup(read.base), ValueRange{at});
+    Value wide = isa<arith::ExtSIOp>(stage.op.getBlock()->front()) ? create<arith::ExtSIOp>(words, loaded).getResult()
+                                                                   : create<arith::ExtUIOp>(words, loaded).getResult();
+    Value parts = create<vector::ShapeCastOp>(shaped, wide);
+    sum = create<vector::MultiDimReductionOp>(parts, sum, ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
+  }
+  return runs == 1 ? sum : combine(stage.combiner(0), sum, accumulator);
+}

@@ -1,0 +1,73 @@
+//===- Locality.cpp - What the rows recipe asks of the caches ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Questions about an operand: whether a row of it can be swept twice without going back to memory, whether the next one is worth asking for
+// ahead, and whether it is better written past the caches; and about a sweep: whether to begin where the one before ended. Large powers of
+// two decide the first: they fold a row onto a few sets.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Cpu/Plan.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace quern::rows;
+
+namespace {
+constexpr int64_t lineBytes = 64;
+constexpr int64_t ways = 8;               ///< of L2, at least; half of them are for the other operands
+constexpr int64_t prefetcherReach = 2048; ///< bytes; hardware follows strides within a page
+} // namespace
+
+bool RowPlan::leavesCache(const Access &access) const {
+  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit || isOpen(chain.rowExtent) || isOpen(access.row.step()))
+    return false;
+  int64_t step = access.row.step() * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
+  if (step < lineBytes)
+    return false;
+  return chain.rowExtent * std::gcd(step, way) > way * (ways / 2);
+}
+
+bool RowPlan::runsBackwards(int sweep) const {
+  if (!alongRow() || wholeRows || isSplit() || isOpen(chain.rowExtent) || sweep == 0)
+    return false;
+  int64_t bytesAtPosition = 0;
+  llvm::SmallPtrSet<void *, 8> seen;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
+    if (!((own.usedIn >> sweep) & 1) || stage.perRow)
+      continue;
+    if (stage.reduces && own.sweep == sweep)
+      return false;
+    auto note = [&](const Access &access) {
+      if (!access.row.isStill() && access.isArgument() && seen.insert(access.base.getAsOpaquePointer()).second)
+        bytesAtPosition += bytesOf(access.elementType());
+    };
+    llvm::for_each(stage.ins, note);
+    llvm::for_each(stage.outs, note);
+    bytesAtPosition += own.keptIn >= 0 && own.scratch >= 0 ? bytesOf(stage.outs[0].elementType()) : 0;
+  }
+  return bytesAtPosition * chain.rowExtent > strategy.l1Bytes / 2;
+}
+
+bool RowPlan::isPrefetched(const Access &access) const {
+  bool isFar = isOpen(access.row.step()) || std::abs(access.row.step()) * bytesOf(access.elementType()) >= prefetcherReach;
+  return !alongRow() && !split.wanted && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) && access.isArgument() &&
+         access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit && access.row.isLinear() && isFar;
+}
+
+bool RowPlan::isStreamed(const Access &access) const {
+  auto memref = cast<MemRefType>(access.base.getType());
+  int64_t element = bytesOf(access.elementType());
+  if (!access.isArgument() || lanesOf(access) != LaneKind::Unit || !access.row.isLinear() || !access.curves.empty() ||
+      !memref.hasStaticShape() || memref.getNumElements() * element < strategy.streamBytes)
+    return false;
+  // Every vector starts on a multiple of its size, so that two of half a line, say, make a whole one.
+  int64_t vector = lanes * element;
+  auto isWhole = [&](int64_t stride) { return !isOpen(stride) && stride * element % vector == 0; };
+  for (auto [dim, stride] : llvm::enumerate(access.strides))
+    if (static_cast<int>(dim) != vectorDim && !isWhole(stride))
+      return false;
+  return isWhole(access.offset) && (alongRow() || isWhole(access.row.step()));
+}

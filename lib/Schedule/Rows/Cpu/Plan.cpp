@@ -1,0 +1,394 @@
+//===- Plan.cpp - What the rows recipe decides ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Costs are in operations and only rank alternatives. One rule is about correctness: arguments of one type and layout may be one buffer,
+// so nothing is written to an argument before the last sweep that reads one like it.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Cpu/Plan.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::rows;
+
+namespace {
+
+constexpr double laneMoveCost = 1.25; ///< of one lane moved alone
+constexpr double tailOps = 4;         ///< of a partial vector in every row
+constexpr int maxSweeps = 60;         ///< they are bits of a word
+
+uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
+
+class Planner {
+public:
+  Planner(RowPlan &plan, std::string &whyNot) : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
+  LogicalResult run();
+
+private:
+  LogicalResult chooseLanes();
+  void numberSweeps();
+  void chooseVectorDim();
+  double costAlong(int dim);
+  void markUses();
+  bool placeKept();
+  bool isShortRow() const;
+  const Access *findDestination(unsigned stage);
+  bool isFree(const Access &destination, unsigned stage);
+  void keepDearReads();
+  void chooseColumns();
+  void layOutScratch();
+  void planStreaming();
+  void countSpace();
+  void planSweeps();
+  void planWholeRows();
+  int64_t bytesOfKept(Type element, int64_t columns) const;
+
+  RowPlan &plan;
+  RowChain &chain;
+  const RowsStrategy &strategy;
+  std::string &whyNot;
+  SmallVector<bool, 8> recomputed; // by stage: found no place
+};
+
+/// Lanes follow from the widest type that takes part; 16- and 8-bit values widen on the way.
+LogicalResult Planner::chooseLanes() {
+  int64_t widest = 32;
+  auto note = [&](Type type) { widest = std::max<int64_t>(widest, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64); };
+  for (Stage &stage : chain.stages) {
+    for (Value argument : stage.op.getBlock()->getArguments())
+      note(argument.getType());
+    for (Operation &op : *stage.op.getBlock())
+      for (Value result : op.getResults())
+        note(result.getType());
+  }
+  plan.lanes = plan.registerLanes = strategy.vectorBytes * 8 / widest;
+  if (plan.lanes >= 1)
+    return success();
+  whyNot = "an element of " + std::to_string(widest) + " bits is wider than a vector";
+  return failure();
+}
+
+/// The number of sweeps is the depth of dependent reductions.
+void Planner::numberSweeps() {
+  plan.stages.resize(chain.stages.size());
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+    own.cost = opsOf(stage.op);
+    for (const Access &access : stage.ins) {
+      if (access.producer < 0)
+        continue;
+      const Stage &producer = chain.stages[access.producer];
+      const StagePlan &before = plan.stages[access.producer];
+      own.sweep = std::max(own.sweep, before.sweep + (producer.reduces ? 1 : 0));
+      own.cost += producer.isElementwise() ? before.cost : 0;
+    }
+    if (stage.reduces || (stage.writesArgument && stage.isElementwise()))
+      plan.sweeps = std::max(plan.sweeps, own.sweep + 1);
+  }
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+    if (!stage.writesArgument || !stage.isElementwise())
+      continue;
+    bool aliased = false;
+    for (const Stage &reader : chain.stages)
+      for (const Access &in : reader.ins)
+        for (const Access &out : stage.outs)
+          aliased |= in.isMemoryRead() && in.mayAlias(out);
+    if (aliased)
+      own.sweep = plan.sweeps - 1;
+  }
+}
+
+double Planner::costAlong(int dim) {
+  plan.vectorDim = dim;
+  int64_t extent = typical(dim < 0 ? chain.rowExtent : chain.dims[dim].extent), end = typical(plan.lanesEnd());
+  double waste = static_cast<double>(llvm::alignTo(extent, plan.lanes) * llvm::divideCeil(end, extent)) / end;
+  double ops = 0, perRow = 0, moves = 0;
+  for (Stage &stage : chain.stages) {
+    (stage.perRow ? perRow : ops) += opsOf(stage.op);
+    perRow += stage.reduces ? horizontalOps : 0;
+    auto countMove = [&](const Access &access) {
+      (stage.perRow ? perRow : ops) += 1;
+      if (!stage.perRow && plan.lanesOf(access) == LaneKind::Strided)
+        moves += 1;
+      if (!stage.perRow && plan.lanesOf(access) == LaneKind::Pieces)
+        ops += static_cast<double>(plan.opsToMove(access));
+    };
+    for (const Access &access : stage.ins)
+      if (access.isMemoryRead())
+        countMove(access);
+    for (const Access &access : stage.outs)
+      if (access.isArgument())
+        countMove(access);
+  }
+  if (dim < 0 && !isOpen(extent) && extent % plan.lanes)
+    perRow += tailOps;
+  return ops / plan.lanes * waste + moves * laneMoveCost + perRow / (dim < 0 ? 1 : plan.lanes) / typical(chain.rowExtent);
+}
+
+void Planner::chooseVectorDim() {
+  int best = -1;
+  double least = costAlong(-1);
+  for (int dim = chain.dims.size() - 1; dim >= 0; --dim) {
+    if (!plan.mayCarryVectors(dim))
+      continue;
+    if (double cost = costAlong(dim); cost < least) {
+      best = dim;
+      least = cost;
+    }
+  }
+  plan.vectorDim = best;
+  chooseWholeRows(plan, chooseByteSums(plan, least));
+}
+
+/// In which sweeps each stage is computed, consumers first. A value needed in several is kept from the first on, unless it is cheap or has
+/// found no place.
+void Planner::markUses() {
+  for (StagePlan &own : plan.stages) {
+    own.usedIn = 0;
+    own.keptIn = -1;
+    own.storage = nullptr;
+  }
+  for (int i = chain.stages.size() - 1; i >= 0; --i) {
+    Stage &stage = chain.stages[i];
+    StagePlan &own = plan.stages[i];
+    if (stage.reduces)
+      own.usedIn = bit(own.sweep);
+    else if (stage.writesArgument)
+      own.usedIn |= bit(own.sweep);
+    if (stage.isElementwise()) {
+      if (stage.writesArgument)
+        own.keptIn = own.sweep;
+      else if (llvm::popcount(own.usedIn) > 1 && own.cost > strategy.recomputeOps && !recomputed[i])
+        own.keptIn = llvm::countr_zero(own.usedIn);
+      if (own.keptIn >= 0)
+        own.usedIn &= 2 * bit(own.keptIn) - 1;
+    }
+    for (const Access &access : stage.ins)
+      if (access.producer >= 0)
+        plan.stages[access.producer].usedIn |= own.usedIn;
+  }
+}
+
+/// No argument that may be the same memory is read after the value is stored there, and no other value waits there.
+bool Planner::isFree(const Access &destination, unsigned kept) {
+  int keptIn = plan.stages[kept].keptIn;
+  for (auto [reader, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+    if (own.storage == &destination)
+      return false;
+    for (const Access &in : reader.ins)
+      if (in.isMemoryRead() && in.mayAlias(destination) && (own.usedIn >> (keptIn + 1)))
+        return false;
+  }
+  return true;
+}
+
+/// A row so short that a partial vector is loaded again soon after it was stored, which no CPU forwards.
+bool Planner::isShortRow() const {
+  constexpr int64_t soon = 8; // vectors
+  return typical(chain.rowExtent) <= soon * (plan.alongRow() ? plan.lanes : 1);
+}
+
+/// A destination of the same type, written when the value is no longer needed, can hold it until then.
+const Access *Planner::findDestination(unsigned kept) {
+  if (chain.stages[kept].outs.size() != 1 || (plan.hasPartialVectors() && isShortRow()))
+    return nullptr;
+  int lastUse = 0;
+  for (auto [reader, own] : llvm::zip_equal(chain.stages, plan.stages))
+    for (const Access &in : reader.ins)
+      if (in.producer == static_cast<int>(kept))
+        lastUse = std::max<int>(lastUse, llvm::Log2_64(own.usedIn | 1));
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+    const Access &out = stage.outs[0];
+    if (stage.isElementwise() && stage.outs.size() == 1 && out.isArgument() && own.keptIn >= lastUse &&
+        out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit && !plan.leavesCache(out) &&
+        !plan.isStreamed(out) && isFree(out, kept))
+      return &out;
+  }
+  return nullptr;
+}
+
+/// More than any scratch for a row whose length is open.
+int64_t Planner::bytesOfKept(Type element, int64_t columns) const {
+  if (isOpen(chain.rowExtent))
+    return leastOpenSize;
+  int64_t count = plan.alongRow() ? llvm::alignTo(chain.rowExtent, plan.lanes) : chain.rowExtent * columns * plan.lanes;
+  return llvm::alignTo(count * bytesOf(element), 64);
+}
+
+/// Gives every kept value a destination or a claim on scratch. False if one found neither and will be computed again.
+bool Planner::placeKept() {
+  int64_t bytes = 0;
+  for (unsigned i = 0; i < chain.stages.size(); ++i) {
+    StagePlan &own = plan.stages[i];
+    if (own.keptIn < 0 || chain.stages[i].writesArgument)
+      continue;
+    if ((own.storage = findDestination(i)))
+      continue;
+    for (const Access &out : chain.stages[i].outs)
+      bytes += bytesOfKept(out.elementType(), 1);
+    if (chain.stages[i].outs.size() == 1 && bytes <= strategy.scratchBytes && !plan.split.wanted)
+      continue;
+    recomputed[i] = true;
+    return false;
+  }
+  plan.scratchBytes = bytes;
+  return true;
+}
+
+void Planner::keepDearReads() {
+  if (plan.split.wanted)
+    return;
+  SmallVector<std::pair<const Access *, uint64_t>, 4> reads;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+    for (const Access &in : stage.ins) {
+      if (!in.isMemoryRead() || stage.perRow || in.row.isStill() || (plan.lanesOf(in) != LaneKind::Strided && !plan.leavesCache(in)))
+        continue;
+      auto *known = llvm::find_if(reads, [&](auto &read) { return read.first->base == in.base && read.first->sameAddress(in); });
+      if (known == reads.end())
+        reads.push_back({&in, own.usedIn});
+      else
+        known->second |= own.usedIn;
+    }
+  for (auto [access, usedIn] : reads) {
+    int64_t bytes = bytesOfKept(access->elementType(), 1);
+    if (llvm::popcount(usedIn) < 2 || plan.scratchBytes + bytes > strategy.scratchBytes)
+      continue;
+    plan.scratchBytes += bytes;
+    plan.keptReads.push_back({access, llvm::countr_zero(usedIn)});
+  }
+}
+
+/// Across rows: as many vectors side by side as the op budget and L1 allow, preferring a count that wastes few lanes in the last group.
+void Planner::chooseColumns() {
+  int64_t extent = typical(chain.dims[plan.vectorDim].extent), vectors = llvm::divideCeil(extent, plan.lanes),
+          bytesPerVector = plan.scratchBytes;
+  llvm::SmallDenseMap<Value, uint64_t> readIn; // what a later sweep reads again should still be in L1
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+    for (const Access &in : stage.ins)
+      if (in.isMemoryRead() && !in.row.isStill() && in.strides[plan.vectorDim] && !plan.keptReadOf(in))
+        readIn[in.base] |= own.usedIn;
+  for (auto [base, sweeps] : readIn)
+    if (llvm::popcount(sweeps) > 1)
+      bytesPerVector += typical(chain.rowExtent) * plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
+  int64_t ops = 1;
+  for (int sweep = 0; sweep < plan.sweeps; ++sweep)
+    ops += plan.opsIn(sweep);
+  // Rows too long for L1 go through L2 in any case.
+  int64_t budget = bytesPerVector <= strategy.l1Bytes ? strategy.l1Bytes : strategy.scratchBytes;
+  int64_t limit = std::min({strategy.maxColumns, vectors, budget / std::max<int64_t>(bytesPerVector, 1), strategy.maxOps / ops});
+  plan.columns = 1;
+  for (int64_t count = 2; count <= limit; ++count) {
+    int64_t padded = llvm::alignTo(vectors, count);
+    if (padded * 20 <= vectors * 21 || padded <= static_cast<int64_t>(llvm::alignTo(vectors, plan.columns)))
+      plan.columns = count;
+  }
+  // Without a partial group there are no masks, and every store is of whole lines.
+  for (int64_t count = limit; !plan.isVectorDimOpen() && extent % plan.lanes == 0 && count * 2 > plan.columns; --count)
+    if (vectors % count == 0) {
+      plan.columns = count;
+      break;
+    }
+  plan.groups = llvm::divideCeil(vectors, plan.columns);
+}
+
+void Planner::layOutScratch() {
+  int64_t used = 0;
+  auto claim = [&](int64_t bytes) { return std::exchange(used, used + llvm::alignTo(bytes, 64)); };
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+    if (own.keptIn >= 0 && !stage.writesArgument && !own.storage)
+      own.scratch = claim(bytesOfKept(stage.outs[0].elementType(), plan.columns));
+  for (KeptRead &read : plan.keptReads)
+    read.scratch = claim(bytesOfKept(read.access->elementType(), plan.columns));
+  bool movesLanes = false;
+  auto check = [&](const Access &access) {
+    LaneKind kind = plan.lanesOf(access);
+    movesLanes |=
+        kind == LaneKind::Strided || (kind == LaneKind::Unit && plan.hasPartialVectors() && !plan.takesMask(access.elementType()));
+  };
+  chain.forEachAccess([&](Stage &, Access &access) {
+    if (access.producer < 0 && access.isArgument())
+      check(access);
+  });
+  if (movesLanes)
+    plan.laneBuffer = claim(strategy.vectorBytes);
+  plan.scratchBytes = used;
+}
+
+/// The last sweep is written twice if some destination streams; results that leave the sweep in registers would have to leave both forms.
+void Planner::planStreaming() {
+  bool reduces = false;
+  int64_t most = 0;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
+    reduces |= stage.reduces && own.sweep == plan.sweeps - 1;
+    if (!stage.isElementwise() || own.keptIn != plan.sweeps - 1)
+      continue;
+    for (const Access &out : stage.outs)
+      if (plan.isStreamed(out))
+        most = std::max(most, bytesOf(out.elementType()) * cast<MemRefType>(out.base.getType()).getNumElements());
+  }
+  plan.streams = most && !reduces;
+  plan.streamsAlone = plan.streams && most < strategy.streamAlwaysBytes;
+}
+
+void Planner::countSpace() {
+  for (auto [d, dim] : llvm::enumerate(chain.dims))
+    if (isOpen(dim.extent))
+      plan.factors.push_back({indexOfOpen(dim.extent), static_cast<int>(d) == plan.vectorDim ? plan.perGroup() : 1});
+    else
+      plan.space *= plan.countOf(d);
+}
+
+void Planner::planSweeps() {
+  recomputed.assign(chain.stages.size(), false);
+  do
+    markUses();
+  while (!placeKept());
+  keepDearReads();
+  if (!plan.alongRow() && (plan.depth > 1 || plan.inHalves))
+    chooseColumnsOfBytes(plan);
+  else if (!plan.alongRow())
+    chooseColumns();
+  layOutScratch();
+  planStreaming();
+}
+
+/// Every value stays in registers until the end: there is nothing to keep, and one sweep.
+void Planner::planWholeRows() {
+  plan.sweeps = 1;
+  bool isPartial = plan.mayLackRows() && !plan.masksFreely();
+  chain.forEachAccess([&](Stage &, Access &access) {
+    if (access.producer >= 0 || !access.isArgument())
+      return;
+    LaneKind kind = plan.lanesOf(access);
+    bool movesLanes = isPartial ? kind != LaneKind::Same : kind == LaneKind::Strided;
+    if (movesLanes && (isPartial || !plan.isSameForRows(access)) && (isPartial || !plan.isOnePerRow(access)))
+      plan.laneBuffer = 0;
+  });
+  if (plan.laneBuffer >= 0)
+    plan.scratchBytes = llvm::alignTo(strategy.vectorBytes * (plan.lanes / plan.registerLanes), 64);
+}
+
+LogicalResult Planner::run() {
+  if (failed(chooseLanes()))
+    return failure();
+  numberSweeps();
+  if (plan.sweeps > maxSweeps) {
+    whyNot = std::to_string(plan.sweeps) + " dependent sweeps are more than " + std::to_string(maxSweeps);
+    return failure();
+  }
+  chooseVectorDim();
+  plan.split.wanted = !plan.wholeRows && shouldSplit(plan);
+  if (plan.wholeRows)
+    planWholeRows();
+  else
+    planSweeps();
+  countSpace();
+  if (plan.split.wanted)
+    layOutSplit(plan);
+  return success();
+}
+
+} // namespace
+
+LogicalResult quern::rows::planRows(RowPlan &plan, std::string &whyNot) { return Planner(plan, whyNot).run(); }

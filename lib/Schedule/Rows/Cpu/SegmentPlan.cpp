@@ -1,0 +1,154 @@
+//===- SegmentPlan.cpp - Whether a vector holds whole rows ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A row of up to a few registers is best held whole: one sweep without loops, every value in registers, each reduction a few shuffles. Rows
+// that lie one after the other share the vector, so that fewer lanes are idle.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Cpu/Plan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace quern::rows;
+
+namespace {
+
+constexpr int64_t mostRegisters = 4;     ///< of one vector; every value of the row is alive in as many
+constexpr double codeWeight = 0.02;      ///< of one more register: as fast with less code is better
+constexpr double longCodeWeight = 0.005; ///< likewise, against loops over the row
+constexpr double laneMoveCost = 1.25;
+constexpr double oneRowStepOps = 2.5; ///< a shuffle and an op, and a chain of them that nothing else fills
+constexpr double groupOps = 5;        ///< of an iteration, besides its vectors: address, mask, loop
+constexpr double waitOps = 6;         ///< lost to dependences where a single register is under way
+
+/// Shuffles for one step of a reduction of rows that share `registers` registers: across registers they have two or three sources.
+double shuffleOps(int64_t registers) {
+  if (registers == 1)
+    return 1;
+  return static_cast<double>(registers) * (2 + 0.1 * static_cast<double>(registers));
+}
+
+/// One reduction, its result in every lane.
+double reductionOps(const RowPlan &plan, int64_t registers) {
+  int64_t extent = plan.chain.rowExtent, steps = llvm::Log2_64_Ceil(extent);
+  if (plan.wholeRows > 1)
+    return steps * (shuffleOps(registers) + registers) + (llvm::isPowerOf2_64(extent) ? 0 : registers);
+  int64_t within = std::min<int64_t>(steps, llvm::Log2_64_Ceil(plan.registerLanes));
+  return static_cast<double>(registers - 1 + (extent < plan.lanes ? 1 : 0)) + oneRowStepOps * static_cast<double>(within);
+}
+
+bool moves(const RowPlan &plan, const Access &access) {
+  return plan.lanesOf(access) == LaneKind::Strided && !plan.isSameForRows(access) && !plan.isOnePerRow(access);
+}
+
+/// Time of an op rather than its size.
+double timeOf(linalg::LinalgOp op) {
+  double slow = 0;
+  for (Operation &inner : op.getBlock()->without_terminator())
+    slow += isa<arith::DivFOp, math::SqrtOp>(inner) ? 9 : 0;
+  return static_cast<double>(quern::opsOf(op)) + slow;
+}
+
+/// Spreading costs a shuffle for each register, gathering one or two. Rows' own operands in memory stay in the form in which they are read.
+bool paysToCompact(const RowPlan &plan, int64_t registers) {
+  if (plan.wholeRows > plan.registerLanes || registers == 1)
+    return false;
+  double saved = 0, spent = plan.wholeRows == 1 ? 0 : static_cast<double>(registers + 1);
+  for (Stage &stage : plan.chain.stages) {
+    bool touches = stage.writesArgument || llvm::any_of(stage.ins, [](const Access &in) { return in.isMemoryRead(); });
+    if (stage.perRow && touches)
+      return false;
+    saved += stage.perRow ? timeOf(stage.op) * static_cast<double>(registers - 1) : 0;
+  }
+  return saved > spent;
+}
+
+} // namespace
+
+bool RowPlan::mayLackRows() const {
+  int64_t extent = wholeRows > 1 ? chain.dims[vectorDim].extent : 1;
+  return wholeRows > 1 && (isOpen(extent) || extent % wholeRows);
+}
+
+bool RowPlan::isSameForRows(const Access &access) const {
+  return wholeRows > 1 && access.row.isLinear() && access.row.step() == 1 && access.strides[vectorDim] == 0;
+}
+
+bool RowPlan::isSameForGroups(const Access &access) const {
+  return !moves(*this, access) && access.curves.empty() && llvm::all_of(access.strides, [](int64_t stride) { return stride == 0; });
+}
+
+bool RowPlan::isOnePerRow(const Access &access) const { return wholeRows > 1 && access.row.isStill() && access.strides[vectorDim] == 1; }
+
+double quern::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
+  double ops = groupOps + waitOps / static_cast<double>(registers);
+  int64_t elements = plan.chain.rowExtent * plan.wholeRows;
+  llvm::SmallDenseSet<Value> seen; // a row is read once
+  for (Stage &stage : plan.chain.stages) {
+    ops += static_cast<double>(opsOf(stage.op) * (stage.perRow && plan.compactsRows ? 1 : registers));
+    ops += stage.reduces ? static_cast<double>(stage.outs.size()) * reductionOps(plan, registers) : 0;
+    auto count = [&](const Access &access) { ops += moves(plan, access) ? elements * laneMoveCost : static_cast<double>(registers); };
+    for (const Access &access : stage.ins)
+      if (access.isMemoryRead() && seen.insert(access.base).second)
+        count(access);
+    for (const Access &access : stage.outs)
+      if (access.isArgument())
+        count(access);
+  }
+  return ops;
+}
+
+void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
+  RowChain &chain = plan.chain;
+  bool reduces = llvm::any_of(chain.stages, [](const Stage &stage) { return stage.reduces; });
+  if (!reduces || chain.rowExtent < 2 || chain.rowExtent > mostRegisters * plan.registerLanes)
+    return;
+  for (const Stage &stage : chain.stages) // loops over the row can write past the caches, which saves more
+    if (llvm::any_of(stage.outs, [&](const Access &out) { return stage.isElementwise() && plan.isStreamed(out); }))
+      return;
+  RowPlan best = plan, tried = plan;
+  double lightest = std::numeric_limits<double>::max();
+  auto attempt = [&](int64_t registers, int64_t rows, int dim) {
+    tried.lanes = registers * plan.registerLanes;
+    tried.wholeRows = rows;
+    tried.vectorDim = dim;
+    tried.columns = 1;
+    tried.compactsRows = paysToCompact(tried, registers);
+    double cost = opsOfWholeRows(tried, registers) / static_cast<double>(rows * chain.rowExtent);
+    double weighted = cost * (1 + codeWeight * static_cast<double>(registers));
+    if (cost * (1 + longCodeWeight * static_cast<double>(registers)) < least && weighted < lightest) {
+      lightest = weighted;
+      best.lanes = tried.lanes;
+      best.wholeRows = rows;
+      best.vectorDim = dim;
+      best.compactsRows = tried.compactsRows;
+    }
+  };
+  for (int64_t registers = 1; registers <= mostRegisters; registers *= 2) {
+    int64_t lanes = registers * plan.registerLanes, rows = lanes / chain.rowExtent;
+    auto fills = [&](int64_t elements) { return elements <= lanes && (registers == 1 || elements * 2 > lanes); };
+    if (fills(chain.rowExtent))
+      attempt(registers, 1, -1);
+    for (int dim = static_cast<int>(chain.dims.size()) - 1; dim >= 0; --dim) {
+      int64_t shared = std::min(rows, chain.dims[dim].extent);
+      if (shared > 1 && chain.dims[dim].limit < 0 && plan.mayCarryVectors(dim) && fills(shared * chain.rowExtent))
+        attempt(registers, shared, dim);
+    }
+  }
+  if (!best.wholeRows)
+    return;
+  plan.lanes = best.lanes;
+  plan.depth = 1;
+  plan.inHalves = false;
+  plan.wholeRows = best.wholeRows;
+  plan.vectorDim = best.vectorDim;
+  plan.compactsRows = best.compactsRows;
+  plan.groups = plan.vectorDim < 0 ? 1 : llvm::divideCeil(typical(chain.dims[plan.vectorDim].extent), plan.wholeRows);
+}

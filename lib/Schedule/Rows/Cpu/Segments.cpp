@@ -1,0 +1,273 @@
+//===- Segments.cpp - Vectors that hold whole rows -----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Lane l of a vector is position l mod C of row l / C; lanes behind the last row are idle. A reduction leaves its result in every lane of
+// its row, by shuffles that never cross from one row to another, so that rows do not see each other's NaN or infinities. A vector may be
+// several registers, which the code generator splits.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Cpu/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+/// Lane l of the result is lane source(l) of `v`; -1: any value.
+Value RowEmitter::permuted(Value v, int64_t count, function_ref<int64_t(int64_t)> source) {
+  auto lanes = llvm::map_to_vector(llvm::seq<int64_t>(0, count), source);
+  return create<vector::ShuffleOp>(v, v, lanes);
+}
+
+/// One row in the vector: registers are combined first, then halves of one register exchange. Every lane of one register has the result.
+Value RowEmitter::reduceOneRow(Operation *like, Value v) {
+  int64_t lanes = plan.lanes;
+  for (; lanes > plan.registerLanes; lanes /= 2) {
+    Value low = permuted(v, lanes / 2, [](int64_t l) { return l; });
+    Value high = permuted(v, lanes / 2, [&](int64_t l) { return l + lanes / 2; });
+    v = combine(like, low, high);
+  }
+  for (int64_t distance = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(chain.rowExtent)) / 2; distance; distance /= 2)
+    v = combine(like, permuted(v, lanes, [&](int64_t l) { return l ^ distance; }), v);
+  return v;
+}
+
+/// Position `position(p)` of the same row in each position p; -1: any value.
+Value RowEmitter::permutedInRows(Value v, function_ref<int64_t(int64_t)> position) {
+  int64_t extent = chain.rowExtent, live = plan.wholeRows * extent;
+  return permuted(v, plan.lanes, [&](int64_t l) {
+    int64_t from = l < live ? position(l % extent) : -1;
+    return from < 0 ? -1 : l - l % extent + from;
+  });
+}
+
+/// Several rows, each a power of two or combined by an idempotent op: the result in all lanes of the row, by exchanges or by windows that
+/// double, which may count an element twice.
+Value RowEmitter::reduceManyRows(Operation *like, Value v) {
+  int64_t extent = chain.rowExtent;
+  bool exchanges = llvm::isPowerOf2_64(extent);
+  for (int64_t window = 1; window < extent;) {
+    int64_t step = std::min(window, extent - window);
+    v = combine(like, permutedInRows(v, [&](int64_t p) { return exchanges ? p ^ step : (p + step) % extent; }), v);
+    window += step;
+  }
+  return v;
+}
+
+/// The sum in the first lane of each row alone: halves of what is left. Windows would give each lane a sum in another order.
+Value RowEmitter::sumToFirstLanes(Operation *like, Value v) {
+  int64_t extent = chain.rowExtent;
+  for (int64_t left = extent; left > 1; left = llvm::divideCeil(left, 2)) {
+    int64_t half = llvm::divideCeil(left, 2);
+    Value sum = combine(like, permutedInRows(v, [&](int64_t p) { return p + half < left ? p + half : p + half == left ? p : -1; }), v);
+    if (left % 2) { // the middle has no partner
+      SmallVector<bool> paired(plan.lanes);
+      for (int64_t l = 0; l < plan.lanes; ++l)
+        paired[l] = l % extent != half - 1;
+      sum = create<arith::SelectOp>(constant(DenseElementsAttr::get(vec(b.getI1Type()), paired)), sum, v);
+    }
+    v = sum;
+  }
+  return v;
+}
+
+void RowEmitter::reduceRows(int i) {
+  Stage &stage = chain.stages[i];
+  Values arguments, starts;
+  for (const Access &in : stage.ins)
+    arguments.push_back(operand(in, 0));
+  for (TypedAttr init : stage.inits)
+    starts.push_back(splat(init));
+  llvm::append_range(arguments, starts);
+  for (auto [k, v] : llvm::enumerate(emitBody(stage, arguments))) {
+    Operation *like = stage.combiner(k);
+    if (plan.wholeRows > 1) {
+      bool first = isa<arith::AddFOp, arith::AddIOp>(like) && !llvm::isPowerOf2_64(chain.rowExtent);
+      reduced[i].push_back({first ? sumToFirstLanes(like, v) : reduceManyRows(like, v), !first});
+      continue;
+    }
+    if (chain.rowExtent < plan.lanes)
+      v = create<arith::SelectOp>(prefixMask(chain.rowExtent), v, starts[k]);
+    reduced[i].push_back({reduceOneRow(like, v), true});
+  }
+}
+
+/// Results of a reduction or a per-row stage: one in each lane of its row, or compact in one register, where arithmetic costs least.
+RowEmitter::Values RowEmitter::valuesOfRows(int i) {
+  bool single = plan.wholeRows == 1;
+  int64_t extent = chain.rowExtent, live = plan.wholeRows * extent, rows = plan.wholeRows, registerLanes = plan.registerLanes;
+  auto &cache = compact ? compactValues : rowValues;
+  if (auto hit = cache.find({i, 0}); hit != cache.end())
+    return hit->second;
+  Values results;
+  if (chain.stages[i].reduces) {
+    for (auto [v, everywhere] : reduced[i]) {
+      if (compact)
+        v = single ? v : permuted(v, registerLanes, [&](int64_t l) { return l < rows ? l * extent : -1; });
+      else if (single && plan.lanes > registerLanes)
+        v = permuted(v, plan.lanes, [&](int64_t l) { return l % registerLanes; });
+      else if (!everywhere)
+        v = permutedInRows(v, [](int64_t) { return 0; });
+      results.push_back(v);
+    }
+  } else if (compact || !plan.compactsRows) {
+    results = emitStage(i, 0);
+  } else {
+    compact = true;
+    results = valuesOfRows(i);
+    compact = false;
+    for (Value &v : results)
+      v = permuted(v, plan.lanes, [&](int64_t l) { return single ? l % registerLanes : l < live ? l / extent : -1; });
+  }
+  return cache[{i, 0}] = results;
+}
+
+/// All that an iteration does. Everything is computed before anything is written: the rows may be overwritten in place.
+void RowEmitter::emitWholeRows() {
+  position = index(0);
+  limitRows();
+  SmallVector<std::pair<const Access *, Value>> outputs;
+  for (auto [i, stage] : llvm::enumerate(chain.stages)) {
+    if (stage.reduces)
+      reduceRows(i);
+    if (stage.writesArgument)
+      for (auto [access, v] : llvm::zip_equal(stage.outs, values(i, 0)))
+        outputs.push_back({&access, v});
+  }
+  for (auto [access, v] : outputs)
+    write(*access, 0, v);
+}
+
+/// The vector's lanes: those of its rows, fewer in the last iteration if the rows do not divide.
+void RowEmitter::limitRows() {
+  int64_t rows = plan.wholeRows, live = rows * chain.rowExtent;
+  Lanes lanes;
+  if (!plan.mayLackRows()) {
+    lanes.fixed = live < plan.lanes ? live : -1;
+    partial.assign(1, lanes);
+    return;
+  }
+  Value left = create<arith::SubIOp>(index(chain.dims[plan.vectorDim].extent), parallel[plan.vectorDim]);
+  rowsHere = create<arith::MinUIOp>(left, index(rows));
+  lanes.left = scaled(rowsHere, chain.rowExtent);
+  if (plan.masksFreely())
+    lanes.mask = prefixMask(lanes.left);
+  else
+    lanes.isFull = create<arith::CmpIOp>(arith::CmpIPredicate::uge, left, index(rows));
+  partial.assign(1, lanes);
+}
+
+/// The first `count` elements from `at` on; the other lanes are whatever comes.
+Value RowEmitter::loadFirst(Value memref, Value at, int64_t count) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  VectorType type = vec(element);
+  if (count == plan.lanes)
+    return create<vector::LoadOp>(type, memref, ValueRange{at});
+  if (plan.masksFreely())
+    return create<vector::MaskedLoadOp>(type, memref, ValueRange{at}, prefixMask(count), splat(b.getZeroAttr(element)));
+  Value joined;
+  cutIntoPieces(count, [&](int64_t begin, int64_t size) {
+    Value piece = create<vector::LoadOp>(VectorType::get({size}, element), memref, ValueRange{begin ? add(at, index(begin)) : at});
+    Value spread = permuted(piece, plan.lanes, [&](int64_t l) { return l >= begin && l < begin + size ? l - begin : -1; });
+    auto merged = llvm::map_to_vector(llvm::seq<int64_t>(0, plan.lanes), [&](int64_t l) { return l < begin ? l : l + plan.lanes; });
+    joined = joined ? create<vector::ShuffleOp>(joined, spread, merged).getResult() : spread;
+  });
+  return joined;
+}
+
+void RowEmitter::storeFirst(Value v, Value memref, Value at, int64_t count) {
+  if (count == plan.lanes) {
+    create<vector::StoreOp>(v, memref, ValueRange{at});
+  } else if (plan.masksFreely()) {
+    create<vector::MaskedStoreOp>(memref, ValueRange{at}, prefixMask(count), v);
+  } else {
+    cutIntoPieces(count, [&](int64_t begin, int64_t size) {
+      Value piece = permuted(v, size, [&](int64_t l) { return l + begin; });
+      create<vector::StoreOp>(piece, memref, ValueRange{begin ? add(at, index(begin)) : at});
+    });
+  }
+}
+
+/// Cuts `count` lanes into registers and powers of two.
+void RowEmitter::cutIntoPieces(int64_t count, function_ref<void(int64_t, int64_t)> f) {
+  for (int64_t begin = 0; begin < count;) {
+    int64_t size = std::min<int64_t>(plan.registerLanes, llvm::bit_floor(static_cast<uint64_t>(count - begin)));
+    f(begin, size);
+    begin += size;
+  }
+}
+
+/// An operand of rows that share a vector, other than one element for all of them.
+Value RowEmitter::readRows(const Access &access) {
+  Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
+  int64_t extent = chain.rowExtent, rows = plan.wholeRows, live = rows * extent;
+  auto limited = [&](const Lanes &lanes, int64_t count) -> Value {
+    if (!lanes.left)
+      return loadFirst(memref, at, count);
+    Type element = access.elementType();
+    if (plan.masksFreely())
+      return create<vector::MaskedLoadOp>(vec(element), memref, ValueRange{at}, lanes.mask, splat(b.getZeroAttr(element)));
+    auto choice = create<scf::IfOp>(TypeRange{vec(element)}, lanes.isFull, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    create<scf::YieldOp>(loadFirst(memref, at, count));
+    b.setInsertionPointToStart(choice.elseBlock());
+    create<scf::YieldOp>(gatherLanes(access, 0));
+    return choice.getResult(0);
+  };
+  if (plan.lanesOf(access) == LaneKind::Unit)
+    return limited(partial[0], live);
+  if (plan.isSameForRows(access))
+    return permuted(loadFirst(memref, at, extent), plan.lanes, [&](int64_t l) { return l < live ? l % extent : -1; });
+  if (!plan.isOnePerRow(access) || (partial[0].left && !plan.masksFreely()))
+    return gatherLanes(access, 0);
+  Lanes lanes = partial[0];
+  if (lanes.left)
+    lanes.mask = prefixMask(rowsHere);
+  return permuted(limited(lanes, rows), plan.lanes, [&](int64_t l) { return l < live ? l / extent : -1; });
+}
+
+void RowEmitter::writeRows(const Access &access, Value v) {
+  Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
+  int64_t extent = chain.rowExtent, rows = plan.wholeRows, count = rows * extent;
+  Lanes lanes = partial[0];
+  if (plan.isOnePerRow(access) && (!lanes.left || plan.masksFreely())) {
+    v = permuted(v, plan.lanes, [&](int64_t l) { return l < rows ? l * extent : -1; });
+    count = rows;
+    if (lanes.left)
+      lanes.mask = prefixMask(rowsHere);
+  } else if (plan.lanesOf(access) != LaneKind::Unit) {
+    return scatterLanes(access, 0, v);
+  }
+  if (!lanes.left)
+    return storeFirst(v, memref, at, count);
+  if (plan.masksFreely()) {
+    create<vector::MaskedStoreOp>(memref, ValueRange{at}, lanes.mask, v);
+    return;
+  }
+  auto choice = create<scf::IfOp>(lanes.isFull, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  storeFirst(v, memref, at, count);
+  b.setInsertionPointToStart(choice.elseBlock());
+  scatterLanes(access, 0, v);
+}
+
+/// A loop over the rows of the vector that exist and one over their positions; f(lane, address) writes the body.
+void RowEmitter::forEachRowLane(const Access &access, function_ref<void(Value, Value)> f, bool once) {
+  Value base = rowBase(access), count = rowsHere ? rowsHere : index(plan.wholeRows);
+  int64_t positions = once && access.row.isStill() ? 1 : chain.rowExtent;
+  auto rowLoop = create<scf::ForOp>(index(0), count, index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(rowLoop.getBody());
+  Value row = rowLoop.getInductionVar(), first = scaled(row, chain.rowExtent);
+  Value start = plan.vectorDim < 0 ? base : add(base, scaled(row, access.strides[plan.vectorDim]));
+  auto loop = create<scf::ForOp>(index(0), index(positions), index(1));
+  b.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  f(add(first, at), access.row.isStill() ? start : add(start, walk(at, access.row)));
+}

@@ -1,0 +1,170 @@
+//===- Space.cpp - The iteration space and its limits --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What one iteration is: the indices of the parallel dims, and which lanes of its vectors exist. A loop with padded dims is counted through
+// as it is and taken apart into digits, so that no iteration is empty; if the vectors run along its lowest digit, runs are counted and the
+// last one is masked.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Cpu/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace quern::rows;
+
+/// The dim that counts for all of a limited loop.
+static bool isCarrier(const RowChain &chain, int dim) {
+  return llvm::none_of(chain.dims,
+                       [&](const Dim &other) { return other.limit == chain.dims[dim].limit && other.weight > chain.dims[dim].weight; });
+}
+
+bool RowPlan::mayCarryVectors(int dim) const {
+  bool curved = false;
+  chain.forEachAccess([&](Stage &, Access &access) {
+    curved |= llvm::any_of(access.curves, [&](auto &curve) { return static_cast<int>(curve.first) == dim; });
+  });
+  return !curved && (chain.dims[dim].limit < 0 || chain.dims[dim].weight == 1);
+}
+
+int64_t RowPlan::lanesEnd() const {
+  if (alongRow())
+    return chain.rowExtent;
+  const Dim &dim = chain.dims[vectorDim];
+  return dim.limit < 0 ? dim.extent : chain.limits[dim.limit];
+}
+
+int64_t RowPlan::countedRun(int limit) const {
+  return vectorDim >= 0 && chain.dims[vectorDim].limit == limit ? chain.dims[vectorDim].extent : 1;
+}
+
+int64_t RowPlan::countOf(int dim) const {
+  const Dim &own = chain.dims[dim];
+  if (dim == vectorDim)
+    return groups;
+  if (own.limit < 0)
+    return own.extent;
+  return isCarrier(chain, dim) ? llvm::divideCeil(chain.limits[own.limit], countedRun(own.limit)) : 1;
+}
+
+/// The digits of a limited loop, from a count of its runs.
+void RowEmitter::emitLimitedIndices(int limit, Value count) {
+  int64_t run = plan.countedRun(limit);
+  for (auto [d, dim] : llvm::enumerate(chain.dims)) {
+    if (dim.limit != limit || static_cast<int>(d) == plan.vectorDim)
+      continue;
+    int64_t unit = dim.weight / run;
+    Value at = unit == 1 ? count : create<arith::DivUIOp>(count, index(unit)).getResult();
+    parallel[d] = isCarrier(chain, d) ? at : create<arith::RemUIOp>(at, index(dim.extent)).getResult();
+  }
+}
+
+/// Iterations that a dim counts.
+Value RowEmitter::countOf(int dim) {
+  int64_t extent = chain.dims[dim].extent, perGroup = plan.perGroup();
+  if (dim != plan.vectorDim || !isOpen(extent))
+    return index(plan.countOf(dim));
+  Value all = index(extent), last = index(perGroup - 1), group = index(perGroup);
+  return before(rows, [&] { return create<arith::DivUIOp>(add(all, last), group).getResult(); });
+}
+
+/// Delinearises the iteration, innermost dim first.
+void RowEmitter::emitParallelIndices(Value iteration) {
+  auto counts = [&](int d) { return isOpen(chain.dims[d].extent) || plan.countOf(d) != 1; };
+  int outermost = 0; // what is left of the iteration is its index
+  while (outermost < static_cast<int>(chain.dims.size()) && !counts(outermost))
+    ++outermost;
+  parallel.assign(chain.dims.size(), Value());
+  for (int d = chain.dims.size() - 1; d >= 0; --d) {
+    int limit = d == plan.vectorDim ? -1 : chain.dims[d].limit;
+    if (limit >= 0 && !isCarrier(chain, d))
+      continue;
+    Value at = iteration;
+    if (!counts(d))
+      at = index(0);
+    else if (d != outermost) {
+      Value count = countOf(d);
+      at = create<arith::RemUIOp>(iteration, count);
+      iteration = create<arith::DivUIOp>(iteration, count);
+    }
+    if (limit >= 0)
+      emitLimitedIndices(limit, at);
+    else
+      parallel[d] = d == plan.vectorDim ? scaled(at, plan.perGroup()) : at;
+  }
+}
+
+/// Lanes from the vectors' first to the end of their dim; run-time masks then also end at the limit.
+Value RowEmitter::lanesLeft(int64_t slot) {
+  const Dim &dim = chain.dims[plan.vectorDim];
+  int64_t end = plan.lanesEnd();
+  Value first = parallel[plan.vectorDim];
+  Value left = isOpen(end) ? create<arith::SubIOp>(index(end), slot ? add(first, index(slot * plan.lanes)) : first).getResult()
+                           : create<arith::SubIOp>(index(end - slot * plan.lanes), first).getResult();
+  if (dim.limit < 0)
+    return left;
+  for (auto [d, other] : llvm::enumerate(chain.dims))
+    if (other.limit == dim.limit && static_cast<int>(d) != plan.vectorDim)
+      left = create<arith::SubIOp>(left, scaled(parallel[d], other.weight));
+  if (dim.extent % (plan.columns * plan.lanes) == 0)
+    return left;
+  Value inDim = create<arith::SubIOp>(index(dim.extent - slot * plan.lanes), parallel[plan.vectorDim]);
+  return create<arith::MinSIOp>(left, inDim);
+}
+
+/// Across rows the last group may be partial: its slots are limited at run time.
+void RowEmitter::limitLanes() {
+  const Dim &dim = chain.dims[plan.vectorDim];
+  bool isKnown = dim.limit < 0 && !isOpen(dim.extent);
+  int64_t perGroup = plan.columns * plan.lanes, inLast = isKnown ? dim.extent - (plan.groups - 1) * perGroup : 0;
+  bool masks = false;
+  chain.forEachAccess(
+      [&](Stage &, Access &access) { masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType()); });
+  partial.assign(plan.columns, Lanes());
+  Value ownFirst = parallel[plan.vectorDim], hasLanes;
+  for (int64_t slot = inLast / plan.lanes; slot < plan.columns; ++slot) {
+    Lanes &lanes = partial[slot];
+    bool mayBeEmpty = !isKnown || slot * plan.lanes >= inLast;
+    if (plan.groups == 1 && isKnown) {
+      lanes.fixed = std::clamp<int64_t>(inLast - slot * plan.lanes, 0, plan.lanes);
+      continue;
+    }
+    lanes.left = lanesLeft(slot);
+    if (mayBeEmpty && (slot || dim.limit >= 0))
+      hasLanes = create<arith::CmpIOp>(arith::CmpIPredicate::sgt, lanes.left, index(0));
+    if (mayBeEmpty && slot)
+      lanes.reach = create<arith::SelectOp>(hasLanes, index(slot * plan.lanes), index(0));
+    else if (mayBeEmpty && dim.limit >= 0 && plan.groups > 1)
+      ownFirst = create<arith::SelectOp>(hasLanes, ownFirst, index(0)); // a limit may leave nothing of a whole group
+    if (masks)
+      lanes.mask = prefixMask(lanes.left);
+    if (plan.laneBuffer < 0)
+      continue;
+    lanes.isFull = create<arith::CmpIOp>(arith::CmpIPredicate::sge, lanes.left, index(plan.lanes));
+    lanes.count = create<arith::MinSIOp>(create<arith::MaxSIOp>(lanes.left, index(0)), index(plan.lanes));
+  }
+  parallel[plan.vectorDim] = ownFirst;
+}
+
+/// The first `count` lanes.
+Value RowEmitter::prefixMask(int64_t count) {
+  SmallVector<bool> bits(plan.lanes);
+  std::fill_n(bits.begin(), count, true);
+  return constant(DenseElementsAttr::get(vec(b.getI1Type()), bits));
+}
+
+/// The first `left` lanes, known at run time and possibly more than there are, or negative.
+Value RowEmitter::prefixMask(Value left) {
+  auto type = vec(b.getI32Type());
+  auto lanes = llvm::to_vector(llvm::seq<int32_t>(0, plan.lanes));
+  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(lanes)));
+  if (plan.lanesEnd() > std::numeric_limits<int32_t>::max())
+    left = create<arith::MinSIOp>(left, index(plan.lanes));
+  Value limit = create<vector::BroadcastOp>(type, create<arith::IndexCastOp>(b.getI32Type(), left));
+  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, limit);
+}

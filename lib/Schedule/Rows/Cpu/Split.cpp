@@ -1,0 +1,218 @@
+//===- Split.cpp - Few long rows in chunks -------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// First the plan, then the emission of one sweep over one chunk. A partial result is a scalar, or across rows a vector for each slot. Sums
+// of partial results are taken in the same wider format as those of blocks within a chunk.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Cpu/Split.h"
+
+#include "Schedule/Rows/Cpu/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::rows;
+
+namespace {
+
+/// A chunk is written while others are read.
+bool chunksAreIndependent(const RowPlan &plan) {
+  bool independent = true;
+  for (Stage &writer : plan.chain.stages) {
+    independent &= writer.isElementwise() || !writer.writesArgument;
+    for (const Access &out : writer.outs)
+      for (Stage &reader : plan.chain.stages)
+        for (const Access &in : reader.ins)
+          independent &= !out.isArgument() || !in.isMemoryRead() || !in.mayAlias(out) || in.sameAddress(out);
+  }
+  return independent;
+}
+
+/// Iterations over whole rows, with one vector each where vectors run across them.
+int64_t rowGroups(const RowPlan &plan) {
+  int64_t count = plan.alongRow() ? 1 : llvm::divideCeil(plan.chain.dims[plan.vectorDim].extent, plan.lanes);
+  for (unsigned dim = 0; dim < plan.chain.dims.size(); ++dim)
+    count *= static_cast<int>(dim) == plan.vectorDim ? 1 : plan.countOf(dim);
+  return count;
+}
+
+/// Bytes along the row that a sweep reads and writes, for each row position; in all sweeps for -1.
+int64_t bytesPerPosition(const RowPlan &plan, int sweep) {
+  int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes, bytes = 0;
+  llvm::SmallDenseSet<Value> counted;
+  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages)) {
+    for (const Access &in : stage.ins)
+      if (in.isMemoryRead() && !in.row.isStill() && (sweep < 0 || (own.usedIn >> sweep & 1)) && counted.insert(in.base).second)
+        bytes += bytesOf(in.elementType());
+    bool writes = sweep < 0 ? stage.writesArgument : own.keptIn == sweep;
+    for (const Access &out : stage.outs)
+      bytes += writes ? bytesOf(out.elementType()) : 0;
+  }
+  return bytes * width;
+}
+
+} // namespace
+
+bool quern::rows::shouldSplit(const RowPlan &plan) {
+  if (isOpen(plan.chain.rowExtent) || llvm::any_of(plan.chain.dims, [](const Dim &dim) { return isOpen(dim.extent); }))
+    return false;
+  const RowsStrategy &strategy = plan.strategy;
+  int64_t rows = rowGroups(plan), width = plan.alongRow() ? 1 : std::min(plan.chain.dims[plan.vectorDim].extent, plan.lanes);
+  int64_t least = llvm::divideCeil(strategy.splitElements, width);
+  if (rows > strategy.splitRows || plan.chain.rowExtent < 2 * least)
+    return false;
+  // Rows that stay in L2 from sweep to sweep lose that if all rows are swept before the next sweep.
+  if (rows > 1 && plan.chain.rowExtent * bytesPerPosition(plan, -1) <= strategy.l2Bytes)
+    return false;
+  return chunksAreIndependent(plan);
+}
+
+void quern::rows::layOutSplit(RowPlan &plan) {
+  const RowsStrategy &strategy = plan.strategy;
+  int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes, unit = 1;
+  if (plan.alongRow())
+    for (int sweep = 0; sweep < plan.sweeps; ++sweep) // every sweep starts a step where a chunk starts
+      unit = std::lcm(unit, plan.columnsIn(sweep) * plan.lanes);
+  int64_t length = std::max(llvm::divideCeil(strategy.splitElements, width), llvm::divideCeil(plan.chain.rowExtent, strategy.maxChunks));
+  plan.split.chunkLength = llvm::alignTo(length, unit);
+  plan.split.chunks = llvm::divideCeil(plan.chain.rowExtent, plan.split.chunkLength);
+  int64_t count = plan.space * plan.split.chunks * width;
+  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages))
+    if (stage.reduces)
+      for (TypedAttr init : stage.inits) {
+        own.partials.push_back(plan.sharedBytes);
+        plan.sharedBytes += llvm::alignTo(count * bytesOf(init.getType()), 64);
+      }
+}
+
+double quern::rows::nsOfChunk(const RowPlan &plan, int sweep) {
+  int64_t perVector = plan.opsIn(sweep);
+  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages)) {
+    for (const Access &in : stage.ins)
+      perVector += in.isMemoryRead() && !in.row.isStill() && (own.usedIn >> sweep & 1);
+    perVector += own.keptIn == sweep;
+  }
+  double bytes = static_cast<double>(plan.split.chunkLength * bytesPerPosition(plan, sweep));
+  return std::max(static_cast<double>(perVector * plan.vectorsFor(plan.split.chunkLength)) * plan.strategy.nsPerOperation,
+                  bytes * plan.strategy.nsPerFarByte);
+}
+
+/// Takes the chunk off an iteration and returns the rest, the row's.
+Value RowEmitter::emitChunkIndex(Value iteration) {
+  row = plan.space == 1 ? index(0) : create<arith::DivUIOp>(iteration, index(plan.split.chunks)).getResult();
+  chunk = plan.space == 1 ? iteration : create<arith::RemUIOp>(iteration, index(plan.split.chunks)).getResult();
+  return row;
+}
+
+/// The current sweep over the current chunk.
+void RowEmitter::emitChunk(int64_t stepLength) {
+  int64_t length = plan.split.chunkLength, steps = length / stepLength, main = chain.rowExtent / stepLength * stepLength;
+  Value begin = scaled(chunk, length), end = add(begin, index(length));
+  bool isEven = main == length * plan.split.chunks;
+  if (!isEven)
+    end = create<arith::MinUIOp>(end, index(main));
+  Values accumulators = hasLongSum(steps) ? emitBlockedLoop(begin, end, isEven && steps % plan.blockSteps() == 0, stepLength)
+                                          : emitLoop(begin, end, stepLength, columns, freshAccumulators());
+  if (main < chain.rowExtent)
+    emitLastTail(main, accumulators);
+  finishReductions(accumulators);
+  storePartials();
+}
+
+/// The end of a contiguous row, in its last chunk. What is pulled to the level of the row goes before it.
+void RowEmitter::emitLastTail(int64_t main, Values &accumulators) {
+  Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, chunk, index(plan.split.chunks - 1));
+  auto choice = create<scf::IfOp>(TypeRange(ValueRange(accumulators)), isLast, /*withElseRegion=*/!accumulators.empty());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  sweepLoop = choice;
+  Values results = accumulators;
+  emitTail(main, results);
+  sweepLoop = nullptr;
+  if (accumulators.empty())
+    return;
+  create<scf::YieldOp>(results);
+  b.setInsertionPointToStart(choice.elseBlock());
+  create<scf::YieldOp>(accumulators);
+  accumulators.assign(choice.getResults().begin(), choice.getResults().end());
+}
+
+/// The array of a reduction's partial results: [row][chunk][slot], of vectors across rows.
+Value RowEmitter::partialsOf(int stage, unsigned k) {
+  int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes;
+  auto type = MemRefType::get({plan.space * plan.split.chunks * width}, chain.stages[stage].inits[k].getType());
+  Value &view = partialViews[{stage, k}];
+  if (!view) {
+    Value at = index(plan.stages[stage].partials[k]);
+    view = before(rows, [&] { return create<memref::ViewOp>(type, kernel.shared, at, ValueRange()).getResult(); });
+  }
+  return view;
+}
+
+Value RowEmitter::partialPlace(Value ofChunk, int64_t slot) {
+  Value at = plan.space == 1 ? ofChunk : add(scaled(row, plan.split.chunks), ofChunk);
+  if (plan.alongRow())
+    return at;
+  at = scaled(at, plan.columns * plan.lanes);
+  return slot ? add(at, index(slot * plan.lanes)) : at;
+}
+
+void RowEmitter::storePartials() {
+  forEachReduction([&](int i, Stage &stage, unsigned k) {
+    for (int64_t slot = 0; slot < (plan.alongRow() ? 1 : columns); ++slot) {
+      Value part = rowValues[{i, slot}][k], at = partialPlace(chunk, slot);
+      if (plan.alongRow())
+        create<memref::StoreOp>(create<vector::ExtractOp>(part, 0), partialsOf(i, k), ValueRange{at});
+      else
+        create<vector::StoreOp>(part, partialsOf(i, k), ValueRange{at});
+    }
+  });
+}
+
+/// The results of a reduction of an earlier sweep, from its chunks in their order.
+RowEmitter::Values RowEmitter::combinePartials(int i, int64_t slot) {
+  Stage &stage = chain.stages[i];
+  SmallVector<WideSum> sums;
+  Values carried;
+  for (unsigned k = 0; k < stage.outs.size(); ++k) {
+    sums.push_back(wideSumOf(stage, k));
+    Value start = sums[k].isWide ? splat(b.getFloatAttr(sums[k].type, 0)) : splat(stage.inits[k]);
+    carried.append(sums[k].parts, start);
+    partialsOf(i, k);
+  }
+  auto loop = create<scf::ForOp>(index(0), index(plan.split.chunks), index(1), carried);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    carried.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+    Value at = partialPlace(loop.getInductionVar(), slot);
+    MutableArrayRef<Value> left(carried);
+    for (auto [k, sum] : llvm::enumerate(sums)) {
+      VectorType type = vec(stage.inits[k].getType());
+      Value part = plan.alongRow() ? create<vector::BroadcastOp>(type, create<memref::LoadOp>(partialsOf(i, k), ValueRange{at})).getResult()
+                                   : create<vector::LoadOp>(type, partialsOf(i, k), ValueRange{at}).getResult();
+      if (sum.isWide)
+        addToWide(sum, left.take_front(sum.parts), part);
+      else
+        left[0] = combine(stage.combiner(k), part, left[0]);
+      left = left.drop_front(sum.parts);
+    }
+    create<scf::YieldOp>(carried);
+  }
+  Values results;
+  ValueRange left(loop.getResults());
+  for (const WideSum &sum : sums) {
+    Values parts(left.take_front(sum.parts));
+    left = left.drop_front(sum.parts);
+    results.push_back(narrowed(sum, parts));
+  }
+  return results;
+}

@@ -1,0 +1,99 @@
+//===- Boxes.cpp - Short rows through memory of the group ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Rows that work-items hold, and that lie one behind the other, are a run of memory for a group: neighbours read its elements side by side
+// into memory of the group, where each then finds its row, and what they have computed goes back the same way. So lines are read and
+// written whole, once. Rows lie an odd number of banks apart.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Device/Emitter.h"
+
+#include "Schedule/Device/Access.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::rows;
+
+/// Null if the operand is accessed where it lies.
+DeviceRowEmitter::Box *DeviceRowEmitter::boxOf(const Access &access, bool isWritten) {
+  auto &boxes = isWritten ? writtenBoxed : readBoxed;
+  auto *found = llvm::find_if(boxes, [&](const Box &box) { return box.access->base == access.base && box.access->sameAddress(access); });
+  return plan.isBoxed && found != boxes.end() ? found : nullptr;
+}
+
+void DeviceRowEmitter::makeBoxes() {
+  auto make = [&](const Access &access, bool isWritten) {
+    if (!plan.isInBox(access) || boxOf(access, isWritten))
+      return;
+    Type element = access.elementType();
+    int64_t pitch = plan.boxPitch(element);
+    Value memory = groupMemory(b, kernel, plan.rows * pitch, groupMemoryType(element), memories++);
+    (isWritten ? writtenBoxed : readBoxed).push_back({&access, memory, pitch});
+  };
+  for (Stage &stage : chain.stages) {
+    for (const Access &access : stage.ins)
+      if (access.isMemoryRead())
+        make(access, /*isWritten=*/false);
+    for (const Access &access : stage.outs)
+      if (stage.writesArgument)
+        make(access, /*isWritten=*/true);
+  }
+}
+
+/// Between memory and memory of the group, as many elements of a work-item as a row has.
+void DeviceRowEmitter::moveBox(const Box &box, bool isWritten) {
+  const int64_t length = chain.rowExtent;
+  Type type = b.getI32Type(), element = box.access->elementType();
+  Value memref = kernel.arguments.lookup(box.access->base), mine = create<arith::IndexCastUIOp>(type, local);
+  Value start = add(scaled(group, plan.rows * length), index(box.access->offset));
+  for (int64_t i = 0; i < length; ++i) {
+    Value at = add(mine, number(i * plan.group, mine));
+    Value row = create<arith::DivUIOp>(at, number(length, at));
+    Value inMemory = create<arith::IndexCastUIOp>(b.getIndexType(), add(at, scaled(row, box.pitch - length)));
+    at = create<arith::IndexCastUIOp>(b.getIndexType(), at);
+    Value exists;
+    if (plan.count % plan.rows) {
+      Value inRun = add(scaled(group, plan.rows * length), at);
+      exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, inRun, index(plan.count * length));
+    }
+    Value outside = add(start, at);
+    choose(b, loc, exists, [&] {
+      Value v = isWritten ? loadElement(b, loc, box.memory, inMemory) : loadElement(b, loc, memref, outside);
+      Type wanted = isWritten ? element : cast<MemRefType>(box.memory.getType()).getElementType();
+      if (v.getType() != wanted)
+        v = create<arith::BitcastOp>(wanted, v);
+      isWritten ? storeElement(b, loc, v, memref, outside) : storeElement(b, loc, v, box.memory, inMemory);
+    });
+  }
+}
+
+void DeviceRowEmitter::readBoxes() {
+  makeBoxes();
+  for (const Box &box : readBoxed)
+    moveBox(box, /*isWritten=*/false);
+  create<gpu::BarrierOp>();
+}
+
+void DeviceRowEmitter::writeBoxes() {
+  create<gpu::BarrierOp>();
+  for (const Box &box : writtenBoxed)
+    moveBox(box, /*isWritten=*/true);
+}
+
+Value DeviceRowEmitter::loadBoxed(const Box &box, int64_t slot) {
+  Value v = loadElement(b, loc, box.memory, add(scaled(local, box.pitch), index(slot)));
+  Type element = box.access->elementType();
+  return v.getType() == element ? v : create<arith::BitcastOp>(element, v).getResult();
+}
+
+void DeviceRowEmitter::storeBoxed(const Box &box, int64_t slot, Value v) {
+  Type kept = cast<MemRefType>(box.memory.getType()).getElementType();
+  if (v.getType() != kept)
+    v = create<arith::BitcastOp>(kept, v);
+  storeElement(b, loc, v, box.memory, add(scaled(local, box.pitch), index(slot)));
+}

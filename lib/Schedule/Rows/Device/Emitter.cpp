@@ -1,0 +1,365 @@
+//===- Emitter.cpp - Rows of a device ------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Shuffles and barriers stand where all work-items of the sub-group or group that share a row come by: whether a row exists is the same for
+// all of them, and positions beyond its end are not read, do not count and are not written.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Device/Emitter.h"
+
+#include "Schedule/Device/Access.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+/// Takes the index of the row, of dims of a number of points, apart: in 32 bits where they suffice, since devices divide longer numbers
+/// piece by piece.
+void DeviceRowEmitter::emitStaticIndices(Value row) {
+  bool isShort = (plan.order.size() > 1 || isNarrow) && llvm::alignTo(plan.count, plan.rows) < INT32_MAX;
+  Type type = isShort ? Type(b.getI32Type()) : Type(b.getIndexType());
+  if (isShort && row.getType() != type)
+    row = create<arith::IndexCastUIOp>(type, row);
+  for (size_t i = plan.order.size(); i-- > 0;) {
+    unsigned d = plan.order[i];
+    Value extent = constant(b.getIntegerAttr(type, chain.dims[d].extent));
+    Value at = i == 0 ? row : create<arith::RemUIOp>(row, extent).getResult();
+    parallel[d] = isShort && !isNarrow ? create<arith::IndexCastUIOp>(b.getIndexType(), at).getResult() : at;
+    if (i)
+      row = create<arith::DivUIOp>(row, extent);
+  }
+  if (plan.rowsFollowLanes())
+    parallel[plan.order.back()] = add(parallel[plan.order.back()], narrowed(laneOfItem()));
+}
+
+Value DeviceRowEmitter::laneOfItem() { return create<gpu::LaneIdOp>(IntegerAttr()); }
+
+Value DeviceRowEmitter::subGroupOfItem() { return create<gpu::SubgroupIdOp>(IntegerAttr()); }
+
+Value DeviceRowEmitter::narrowed(Value v) { return isNarrow ? create<arith::IndexCastUIOp>(b.getI32Type(), v).getResult() : v; }
+
+/// Which row a work-item is on, and where along it.
+void DeviceRowEmitter::emitPlace() {
+  local = create<gpu::ThreadIdOp>(gpu::Dimension::x);
+  Value block = create<gpu::BlockIdOp>(gpu::Dimension::x), inGroup;
+  group = block;
+  // The lane, also where the group is one sub-group: Intel's OpenCL runtime for CPUs runs a kernel whose effects all depend on the local
+  // index for those work-items alone, as if no shuffle read the others'.
+  bool isOfSubGroup = plan.share == RowShare::SubGroup;
+  item = scaled(isOfSubGroup ? laneOfItem() : plan.items == 1 ? index(0) : local, plan.width);
+  if (plan.rowsFollowLanes()) // whether there is a row, and all but its lane, is the same for a sub-group
+    inGroup = scaled(subGroupOfItem(), plan.subGroup);
+  else if (plan.rows > 1)
+    inGroup = isOfSubGroup ? subGroupOfItem() : local;
+  parallel.assign(chain.dims.size(), Value());
+  auto rowOf = [&](Value of) { return plan.rows > 1 ? add(scaled(narrowed(of), plan.rows), narrowed(inGroup)) : narrowed(of); };
+  Value rest = block;
+  if (plan.openDim < 0) {
+    bool hasOpen = !plan.factors.empty();
+    Value own = hasOpen ? create<arith::RemUIOp>(block, index(plan.space)).getResult() : block;
+    if (hasOpen)
+      rest = create<arith::DivUIOp>(block, index(plan.space));
+    Value row = rowOf(own);
+    if (plan.count % plan.rows)
+      exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, row, number(plan.count, row));
+    emitStaticIndices(row);
+  } else {
+    emitStaticIndices(index(0));
+  }
+  for (int d = chain.dims.size() - 1; d >= 0; --d) {
+    int64_t extent = chain.dims[d].extent;
+    if (!isOpen(extent))
+      continue;
+    Value count = index(extent);
+    if (d == plan.openDim && plan.rows > 1)
+      count = create<arith::DivUIOp>(add(count, index(plan.rows - 1)), index(plan.rows));
+    Value at = create<arith::RemUIOp>(rest, count);
+    rest = create<arith::DivUIOp>(rest, count);
+    parallel[d] = d == plan.openDim ? rowOf(at) : at;
+    if (d == plan.openDim && plan.rows > 1)
+      exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, parallel[d], index(extent));
+  }
+}
+
+/// Whether narrow elements can be moved as words, which the caller's pointers decide.
+void DeviceRowEmitter::emitAlignment() {
+  llvm::SmallSetVector<Value, 4> inVectors;
+  if (plan.width > 1)
+    chain.forEachAccess([&](Stage &, Access &access) {
+      if (access.producer < 0 && plan.isInVectors(access))
+        inVectors.insert(kernel.arguments.lookup(access.base));
+    });
+  aligned = areWordAligned(b, loc, inVectors.getArrayRef());
+}
+
+/// Null if every work-item is on a row: those behind the last one, or beyond the limit of a padded loop, are not.
+Value DeviceRowEmitter::isRow() {
+  Value is = exists;
+  for (auto [limit, extent] : llvm::enumerate(chain.limits)) {
+    Value sum;
+    for (auto [d, dim] : llvm::enumerate(chain.dims))
+      if (dim.limit == static_cast<int>(limit)) {
+        Value term = scaled(parallel[d], dim.weight);
+        sum = sum ? add(sum, term) : term;
+      }
+    if (!sum)
+      continue;
+    Value within = create<arith::CmpIOp>(arith::CmpIPredicate::ult, sum, number(extent, sum));
+    is = is ? create<arith::AndIOp>(is, within).getResult() : within;
+  }
+  return is;
+}
+
+bool DeviceRowEmitter::isWide(Operation *like) const { return plan.compensates() && isa<arith::AddFOp>(like); }
+
+/// Of this sweep's reductions, one after the other; a sum that keeps its error has it behind itself.
+DeviceRowEmitter::Values DeviceRowEmitter::freshAccumulators() {
+  Values accumulators;
+  forEachReduction([&](int, Stage &stage, unsigned k) {
+    Value start = constant(stage.inits[k]);
+    accumulators.push_back(start);
+    if (isWide(stage.combiner(k)))
+      accumulators.push_back(constant(b.getZeroAttr(start.getType())));
+  });
+  return accumulators;
+}
+
+/// Of a sum, what is lost in each addition is kept apart.
+void DeviceRowEmitter::addTerm(Operation *like, MutableArrayRef<Value> accumulator, Value term) {
+  if (!isWide(like)) {
+    accumulator[0] = combine(like, term, accumulator[0]);
+    return;
+  }
+  addKeepingLost(b, loc, accumulator[0], accumulator[1], term);
+}
+
+/// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `endsInRow`: the row ends in the
+/// last.
+void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values &accumulators) {
+  if (!plan.isHeld) {
+    stepLoads.clear();
+    stepValues.clear();
+    places.clear();
+    positions.clear();
+    position = !at || plan.items == 1 ? at : add(at, item);
+    cutFrom = -1;
+  }
+  if (endsInRow && cutFrom < 0) {
+    cutFrom = count - plan.width;
+    inRow = create<arith::CmpIOp>(arith::CmpIPredicate::ult, positionOf(cutFrom), index(chain.rowExtent));
+  }
+  for (int64_t slot = 0; slot < count; ++slot) {
+    size_t next = 0;
+    for (auto [i, stage] : llvm::enumerate(chain.stages)) {
+      if (!stage.reduces || plan.sweepOf[i] != sweep)
+        continue;
+      Values blockArguments;
+      for (const Access &in : stage.ins)
+        blockArguments.push_back(operand(in, slot));
+      for (Value init : Values(stage.outs.size(), Value()))
+        blockArguments.push_back(init);
+      for (auto [k, term] : llvm::enumerate(emitBody(stage, blockArguments))) {
+        Operation *like = stage.combiner(k);
+        MutableArrayRef<Value> accumulator = MutableArrayRef(accumulators).slice(next, isWide(like) ? 2 : 1);
+        Values before(accumulator.begin(), accumulator.end());
+        addTerm(like, accumulator, term);
+        if (isCut(slot))
+          for (auto [now, old] : llvm::zip_equal(accumulator, before))
+            now = create<arith::SelectOp>(inRow, now, old);
+        next += accumulator.size();
+      }
+    }
+  }
+  if (sweep == plan.sweeps - 1)
+    writeElements(count);
+}
+
+/// Values first, stores last: within slots that are side by side nothing is read after something that may be the same memory was written.
+void DeviceRowEmitter::writeElements(int64_t count) {
+  for (int64_t slot = 0; slot < count; slot += plan.width) {
+    SmallVector<std::pair<const Access *, Values>> results;
+    for (auto [i, stage] : llvm::enumerate(chain.stages)) {
+      if (!stage.writesArgument || !stage.isElementwise())
+        continue;
+      for (auto [k, access] : llvm::enumerate(stage.outs))
+        if (access.isArgument()) {
+          results.push_back({&access, {}});
+          for (int64_t next = slot; next < slot + plan.width; ++next) {
+            if (!boxOf(access, /*isWritten=*/true))
+              place(access, next);
+            results.back().second.push_back(values(i, next)[k]);
+          }
+        }
+    }
+    if (results.empty())
+      continue;
+    choose(b, loc, isCut(slot) ? inRow : Value(), [&] {
+      for (auto &[access, elements] : results)
+        write(*access, slot, elements);
+    });
+  }
+}
+
+void DeviceRowEmitter::emitLoop(Value from, Value to, int64_t by, int64_t count, Values &accumulators) {
+  auto loop = create<scf::ForOp>(from, to, index(by), accumulators);
+  sweepLoop = loop;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Values inner(loop.getRegionIterArgs());
+  emitStep(loop.getInductionVar(), count, /*endsInRow=*/false, inner);
+  if (!inner.empty())
+    create<scf::YieldOp>(inner);
+  accumulators.assign(loop.getResults().begin(), loop.getResults().end());
+  sweepLoop = nullptr;
+}
+
+void DeviceRowEmitter::emitSweep() {
+  Values accumulators = freshAccumulators();
+  int64_t length = chain.rowExtent;
+  if (plan.isHeld) {
+    emitStep(Value(), plan.slots, length % plan.step(), accumulators);
+  } else if (isOpen(length)) {
+    Value whole = scaled(create<arith::DivUIOp>(index(length), index(plan.items)), plan.items);
+    emitLoop(index(0), whole, plan.items, 1, accumulators);
+    if (plan.items > 1)
+      emitStep(whole, 1, /*endsInRow=*/true, accumulators);
+  } else {
+    int64_t whole = length / plan.step() * plan.step(), rest = length - whole;
+    if (whole)
+      emitLoop(index(0), index(whole), plan.step(), plan.slots, accumulators);
+    if (rest)
+      emitStep(index(whole), llvm::divideCeil(rest, plan.items * plan.width) * plan.width, rest % (plan.items * plan.width), accumulators);
+  }
+  finishReductions(accumulators);
+}
+
+/// What the work-items of a row have, combined, to all of them.
+void DeviceRowEmitter::finishReductions(Values accumulators) {
+  SmallVector<std::pair<Operation *, Value>> results;
+  ArrayRef<Value> rest = accumulators;
+  forEachReduction([&](int, Stage &stage, unsigned k) {
+    Operation *like = stage.combiner(k);
+    Value v = rest[0];
+    if (isWide(like)) { // an infinite sum has a NaN for its error, which does not count
+      Value isNumber = create<arith::CmpFOp>(arith::CmpFPredicate::ORD, rest[1], rest[1]);
+      v = create<arith::SelectOp>(isNumber, create<arith::AddFOp>(rest[0], rest[1]), rest[0]);
+    }
+    rest = rest.drop_front(isWide(like) ? 2 : 1);
+    if (plan.isAlongRow())
+      v = reduceSubGroup(like, v, plan.subGroup);
+    results.push_back({like, v});
+  });
+  if (plan.share == RowShare::Group && plan.items > plan.subGroup && !results.empty())
+    reduceGroup(results);
+  ArrayRef<std::pair<Operation *, Value>> next = results;
+  forEachReduction([&](int i, Stage &, unsigned) {
+    rowValues[i].push_back(next.front().second);
+    next = next.drop_front();
+  });
+}
+
+/// Each of `width` neighbours gets what all of them have, by exchanges with the one that differs in one bit.
+Value DeviceRowEmitter::reduceSubGroup(Operation *like, Value v, int64_t width) {
+  Value all = constant(b.getI32IntegerAttr(plan.subGroup));
+  for (int64_t distance = width / 2; distance; distance /= 2) {
+    Value apart = constant(b.getI32IntegerAttr(distance));
+    Value other = create<gpu::ShuffleOp>(v, apart, all, gpu::ShuffleMode::XOR).getShuffleResult();
+    v = combine(like, other, v);
+  }
+  return v;
+}
+
+/// Results of sub-groups go through memory of the group, each reduction's through its own, so that one barrier serves all of a sweep.
+void DeviceRowEmitter::reduceGroup(MutableArrayRef<std::pair<Operation *, Value>> results) {
+  int64_t subGroups = plan.items / plan.subGroup;
+  Value lane = laneOfItem(), subGroup = subGroupOfItem();
+  Values buffers;
+  for (auto &[like, v] : results)
+    buffers.push_back(groupMemory(b, kernel, subGroups, v.getType(), memories++));
+  auto isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, lane, index(0));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(create<scf::IfOp>(isFirst, /*withElseRegion=*/false).thenBlock());
+    for (auto [buffer, result] : llvm::zip_equal(buffers, results))
+      create<memref::StoreOp>(result.second, buffer, ValueRange{subGroup});
+  }
+  create<gpu::BarrierOp>();
+  int64_t width = std::min(subGroups, plan.subGroup);
+  Value at = width < plan.subGroup ? create<arith::RemUIOp>(lane, index(width)).getResult() : lane;
+  for (auto [buffer, result] : llvm::zip_equal(buffers, results)) {
+    auto &[like, v] = result;
+    v = create<memref::LoadOp>(buffer, ValueRange{at});
+    for (int64_t i = width; i < subGroups; i += width)
+      v = combine(like, create<memref::LoadOp>(buffer, ValueRange{add(at, index(i))}), v);
+    v = reduceSubGroup(like, v, width);
+  }
+}
+
+/// Whether the output may be where a value of the row lies that all work-items read.
+bool DeviceRowEmitter::mayOverwriteRead(const Access &output) {
+  bool mayBe = false;
+  chain.forEachAccess([&](Stage &, Access &access) { mayBe |= access.isMemoryRead() && access.mayAlias(output); });
+  return mayBe;
+}
+
+void DeviceRowEmitter::writeRowOutputs() {
+  SmallVector<std::pair<const Access *, Value>> outputs;
+  for (auto [i, stage] : llvm::enumerate(chain.stages))
+    if (stage.writesArgument && !stage.isElementwise())
+      for (auto [access, v] : llvm::zip_equal(stage.outs, values(i, 0)))
+        if (access.isArgument()) {
+          rowBase(access);
+          outputs.push_back({&access, v});
+        }
+  if (outputs.empty())
+    return;
+  // Lanes of a sub-group go in step, sub-groups do not.
+  if (plan.items > plan.subGroup && llvm::any_of(outputs, [&](auto &output) { return mayOverwriteRead(*output.first); }))
+    create<gpu::BarrierOp>();
+  OpBuilder::InsertionGuard guard(b);
+  if (plan.isAlongRow()) {
+    Value isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, item, index(0));
+    b.setInsertionPointToStart(create<scf::IfOp>(isFirst, /*withElseRegion=*/false).thenBlock());
+  }
+  for (auto [access, v] : outputs)
+    write(*access, 0, {v});
+}
+
+func::FuncOp DeviceRowEmitter::emit(Operation *after) {
+  KernelTraits traits;
+  traits.name = (chain.problem.getName() + "_kernel").str();
+  traits.plan = plan.text();
+  traits.space = plan.space;
+  traits.factors = plan.factors;
+  traits.groupSize = plan.group;
+  traits.subGroupSize = plan.subGroup;
+  kernel = makeKernel(chain.problem, after, traits);
+  b.setInsertionPointToStart(&kernel.function.getBody().front());
+  first = create<func::ReturnOp>();
+  b.setInsertionPoint(first);
+  isNarrow = plan.share == RowShare::Item && plan.factors.empty() && llvm::all_of(kernel.function.getArgumentTypes(), [](Type argument) {
+               auto type = dyn_cast<MemRefType>(argument);
+               return !type || (type.hasStaticShape() && type.getNumElements() < INT32_MAX);
+             });
+  emitPlace();
+  // Constants and what all rows need stand in front of the test.
+  first = local.getDefiningOp();
+  clonePrologue(b, kernel, chain.problem, chain.prologue, [&](int64_t size) { return index(size); });
+  emitAlignment();
+  if (plan.isBoxed)
+    readBoxes();
+  choose(b, loc, isRow(), [&] {
+    for (sweep = 0; sweep < plan.sweeps; ++sweep)
+      emitSweep();
+    writeRowOutputs();
+  });
+  if (plan.isBoxed)
+    writeBoxes();
+  return kernel.function;
+}

@@ -1,0 +1,333 @@
+//===- Plan.cpp - Rows over work-items -----------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Accesses decide first: neighbouring work-items take what lies side by side in most operands, along the row or across rows. Then the
+// length of a row says how many share it.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Device/Plan.h"
+
+#include "Schedule/Device/Access.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::rows;
+
+bool DeviceRowPlan::compensates() const {
+  constexpr int64_t manyTerms = 128;
+  return !isHeld && typical(chain.rowExtent) / items > manyTerms;
+}
+
+bool DeviceRowPlan::rowsFollowLanes() const {
+  return share == RowShare::Item && openDim < 0 && order.size() > 1 && rows % subGroup == 0 &&
+         chain.dims[order.back()].extent % subGroup == 0;
+}
+
+bool DeviceRowPlan::isInVectors(const Access &access) const {
+  auto isWhole = [&](int64_t stride) { return !isOpen(stride) && stride % width == 0; };
+  auto isWholeCurve = [&](const std::pair<unsigned, Walk> &curve) {
+    return llvm::all_of(curve.second.digits(), [&](const Digit &digit) { return isWhole(digit.stride); });
+  };
+  auto isWholeBeyondRun = [&](const Digit &digit) { return digit.unit == 1 || (digit.unit % width == 0 && isWhole(digit.stride)); };
+  bool isInRuns = access.row.isLinear() ||
+                  (access.row.run() % width == 0 && access.row.shift() == 0 && llvm::all_of(access.row.digits(), isWholeBeyondRun));
+  return access.isArgument() && access.row.step() == 1 && isInRuns && isWhole(access.offset) && llvm::all_of(access.strides, isWhole) &&
+         llvm::all_of(access.curves, isWholeCurve) && isDeviceVector(access.elementType(), width);
+}
+
+bool DeviceRowPlan::isInBox(const Access &access) const {
+  return access.isArgument() && access.producer < 0 && access.row.isLinear() && access.row.step() == 1 && access.curves.empty() &&
+         !isOpen(access.offset) && access.strides.size() == 1 && access.strides.front() == chain.rowExtent;
+}
+
+int64_t DeviceRowPlan::boxPitch(Type element) const {
+  const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / bytesOf(element));
+  return (static_cast<int64_t>(llvm::divideCeil(chain.rowExtent, perWord)) | 1) * perWord;
+}
+
+namespace {
+
+class Planner {
+public:
+  explicit Planner(DeviceRowPlan &plan)
+      : plan(plan), chain(plan.chain), strategy(plan.strategy), isVectorized(!plan.strategy.vectorBytes) {}
+  LogicalResult run(std::string &whyNot);
+
+private:
+  bool isProduct() const;
+  bool hasFunctions() const;
+  void numberSweeps();
+  bool areWords(const Access &access, int dim) const;
+  int64_t bytesSideBySide(int dim);
+  int64_t bytesOfPosition();
+  void shareAlongRow();
+  void takeNeighbours(int64_t most);
+  void giveRowsToItems();
+  void takeWords();
+  void boxRows();
+  void countRows();
+
+  DeviceRowPlan &plan;
+  RowChain &chain;
+  const DeviceStrategy &strategy;
+  const bool isVectorized; ///< a thread runs a group, and an instruction a sub-group
+  int vectorDim = -1;
+};
+
+/// A reduction over inputs that each other rows read again: those are worth more than to be read row by row.
+bool Planner::isProduct() const {
+  auto isShared = [&](const Access &access) {
+    bool isAgain = false;
+    for (auto [dim, stride] : llvm::zip_equal(chain.dims, access.strides))
+      isAgain |= dim.extent > 1 && !stride;
+    return access.isMemoryRead() && !access.row.isStill() && isAgain;
+  };
+  return llvm::any_of(chain.stages, [&](const Stage &stage) { return stage.reduces && llvm::count_if(stage.ins, isShared) > 1; });
+}
+
+/// Whether an element of a row takes exp or the like.
+bool Planner::hasFunctions() const {
+  return llvm::any_of(chain.stages, [](Stage &stage) {
+    return (stage.reduces || stage.isElementwise()) &&
+           llvm::any_of(stage.op.getBlock()->getOperations(), [](Operation &op) { return op.getName().getDialectNamespace() == "math"; });
+  });
+}
+
+/// The number of sweeps is the depth of dependent reductions; results that are elements are written in the last one.
+void Planner::numberSweeps() {
+  for (Stage &stage : chain.stages) {
+    int sweep = 0;
+    for (const Access &access : stage.ins)
+      if (access.producer >= 0)
+        sweep = std::max(sweep, plan.sweepOf[access.producer] + (chain.stages[access.producer].reduces ? 1 : 0));
+    plan.sweepOf.push_back(sweep);
+    if (stage.reduces || (stage.writesArgument && stage.isElementwise()))
+      plan.sweeps = std::max(plan.sweeps, sweep + 1);
+  }
+}
+
+/// Whether some elements of the row are a word, and behind it is that of the neighbour along the dim, as in packed weights of bytes.
+bool Planner::areWords(const Access &access, int dim) const {
+  int64_t run = access.row.run();
+  return run > 1 && access.row.step() == 1 && access.strides[dim] == run && run * bytesOf(access.elementType()) == deviceWordBytes &&
+         !isOpen(chain.rowExtent) && chain.rowExtent % run == 0;
+}
+
+/// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row. Where a row is swept from a cache, what
+/// it reads counts once, and what it writes twice: a line of which a part is written is read as well.
+int64_t Planner::bytesSideBySide(int dim) {
+  int64_t bytes = 0;
+  llvm::SmallDenseSet<Value> known;
+  chain.forEachAccess([&](Stage &stage, Access &access) {
+    if (stage.perRow || !access.isArgument() || access.producer >= 0)
+      return;
+    bool isWrite = llvm::any_of(stage.outs, [&](const Access &out) { return &out == &access; });
+    bool isOfWords = isVectorized && dim >= 0 && areWords(access, dim);
+    bool isAdjacent = isOfWords || (dim < 0 ? access.row.step() : access.strides[dim]) == 1;
+    if (!isAdjacent || (isVectorized && !isWrite && !known.insert(access.base).second))
+      return;
+    bytes += (isOfWords ? deviceWordBytes : bytesOf(access.elementType())) * (isVectorized && isWrite ? 2 : 1);
+  });
+  return bytes;
+}
+
+/// Registers of one position of a row, in bytes of a work-item: what is read, each in the type that it is computed in.
+int64_t Planner::bytesOfPosition() {
+  int64_t reads = 0, widest = 4;
+  for (Stage &stage : chain.stages) {
+    for (const Access &access : stage.ins)
+      reads += stage.isElementwise() || stage.reduces ? access.isMemoryRead() && !access.row.isStill() : 0;
+    for (Value argument : stage.op.getBlock()->getArguments())
+      widest = std::max(widest, bytesOf(argument.getType()));
+  }
+  llvm::SmallDenseSet<Value> distinct;
+  for (Stage &stage : chain.stages)
+    for (const Access &access : stage.ins)
+      if (access.isMemoryRead() && !access.row.isStill())
+        distinct.insert(access.base);
+  return std::max<int64_t>(1, std::min<int64_t>(reads, distinct.size())) * widest;
+}
+
+/// A sub-group if it can hold a row, else the smallest group that can hold it in few registers, else the greatest one, which holds it or
+/// sweeps over it. Where one thread runs a group, always a sub-group: a group would store at each barrier what it holds, for nothing.
+void Planner::shareAlongRow() {
+  constexpr int64_t ofSubGroup = 16, ofGroup = 8, ofStep = 4;
+  int64_t length = typical(chain.rowExtent), bytes = bytesOfPosition();
+  int64_t most = std::max<int64_t>(1, strategy.heldBytes / bytes);
+  auto slotsOf = [&](int64_t items) { return static_cast<int64_t>(llvm::divideCeil(length, items)); };
+  bool isKnown = !isOpen(chain.rowExtent);
+  if (isVectorized)
+    most = ofSubGroup;
+  if (isVectorized || (isKnown && slotsOf(plan.subGroup) <= std::min(most, ofSubGroup))) {
+    plan.share = RowShare::SubGroup;
+    plan.items = plan.subGroup;
+    plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));
+    plan.rows = plan.group / plan.items;
+  } else {
+    plan.share = RowShare::Group;
+    plan.items = plan.subGroup;
+    while (2 * plan.items <= strategy.maxGroup && slotsOf(plan.items) > std::min(most, ofGroup))
+      plan.items *= 2;
+    plan.group = plan.items;
+  }
+  plan.slots = slotsOf(plan.items);
+  if (!isVectorized && plan.slots > most && plan.slots <= 2 * most && llvm::is_contained(strategy.subGroupSizes, 8)) {
+    plan.subGroup = 8;
+    most *= 2;
+  }
+  plan.isHeld = isKnown && plan.slots <= most;
+  if (!plan.isHeld)
+    plan.slots = isKnown ? std::min(most, ofStep) : 1;
+  if (isKnown && !isVectorized)
+    takeNeighbours(most);
+}
+
+/// The widest vectors that all operands along the row are moved in, if they leave a work-item at most a quarter more positions.
+void Planner::takeNeighbours(int64_t most) {
+  int64_t widest = 0;
+  auto isAlong = [](const Access &access) { return access.isArgument() && access.row.isLinear() && access.row.step() == 1; };
+  chain.forEachAccess([&](Stage &, Access &access) {
+    if (access.producer < 0 && isAlong(access))
+      widest = std::max(widest, bytesOf(access.elementType()));
+  });
+  for (plan.width = widest ? strategy.vectorBytes / widest : 1; plan.width > 1; plan.width /= 2) {
+    int64_t slots = plan.slots;
+    if (plan.isHeld)
+      slots = static_cast<int64_t>(llvm::divideCeil(chain.rowExtent, plan.width * plan.items)) * plan.width;
+    bool isWhole = chain.rowExtent % plan.width == 0 && slots % plan.width == 0 && slots <= most && 4 * slots <= 5 * plan.slots;
+    chain.forEachAccess([&](Stage &, Access &access) {
+      if (access.producer < 0 && isAlong(access) && bytesOf(access.elementType()) == widest)
+        isWhole &= plan.isInVectors(access);
+    });
+    if (isWhole) {
+      plan.slots = slots;
+      return;
+    }
+  }
+  plan.width = 1;
+}
+
+void Planner::giveRowsToItems() {
+  constexpr int64_t ofStep = 8;
+  int64_t most = std::max<int64_t>(1, 2 * strategy.heldBytes / bytesOfPosition()); // no reduction keeps all of them at once
+  plan.share = RowShare::Item;
+  plan.items = 1;
+  // Sub-groups of 8 where those of 16 would begin within a run of neighbouring rows.
+  int64_t run = vectorDim < 0 || isOpen(chain.dims[vectorDim].extent) ? 0 : chain.dims[vectorDim].extent;
+  if (run % plan.subGroup && run % 8 == 0 && llvm::is_contained(strategy.subGroupSizes, 8))
+    plan.subGroup = 8;
+  plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));
+  plan.isHeld = chain.rowExtent <= most;
+  plan.slots = plan.isHeld ? chain.rowExtent : isOpen(chain.rowExtent) ? 1 : std::min(most, ofStep);
+  plan.rows = plan.group;
+  if (isVectorized && vectorDim >= 0)
+    takeWords();
+}
+
+/// Words that are side by side for neighbours are moved at once.
+void Planner::takeWords() {
+  chain.forEachAccess([&](Stage &, Access &access) {
+    if (access.isArgument() && access.producer < 0 && areWords(access, vectorDim) && plan.slots % access.row.run() == 0)
+      plan.width = std::max(plan.width, access.row.run());
+  });
+}
+
+/// The rows of a group are neighbours in the order of dims; those of open dims are apart, unless there are no others.
+void Planner::countRows() {
+  int open = -1;
+  for (auto [d, dim] : llvm::enumerate(chain.dims)) {
+    if (isOpen(dim.extent)) {
+      open = d;
+      continue;
+    }
+    plan.count *= dim.extent;
+    plan.order.push_back(d);
+  }
+  if (auto *inner = llvm::find(plan.order, static_cast<unsigned>(vectorDim)); inner != plan.order.end())
+    std::rotate(inner, inner + 1, plan.order.end());
+  constexpr int64_t manyGroups = 64;
+  int64_t fewestRows = plan.isAlongRow() ? 1 : plan.subGroup;
+  if (isVectorized && open < 0 && (plan.isAlongRow() || !plan.isHeld)) // each a thread's, for all threads of a processor
+    while (plan.rows > fewestRows && plan.count < manyGroups * plan.rows)
+      plan.rows /= 2, plan.group /= 2;
+  if (open >= 0 && plan.count == 1)
+    plan.openDim = open;
+  else if (plan.count < plan.rows) { // no rows to share a group
+    plan.rows = plan.isAlongRow() ? plan.count : llvm::alignTo(plan.count, plan.subGroup);
+    plan.group = plan.rows * plan.items;
+  }
+  for (auto [d, dim] : llvm::enumerate(chain.dims))
+    if (isOpen(dim.extent))
+      plan.factors.append({indexOfOpen(dim.extent), static_cast<int>(d) == plan.openDim ? plan.rows : 1});
+  plan.space = plan.openDim >= 0 ? 1 : llvm::divideCeil(plan.count, plan.rows);
+}
+
+/// Where neighbouring rows are one run of memory, work-items that read a row each would touch a line at each of its positions.
+void Planner::boxRows() {
+  bool isOneRun = plan.isHeld && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() && chain.rowExtent > 1;
+  if (isVectorized || !isOneRun)
+    return;
+  int64_t bytes = 0;
+  chain.forEachAccess([&](Stage &, Access &access) {
+    if (plan.isInBox(access))
+      bytes += llvm::alignTo(plan.rows * plan.boxPitch(access.elementType()) * bytesOf(access.elementType()), 16);
+  });
+  plan.isBoxed = bytes && bytes <= strategy.groupMemoryBytes;
+}
+
+LogicalResult Planner::run(std::string &whyNot) {
+  if (chain.rowLoop < 0) {
+    whyNot = "nothing is reduced";
+    return failure();
+  }
+  if (isProduct()) {
+    whyNot = "products, whose factors several rows share";
+    return failure();
+  }
+  numberSweeps();
+  auto sizes = ArrayRef(strategy.subGroupSizes);
+  auto preferred = llvm::find(sizes, 16);
+  plan.subGroup = preferred == sizes.end() ? sizes.back() : *preferred;
+  int64_t best = bytesSideBySide(-1);
+  for (int d = chain.dims.size() - 1; d >= 0; --d)
+    if (int64_t bytes = bytesSideBySide(d); bytes > best && chain.dims[d].extent > 1) {
+      best = bytes;
+      vectorDim = d;
+    }
+  // Short vectors take less than gathering rows for all lanes, unless idle lanes compute functions.
+  constexpr int64_t shortVector = 8;
+  bool isSmall = isVectorized && chain.rowExtent < plan.subGroup && 2 * chain.rowExtent >= shortVector &&
+                 (chain.rowExtent == shortVector || !hasFunctions());
+  if (vectorDim < 0 && isSmall && llvm::is_contained(strategy.subGroupSizes, shortVector))
+    plan.subGroup = shortVector;
+  bool wouldIdle = chain.rowExtent < plan.subGroup && !isSmall; // lanes of a sub-group; the lines that it reads are the same either way
+  if (vectorDim < 0 && !wouldIdle)
+    shareAlongRow();
+  else
+    giveRowsToItems();
+  countRows();
+  if (plan.share == RowShare::Item && vectorDim < 0)
+    boxRows();
+  return success();
+}
+
+} // namespace
+
+std::string DeviceRowPlan::text() const {
+  std::string who = share == RowShare::SubGroup ? "a row to a sub-group of " + std::to_string(subGroup)
+                    : share == RowShare::Group  ? "a row to a group"
+                                                : "a row to a work-item";
+  std::string how = isHeld ? "held in " + std::to_string(slots) + " values of a work-item"
+                           : std::to_string(sweeps) + " sweeps in steps of " + std::to_string(slots);
+  if (width > 1)
+    how += ", " + std::to_string(width) + " side by side";
+  if (isBoxed)
+    how += ", moved through memory of the group";
+  return "rows: " + who + ", " + how + ", groups of " + std::to_string(group);
+}
+
+LogicalResult quern::rows::planDeviceRows(DeviceRowPlan &plan, std::string &whyNot) { return Planner(plan).run(whyNot); }

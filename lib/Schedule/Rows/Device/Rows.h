@@ -1,0 +1,30 @@
+//===- Rows.h - The rows recipe on a device ------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The same chains as Rows.h, whose analysis it shares (RowChain.h). A row goes to a work-item, a sub-group or a group, and reductions go
+// through shuffles and the memory of the group.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_ROWS_DEVICE_ROWS_H
+#define QUERN_SCHEDULE_ROWS_DEVICE_ROWS_H
+
+#include "Schedule/Device/Strategy.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <string>
+
+namespace quern {
+
+/// Schedules `problem`, which must reduce something along one dimension, as one kernel `@<name>_kernel` behind it, with a
+/// signature and attributes as schedulePoints() gives them.
+/// Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.
+/// Fails without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleDeviceRows(mlir::func::FuncOp problem, const DeviceStrategy &strategy,
+                                                                          std::string *whyNot = nullptr);
+
+} // namespace quern
+
+#endif // QUERN_SCHEDULE_ROWS_DEVICE_ROWS_H

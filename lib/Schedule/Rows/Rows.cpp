@@ -1,0 +1,77 @@
+//===- Rows.cpp - The rows recipe ----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Match, plan, emit. Only the last step writes IR, and it cannot fail.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Rows.h"
+
+#include "Schedule/Rows/Cpu/Emitter.h"
+
+using namespace mlir;
+using namespace quern;
+
+static FailureOr<SmallVector<func::FuncOp>> scheduleChain(func::FuncOp problem, const RowsStrategy &strategy, std::string *whyNot) {
+  std::string reason;
+  rows::RowChain chain;
+  rows::RowPlan plan(chain, strategy);
+  if (failed(rows::matchRowChain(problem, chain, reason)) || failed(rows::planRows(plan, reason))) {
+    if (whyNot)
+      *whyNot = reason;
+    return failure();
+  }
+  SmallVector<func::FuncOp> kernels{rows::RowEmitter(plan).emit(problem)};
+  for (int sweep = 1; plan.isSplit() && sweep < plan.sweeps; ++sweep)
+    kernels.push_back(rows::RowEmitter(plan).emit(kernels.back(), sweep));
+  return kernels;
+}
+
+/// A fill of an argument that another op overwrites, as far as that goes; null if there is none.
+static linalg::FillOp overwrittenFill(func::FuncOp problem) {
+  for (auto fill : problem.getBody().front().getOps<linalg::FillOp>()) {
+    Value filled = fill.getOutputs()[0];
+    bool isOverwritten = llvm::any_of(filled.getUsers(), [&](Operation *user) {
+      auto op = dyn_cast<linalg::LinalgOp>(user);
+      return op && op != fill && !op.getNumReductionLoops() && llvm::is_contained(op.getDpsInits(), filled);
+    });
+    if (isa<BlockArgument>(filled) && isOverwritten)
+      return fill;
+  }
+  return {};
+}
+
+/// Two chains in place of one: the fill, then all else.
+static FailureOr<SmallVector<func::FuncOp>> scheduleBehindFill(func::FuncOp problem, linalg::FillOp fill, const RowsStrategy &strategy,
+                                                               std::string *whyNot) {
+  OpBuilder builder(problem);
+  builder.setInsertionPointAfter(problem);
+  IRMapping toFirst, toSecond;
+  auto first = cast<func::FuncOp>(builder.clone(*problem, toFirst)), second = cast<func::FuncOp>(builder.clone(*problem, toSecond));
+  first.setName((problem.getName() + "_fill").str());
+  auto ops = llvm::to_vector(llvm::make_pointer_range(first.getBody().front().without_terminator()));
+  for (Operation *op : llvm::reverse(ops))
+    if (op != toFirst.lookup(fill.getOperation()) && op->use_empty())
+      op->erase();
+  toSecond.lookup(fill.getOperation())->erase();
+  SmallVector<func::FuncOp> kernels;
+  bool isScheduled = true;
+  for (func::FuncOp part : {first, second}) {
+    auto scheduled = scheduleChain(part, strategy, isScheduled ? whyNot : nullptr);
+    isScheduled &= succeeded(scheduled);
+    if (succeeded(scheduled))
+      kernels.append(*scheduled);
+    part.erase();
+  }
+  if (isScheduled)
+    return kernels;
+  for (func::FuncOp kernel : kernels)
+    kernel.erase();
+  return failure();
+}
+
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleRows(func::FuncOp problem, const RowsStrategy &strategy, std::string *whyNot) {
+  linalg::FillOp fill = problem.getBody().hasOneBlock() ? overwrittenFill(problem) : linalg::FillOp();
+  return fill ? scheduleBehindFill(problem, fill, strategy, whyNot) : scheduleChain(problem, strategy, whyNot);
+}

@@ -1,0 +1,113 @@
+//===- VectorMath.h - Builder of vector arithmetic ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What the expansions are written in: operations on one vector type, with constants shared per function (the number of operations is what
+// compile time follows) and AVX-512 instructions cut to the lengths that exist.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TRANSFORMS_MATH_VECTORMATH_H
+#define QUERN_TRANSFORMS_MATH_VECTORMATH_H
+
+#include "Transforms/Transforms.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace quern {
+
+/// One constant operation for each value, at the start of the function.
+class ConstantPool {
+public:
+  explicit ConstantPool(mlir::func::FuncOp function) : entry(&function.getBody().front()) {}
+  mlir::Value get(mlir::OpBuilder &builder, mlir::Location loc, mlir::TypedAttr value);
+
+private:
+  mlir::Block *entry;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+};
+
+/// high + low, where high is the sum rounded.
+struct TwoTerms {
+  mlir::Value high, low;
+};
+
+/// Emits at the builder's insertion point. `type` is a rank-1 vector of f32 or f64.
+class VectorMath {
+public:
+  VectorMath(mlir::OpBuilder &builder, mlir::Location loc, mlir::VectorType type, VectorIsa isa, ConstantPool &pool);
+
+  bool isF32() const { return type.getElementType().isF32(); }
+  bool hasFma() const { return isa == VectorIsa::Device || isa >= VectorIsa::Avx2; }
+  /// Whether AVX-512's own instructions can be used: whole registers of some length.
+  bool hasAvx512() const { return isa >= VectorIsa::Avx512 && registerLanes() != 0; }
+  /// Bits of the mantissa without the hidden one: 23 or 52.
+  int mantissaBits() const { return isF32() ? 23 : 52; }
+
+  mlir::Value constant(double value);
+  mlir::Value constantF32(float value) { return constant(static_cast<double>(value)); }
+  mlir::Value integer(int64_t value);
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value sub(mlir::Value x, mlir::Value y);
+  mlir::Value mul(mlir::Value x, mlir::Value y);
+  mlir::Value div(mlir::Value x, mlir::Value y);
+  /// x·y + z, in one rounding where the level has the instruction.
+  mlir::Value mulAdd(mlir::Value x, mlir::Value y, mlir::Value z);
+  /// x·y + z as if rounded once, but for a rare double rounding, on every level.
+  mlir::Value fusedMulAdd(mlir::Value x, mlir::Value y, mlir::Value z);
+  /// x·y exactly, as long as neither over- nor underflows.
+  TwoTerms product(mlir::Value x, mlir::Value y);
+  /// x + y exactly, for x of the larger exponent.
+  TwoTerms sum(mlir::Value x, mlir::Value y);
+  mlir::Value abs(mlir::Value x);
+  mlir::Value negate(mlir::Value x);
+  mlir::Value copySign(mlir::Value magnitude, mlir::Value sign);
+  mlir::Value roundEven(mlir::Value x);
+  /// At most, or at least, `limit`; NaN passes.
+  mlir::Value atMost(mlir::Value x, double limit);
+  mlir::Value atLeast(mlir::Value x, double limit);
+  /// Horner's scheme, highest power first.
+  mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients);
+  /// predicate(x, y) ? whenTrue : whenFalse.
+  mlir::Value select(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value whenTrue, mlir::Value whenFalse);
+  mlir::Value addInt(mlir::Value x, mlir::Value y);
+  mlir::Value shiftLeft(mlir::Value x, int bits);
+  mlir::Value shiftRight(mlir::Value x, int bits); ///< logical
+  mlir::Value andInt(mlir::Value x, mlir::Value y);
+  mlir::Value orInt(mlir::Value x, mlir::Value y);
+  mlir::Value asInteger(mlir::Value x);
+  mlir::Value asFloat(mlir::Value x);
+
+  // AVX-512; callers check hasAvx512().
+  mlir::Value scalef(mlir::Value x, mlir::Value exponent); ///< x·2^floor(exponent)
+  mlir::Value getExponent(mlir::Value x);                  ///< floor(log2 |x|), also of denormals
+  mlir::Value getMantissa(mlir::Value x);                  ///< in [1, 2); NaN for negatives
+  /// table[bits & 31] for each 32-bit lane; `type` must be of f32 with a multiple of 16 lanes.
+  mlir::Value lookup32(llvm::ArrayRef<float> table, mlir::Value bits);
+
+  /// The same lanes as f64, and back.
+  VectorMath asF64() const;
+  mlir::Value extend(mlir::Value x);
+  mlir::Value truncate(mlir::Value x);
+
+  mlir::VectorType type;
+
+private:
+  TwoTerms split(mlir::Value x);
+  /// Lanes of the widest register that divides the vector; 0 if none does.
+  int64_t registerLanes() const;
+  /// Applies `emit` to each register of the operands and joins the results.
+  mlir::Value perRegister(mlir::ValueRange operands, llvm::function_ref<mlir::Value(mlir::ValueRange, mlir::VectorType)> emit);
+  mlir::Value callMasked(llvm::StringRef name, mlir::ValueRange operands, std::optional<int32_t> immediate);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  VectorIsa isa;
+  ConstantPool &pool;
+};
+
+} // namespace quern
+
+#endif // QUERN_TRANSFORMS_MATH_VECTORMATH_H

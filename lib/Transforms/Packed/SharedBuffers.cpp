@@ -1,0 +1,81 @@
+//===- SharedBuffers.cpp - Memory between the problems of an execution ----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Transforms/Packed/SharedBuffers.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace {
+
+constexpr llvm::StringLiteral shared = "quern.shared", sharedBytes = "quern.shared_bytes";
+
+/// Bytes of a static memref from its buffer's start on.
+int64_t bytesOf(MemRefType type) {
+  auto [strides, last] = type.getStridesAndOffset();
+  for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
+    last += (extent - 1) * stride;
+  return (last + 1) * type.getElementTypeBitWidth() / 8;
+}
+
+/// The byte offset of a shared buffer; nothing for another argument.
+std::optional<int64_t> offsetOf(func::FuncOp function, unsigned argument) {
+  auto offset = function.getArgAttrOfType<IntegerAttr>(argument, shared);
+  return offset ? std::optional(offset.getInt()) : std::nullopt;
+}
+
+int64_t endOfBuffersIn(func::FuncOp function) {
+  int64_t end = 0;
+  for (BlockArgument argument : function.getArguments())
+    if (std::optional<int64_t> offset = offsetOf(function, argument.getArgNumber()))
+      end = std::max(end, *offset + bytesOf(cast<MemRefType>(argument.getType())));
+  return end;
+}
+
+} // namespace
+
+int64_t quern::endOfSharedBuffers(ModuleOp module) {
+  int64_t end = 0;
+  for (auto function : module.getOps<func::FuncOp>())
+    end = std::max(end, endOfBuffersIn(function));
+  return static_cast<int64_t>(llvm::alignTo(end, 64));
+}
+
+void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
+  int64_t bytes = endOfBuffersIn(kernel);
+  if (!bytes)
+    return;
+  llvm::BitVector bound(kernel.getNumArguments());
+  int own = -1;
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+    bound[i] = offsetOf(kernel, i).has_value();
+    if (kernel.getArgAttrOfType<UnitAttr>(i, shared))
+      own = static_cast<int>(i);
+  }
+  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  Location loc = kernel.getLoc();
+  auto flat = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+  auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+  if (own < 0) {
+    own = bound.find_last() + 1;
+    (void)kernel.insertArgument(own, flat, builder.getDictionaryAttr(builder.getNamedAttr(shared, builder.getUnitAttr())), loc);
+    bound.resize(kernel.getNumArguments());
+    // Arguments behind the new one moved, and none of them is bound.
+  } else {
+    int64_t rest = kernel->getAttrOfType<IntegerAttr>(sharedBytes).getInt();
+    Value all = kernel.getArgument(own), view = memref::ViewOp::create(builder, loc, flat, all, index(end), index(rest));
+    all.replaceAllUsesExcept(view, view.getDefiningOp());
+    bytes = end + rest;
+  }
+  for (unsigned i : bound.set_bits()) {
+    Value buffer = kernel.getArgument(i);
+    auto type = cast<MemRefType>(buffer.getType());
+    buffer.replaceAllUsesWith(
+        memref::ViewOp::create(builder, loc, type, kernel.getArgument(own), index(*offsetOf(kernel, i)), ValueRange()));
+  }
+  (void)kernel.eraseArguments(bound);
+  kernel->setAttr(sharedBytes, builder.getIndexAttr(bytes));
+}

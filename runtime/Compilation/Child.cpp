@@ -1,0 +1,248 @@
+//===- Child.cpp - One process that compiles -----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Compilation/Child.h"
+
+#include "Compilation/Messages.h"
+#include "Desc/Key.h"
+#include "Support/Bytes.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace quern {
+namespace {
+
+/// The descriptor as one above standard error, which a redirection in the process does not overwrite and this program may have closed.
+int above(int descriptor) {
+  if (descriptor < 0 || descriptor > STDERR_FILENO)
+    return descriptor;
+  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(descriptor);
+  return moved;
+}
+
+void closeIfOpen(int &descriptor) {
+  if (descriptor >= 0)
+    close(descriptor);
+  descriptor = -1;
+}
+
+/// What the process gets of this one: the two descriptors, no blocked or ignored signals, and a group of its own, so that an interrupt from
+/// the terminal does not reach it. It closes everything else itself.
+int spawn(pid_t &process, const std::string &program, char *const *arguments, int input, int errors) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  const int error = posix_spawn(&process, program.c_str(), &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+/// Whether the descriptor is ready for `events` before the deadline.
+bool awaits(int descriptor, short events, CompilerChild::Deadline deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    if (left <= 0)
+      return false;
+    pollfd wanted{descriptor, events, 0};
+    const int ready = poll(&wanted, 1, static_cast<int>(std::min<int64_t>(left, 1 << 30)));
+    if (ready > 0)
+      return true;
+  }
+}
+
+} // namespace
+
+Result<void> CompilerChild::start(const CompilerChildSettings &settings) {
+  startedWith = settings;
+  int sockets[2] = {-1, -1}, pipes[2] = {-1, -1};
+  // Nobody reads standard error while the process works: what does not fit is dropped, not waited for.
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) || pipe2(pipes, O_CLOEXEC | O_NONBLOCK)) {
+    const int reason = errno;
+    closeIfOpen(sockets[0]), closeIfOpen(sockets[1]);
+    return runtimeError("the compiler's process cannot be started: ", std::strerror(reason));
+  }
+  socket = above(sockets[0]), errors = above(pipes[0]);
+  int input = above(sockets[1]), output = above(pipes[1]);
+  std::string program = settings.program, library = settings.library, memory = std::to_string(settings.memoryMib);
+  char *arguments[] = {program.data(), library.data(), memory.data(), nullptr};
+  const int error = spawn(process, program, arguments, input, output);
+  closeIfOpen(input), closeIfOpen(output);
+  if (!error) {
+    handle = above(static_cast<int>(syscall(SYS_pidfd_open, process, 0))); // fails on kernels before 5.3
+    return {};
+  }
+  abandon();
+  return runtimeError("a kernel must be compiled, but the compiler's process cannot be started: ", program, ": ", std::strerror(error));
+}
+
+Result<void> CompilerChild::greet(Deadline deadline) {
+  std::string frame;
+  if (Outcome outcome = receiveFrame(frame, deadline); outcome != Outcome::Answered) {
+    Error how = end();
+    if (outcome == Outcome::TooLong)
+      how.message = "did not start in time";
+    return Error{how.status == Status::OutOfMemory ? how.status : Status::RuntimeError, concat("the compiler's process ", how.message)};
+  }
+  ByteReader reader(frame);
+  const auto status = static_cast<Status>(reader.get<int32_t>());
+  const std::string text(reader.getString());
+  if (reader.ok() && status == Status::Success && text == compilerBuildId())
+    return {};
+  end();
+  if (!reader.ok())
+    return runtimeError(startedWith.program, " is not a compiler's process of this libquern");
+  if (status != Status::Success)
+    return Error{status, text};
+  return runtimeError(startedWith.library, " is of build ", text, "; this libquern is of build ", compilerBuildId());
+}
+
+bool CompilerChild::isIdle() const {
+  pollfd now{socket, POLLIN | POLLRDHUP, 0};
+  return socket >= 0 && poll(&now, 1, 0) == 0;
+}
+
+CompilerChild::Outcome CompilerChild::exchange(std::string_view request, std::string &answer, Deadline deadline) {
+  ByteWriter frame;
+  frame.put<uint64_t>(request.size());
+  frame.bytes.append(request);
+  std::string arrived;
+  drainErrors();
+  Outcome outcome = send(frame.bytes, deadline);
+  if (outcome == Outcome::Answered)
+    outcome = receiveFrame(arrived, deadline);
+  if (outcome != Outcome::Answered)
+    return outcome == Outcome::Ended ? Outcome::Unheard : outcome;
+  return receiveFrame(answer, deadline);
+}
+
+CompilerChild::Outcome CompilerChild::send(std::string_view bytes, Deadline deadline) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0)
+      bytes.remove_prefix(static_cast<size_t>(sent));
+    else if (errno != EAGAIN && errno != EINTR)
+      return Outcome::Ended;
+    else if (!awaits(socket, POLLOUT, deadline))
+      return Outcome::TooLong;
+  }
+  return Outcome::Answered;
+}
+
+CompilerChild::Outcome CompilerChild::receive(char *bytes, size_t size, Deadline deadline) {
+  while (size > 0) {
+    if (!awaits(socket, POLLIN, deadline))
+      return Outcome::TooLong;
+    const ssize_t got = recv(socket, bytes, size, MSG_DONTWAIT);
+    if (got > 0)
+      bytes += got, size -= static_cast<size_t>(got);
+    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+      return Outcome::Ended;
+  }
+  return Outcome::Answered;
+}
+
+CompilerChild::Outcome CompilerChild::receiveFrame(std::string &frame, Deadline deadline) {
+  uint64_t size = 0;
+  if (Outcome outcome = receive(reinterpret_cast<char *>(&size), sizeof(size), deadline); outcome != Outcome::Answered)
+    return outcome;
+  if (size > compiler_messages::maxFrameBytes)
+    return Outcome::Ended;
+  frame.resize(size);
+  return receive(frame.data(), size, deadline);
+}
+
+/// What an earlier request left there is no reason for how this one ends.
+void CompilerChild::drainErrors() {
+  char text[4096];
+  while (errors >= 0 && read(errors, text, sizeof(text)) > 0)
+    ;
+}
+
+/// The first line that says something, without what does not print, shortened to what fits a message.
+std::string CompilerChild::errorLine() const {
+  char text[4096];
+  const ssize_t got = errors >= 0 ? read(errors, text, sizeof(text)) : 0;
+  std::string_view rest(text, got > 0 ? static_cast<size_t>(got) : 0);
+  rest.remove_prefix(std::min(rest.find_first_not_of("\n "), rest.size()));
+  std::string line(rest.substr(0, std::min<size_t>(rest.find('\n'), 300)));
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return line;
+}
+
+/// Of a process that has ended the status stays as it is, and of one that is ending it is known already.
+bool CompilerChild::reap(siginfo_t &how) {
+  how = {};
+  if (process < 0)
+    return false;
+  if (handle >= 0)
+    (void)syscall(SYS_pidfd_send_signal, handle, SIGKILL, nullptr, 0);
+  else
+    kill(process, SIGKILL);
+  int failed;
+  do
+    failed =
+        handle >= 0 ? waitid(P_PIDFD, static_cast<id_t>(handle), &how, WEXITED) : waitid(P_PID, static_cast<id_t>(process), &how, WEXITED);
+  while (failed && errno == EINTR);
+  process = -1;
+  return !failed;
+}
+
+Error CompilerChild::end() {
+  siginfo_t ending;
+  const bool isKnown = reap(ending), hasExited = isKnown && ending.si_code == CLD_EXITED;
+  const std::string line = errorLine();
+  Error how = internalError("ended");
+  if (hasExited)
+    how.message = concat("ended with status ", ending.si_status);
+  else if (isKnown)
+    how.message = concat("was killed by signal ", ending.si_status, " (", strsignal(ending.si_status), ")");
+  const bool ranOut = hasExited && ending.si_status == compiler_messages::exitOutOfMemory;
+  if (ranOut || line.find("out of memory") != std::string::npos || line.find("bad_alloc") != std::string::npos)
+    how.status = Status::OutOfMemory;
+  if (!line.empty())
+    how.message += ": " + line;
+  abandon();
+  return how;
+}
+
+CompilerChild::~CompilerChild() {
+  siginfo_t ignored;
+  reap(ignored);
+  abandon();
+}
+
+void CompilerChild::abandon() {
+  process = -1;
+  closeIfOpen(socket);
+  closeIfOpen(errors);
+  closeIfOpen(handle);
+}
+
+} // namespace quern

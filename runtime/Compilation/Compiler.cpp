@@ -1,0 +1,40 @@
+//===- Compiler.cpp - Whoever compiles, here or in another process -------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Compilation/Compiler.h"
+
+#include "Compilation/Library.h"
+#include "Compilation/Process.h"
+
+#include <cstdlib>
+
+namespace quern {
+
+Result<Compiler> Compiler::get() {
+  const char *variable = std::getenv("QUERN_COMPILER");
+  const std::string_view choice = variable ? variable : "";
+  if (choice == "process")
+    return Compiler(nullptr);
+  if (!choice.empty() && choice != "library")
+    return invalidArguments("QUERN_COMPILER is '", choice, "'; it is library or process");
+  Result<const CompilerLibrary *> library = CompilerLibrary::get();
+  if (!library)
+    return library.takeError();
+  return Compiler(*library);
+}
+
+Result<std::string> Compiler::compile(std::string_view descriptor, const std::string &target, int form, std::string *stageTimes) const {
+  if (!library)
+    return CompilerProcess::compile(descriptor, target, form, stageTimes);
+  Result<std::string> bytes = library->compile(descriptor, target, form);
+  if (stageTimes)
+    *stageTimes = library->stageTimes();
+  return bytes;
+}
+
+Result<std::string> Compiler::explain(std::string_view descriptor, const std::string &target) const {
+  return library ? library->explain(descriptor, target) : CompilerProcess::explain(descriptor, target);
+}
+
+} // namespace quern

@@ -1,0 +1,140 @@
+//===- Library.cpp - libquern-compiler, opened on the first miss ---------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Finding and opening the library, and turning its sinks and statuses into Result.
+//
+//===----------------------------------------------------------------------===//
+#include "Compilation/Library.h"
+
+#include "Desc/Key.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <mutex>
+#include <optional>
+
+namespace quern {
+namespace {
+
+constexpr const char *libraryName = "libquern-compiler.so.0";
+
+/// A sink that appends to a string. What it throws must not pass through the compiler, which is built without exceptions.
+struct StringSink {
+  std::string text;
+  bool failed = false;
+  quern_byte_sink sink{&StringSink::write, this};
+  static void write(void *context, const void *bytes, size_t size) noexcept {
+    auto *self = static_cast<StringSink *>(context);
+    try {
+      self->text.append(static_cast<const char *>(bytes), size);
+    } catch (...) {
+      self->failed = true;
+    }
+  }
+};
+
+Result<const quern_compiler_api *> openLibrary() {
+  Result<std::string> path = CompilerLibrary::path();
+  if (!path)
+    return path.takeError();
+  void *handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char *reason = dlerror();
+    return runtimeError("a kernel must be compiled, but the compiler cannot be loaded: ", reason ? reason : "unknown error");
+  }
+  auto getApi = reinterpret_cast<decltype(&quern_compiler_get_api)>(dlsym(handle, "quern_compiler_get_api"));
+  const quern_compiler_api *api = getApi ? getApi(QUERN_COMPILER_API_VERSION) : nullptr;
+  std::optional<Error> refusal;
+  if (!api)
+    refusal = runtimeError(*path, " is not a Quern compiler of interface version ", QUERN_COMPILER_API_VERSION);
+  else if (compilerBuildId() != api->build_id)
+    refusal = runtimeError(*path, " is of build ", api->build_id, "; this libquern is of build ", compilerBuildId());
+  if (!refusal)
+    return api;
+  dlclose(handle); // nothing of it has run but the look-up
+  return std::move(*refusal);
+}
+
+Result<std::string> finish(int status, StringSink &result, StringSink &error) {
+  if (result.failed || error.failed)
+    return Error{Status::OutOfMemory, "out of memory while receiving the compiler's result"};
+  if (status == 0)
+    return std::move(result.text);
+  if (error.text.empty())
+    error.text = concat("the compiler failed with status ", status, " and gave no reason");
+  return Error{static_cast<Status>(status), std::move(error.text)};
+}
+
+quern_compile_request requestFor(std::string_view descriptor, const std::string &target, int form) {
+  return {descriptor.data(), descriptor.size(), target.c_str(), form, CompilerLibrary::verifiesIr()};
+}
+
+} // namespace
+
+Result<std::string> fileBesideLibrary(const char *variable, const char *name) {
+  if (const char *path = secure_getenv(variable); path && *path)
+    return std::string(path);
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void *>(&fileBesideLibrary), &info) || !info.dli_fname)
+    return runtimeError("cannot find where libquern was loaded from; set ", variable, " to the path of ", name);
+  const std::string self = info.dli_fname;
+  const size_t slash = self.rfind('/');
+  return slash == std::string::npos ? std::string(name) : self.substr(0, slash + 1) + name;
+}
+
+Result<std::string> CompilerLibrary::path() { return fileBesideLibrary("QUERN_COMPILER_LIBRARY", libraryName); }
+
+bool CompilerLibrary::verifiesIr() {
+#ifdef QUERN_ENABLE_CHECKS
+  return true;
+#else
+  return false;
+#endif
+}
+
+Result<const CompilerLibrary *> CompilerLibrary::get() {
+  static std::mutex mutex;
+  static std::optional<CompilerLibrary> library;
+  std::lock_guard lock(mutex);
+  if (!library) {
+    Result<const quern_compiler_api *> api = openLibrary();
+    if (!api)
+      return api.takeError();
+    library = CompilerLibrary(*api);
+  }
+  return &*library;
+}
+
+Result<std::string> CompilerLibrary::compile(std::string_view descriptor, const std::string &target, int form) const {
+  StringSink result, error;
+  const quern_compile_request request = requestFor(descriptor, target, form);
+  return finish(api->compile(&request, &result.sink, &error.sink), result, error);
+}
+
+Result<std::string> CompilerLibrary::explain(std::string_view descriptor, const std::string &target) const {
+  StringSink result, error;
+  const quern_compile_request request = requestFor(descriptor, target, QUERN_COMPILER_SCHEDULE);
+  return finish(api->explain(&request, &result.sink, &error.sink), result, error);
+}
+
+std::string CompilerLibrary::stageTimes() const {
+  StringSink result;
+  api->stage_times(&result.sink);
+  return std::move(result.text);
+}
+
+Result<CompilerLibrary::Linked> CompilerLibrary::link(std::string_view artifact, size_t entryCount) const {
+  StringSink none, error;
+  Linked linked;
+  linked.entries.resize(entryCount);
+  void *owner = nullptr;
+  const int status = api->link(artifact.data(), artifact.size(), linked.entries.data(), entryCount, &owner, &error.sink);
+  if (Result<std::string> done = finish(status, none, error); !done)
+    return done.takeError();
+  linked.owner = std::shared_ptr<void>(owner, api->release);
+  return linked;
+}
+
+} // namespace quern

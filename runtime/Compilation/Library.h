@@ -1,0 +1,56 @@
+//===- Library.h - libquern-compiler, opened on the first miss -----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The runtime's side of Bridge.h. The library is looked for in QUERN_COMPILER_LIBRARY (a path), else beside libquern; it must be of the
+// same build. Once loaded it stays: LLVM does not support being unloaded.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_COMPILATION_LIBRARY_H
+#define QUERN_RUNTIME_COMPILATION_LIBRARY_H
+
+#include "quern-compiler/Bridge.h"
+
+#include "Support/Error.h"
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace quern {
+
+/// The path that a variable of the environment gives, else that of a file in the folder of libquern. `runtime_error`: that is not known.
+Result<std::string> fileBesideLibrary(const char *variable, const char *name);
+
+class CompilerLibrary {
+public:
+  static Result<std::string> path();
+  /// Whether this build has the compiler verify what each stage makes.
+  static bool verifiesIr();
+  /// Loads it if that has not happened. `runtime_error`: it is absent or of another build; the next call tries again. Thread-safe, as are
+  /// all the others.
+  static Result<const CompilerLibrary *> get();
+
+  /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text().
+  Result<std::string> compile(std::string_view descriptor, const std::string &target, int form) const;
+  Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
+
+  /// One line: the wall time of each stage of this thread's last compile().
+  std::string stageTimes() const;
+
+  struct Linked {
+    std::vector<void *> entries;
+    std::shared_ptr<void> owner;
+  };
+  /// Links a serialised artifact with ORC.
+  Result<Linked> link(std::string_view artifact, size_t entryCount) const;
+
+private:
+  explicit CompilerLibrary(const quern_compiler_api *api) : api(api) {}
+  const quern_compiler_api *api;
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_COMPILATION_LIBRARY_H

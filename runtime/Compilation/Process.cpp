@@ -1,0 +1,235 @@
+//===- Process.cpp - Compiling in other processes ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A process works on one request at a time, so that a crash has one cause and costs one caller.
+//
+//===----------------------------------------------------------------------===//
+#include "Compilation/Process.h"
+
+#include "Compilation/Child.h"
+#include "Compilation/Library.h"
+#include "Compilation/Messages.h"
+#include "Desc/PrimitiveDesc.h"
+#include "Support/Bytes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <thread>
+#include <vector>
+
+namespace quern {
+namespace {
+
+using compiler_messages::RequestKind;
+
+/// Of a variable that says how much; `standard` if it is not set.
+Result<int64_t> limitOf(const char *variable, const char *unit, int64_t standard, int64_t least, int64_t most) {
+  const char *text = std::getenv(variable);
+  if (!text || !*text)
+    return int64_t(standard);
+  const std::string_view digits = text;
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value);
+  if (error != std::errc() || end != digits.end() || value < least || value > most)
+    return invalidArguments(variable, " is '", digits, "'; it is a number of ", unit, ", ", least, " to ", most);
+  return value;
+}
+
+struct Limits {
+  CompilerChildSettings settings;
+  int64_t seconds;
+  CompilerChild::Deadline deadline() const { return std::chrono::steady_clock::now() + std::chrono::seconds(seconds); }
+};
+
+Result<Limits> limits() {
+  Result<int64_t> seconds = limitOf("QUERN_COMPILER_SECONDS", "seconds", 60, 1, 86400);
+  if (!seconds)
+    return seconds.takeError();
+  Result<int64_t> mib = limitOf("QUERN_COMPILER_MIB", "MiB", 4096, 512, 1 << 20);
+  if (!mib)
+    return mib.takeError();
+  Result<std::string> program = fileBesideLibrary("QUERN_COMPILER_PROCESS", "quern-compiler-process");
+  if (!program)
+    return program.takeError();
+  Result<std::string> library = CompilerLibrary::path();
+  if (!library)
+    return library.takeError();
+  return Limits{{std::move(*program), std::move(*library), *mib}, *seconds};
+}
+
+/// The processes of this one.
+class Pool {
+public:
+  static Pool &process() {
+    static Pool *pool = new Pool; // never destroyed: threads may still compile at exit
+    return *pool;
+  }
+
+  /// A process for one request. It is ended with this unless it `isGood` for another.
+  struct Lease {
+    Lease() = default;
+    Lease(const Lease &) = delete;
+    Lease &operator=(const Lease &) = delete;
+    ~Lease() {
+      if (child)
+        Pool::process().giveBack(child, isGood);
+    }
+    CompilerChild *child = nullptr;
+    bool isNew = false, isGood = false;
+  };
+  /// Waits while as many as may be are at work.
+  Result<void> acquire(const Limits &limits, Lease &lease);
+
+private:
+  Pool();
+  CompilerChild *takeIdle(const CompilerChildSettings &settings);
+  void giveBack(CompilerChild *child, bool isGood);
+  void forgetInFork();
+
+  std::mutex mutex; ///< guards what follows, and forks
+  std::condition_variable changed;
+  std::vector<CompilerChild *> all, idle;
+  size_t working = 0;
+};
+
+Pool::Pool() {
+  pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); }, [] { process().forgetInFork(); });
+}
+
+/// In the child of a fork, whose processes these are not. As long as it had their sockets they would outlive the parent.
+void Pool::forgetInFork() {
+  for (CompilerChild *child : all)
+    child->abandon(); // those at work belong to threads that are not here
+  all.clear();
+  idle.clear();
+  working = 0;
+  new (&changed) std::condition_variable;
+  mutex.unlock();
+}
+
+/// With the mutex held. Others than those wanted, and those that have ended, go.
+CompilerChild *Pool::takeIdle(const CompilerChildSettings &settings) {
+  while (!idle.empty()) {
+    CompilerChild *child = idle.back();
+    idle.pop_back();
+    if (child->settings() == settings && child->isIdle())
+      return child;
+    std::erase(all, child);
+    delete child;
+  }
+  return nullptr;
+}
+
+Result<void> Pool::acquire(const Limits &limits, Lease &lease) {
+  const size_t most = std::max(1u, std::thread::hardware_concurrency());
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return working < most; });
+  lease.child = takeIdle(limits.settings);
+  lease.isNew = !lease.child;
+  if (lease.isNew) {
+    all.reserve(all.size() + 1);
+    idle.reserve(all.size() + 1); // giving back does not fail
+    auto started = std::make_unique<CompilerChild>();
+    if (Result<void> done = started->start(limits.settings); !done)
+      return done;
+    all.push_back(started.get());
+    lease.child = started.release();
+  }
+  ++working;
+  lock.unlock();
+  return lease.isNew ? lease.child->greet(limits.deadline()) : Result<void>();
+}
+
+void Pool::giveBack(CompilerChild *child, bool isGood) {
+  {
+    std::lock_guard lock(mutex);
+    --working;
+    if (isGood)
+      idle.push_back(child);
+    else
+      std::erase(all, child);
+  }
+  changed.notify_one();
+  if (!isGood)
+    delete child;
+}
+
+/// The line that reproduces a failure.
+std::string reproduction(std::string_view descriptor, const std::string &target) {
+  Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes(descriptor);
+  return concat(" in '", desc ? desc->text() : "an unreadable descriptor", "' for ", target);
+}
+
+std::string requestOf(RequestKind kind, std::string_view descriptor, const std::string &target, int form) {
+  ByteWriter writer;
+  writer.put(kind);
+  writer.put<int32_t>(form);
+  writer.put<int32_t>(CompilerLibrary::verifiesIr());
+  writer.putString(target);
+  writer.putString(descriptor);
+  return writer.take();
+}
+
+/// One exchange. `mayRetry`: it failed for what a process was before this request.
+Result<std::string> ask(const Limits &limits, std::string_view request, std::string_view descriptor, const std::string &target,
+                        bool &mayRetry) {
+  Pool::Lease lease;
+  if (Result<void> acquired = Pool::process().acquire(limits, lease); !acquired)
+    return acquired.takeError();
+  std::string answer;
+  const CompilerChild::Outcome outcome = lease.child->exchange(request, answer, limits.deadline());
+  lease.isGood = outcome == CompilerChild::Outcome::Answered;
+  if (lease.isGood)
+    return answer;
+  Error how = lease.child->end();
+  if (outcome == CompilerChild::Outcome::TooLong)
+    return internalError("the compiler's process took longer than ", limits.seconds, " s (QUERN_COMPILER_SECONDS)",
+                         reproduction(descriptor, target));
+  mayRetry = !lease.isNew && (outcome == CompilerChild::Outcome::Unheard || how.status == Status::OutOfMemory);
+  if (how.status == Status::OutOfMemory)
+    how.message = concat("needs more than ", limits.settings.memoryMib, " MiB (QUERN_COMPILER_MIB)");
+  return Error{how.status, concat("the compiler's process ", how.message, reproduction(descriptor, target))};
+}
+
+Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, const std::string &target, int form, std::string *stageTimes) {
+  Result<Limits> now = limits();
+  if (!now)
+    return now.takeError();
+  const std::string request = requestOf(kind, descriptor, target, form);
+  bool mayRetry = false, isLast = false;
+  Result<std::string> answer = ask(*now, request, descriptor, target, mayRetry);
+  if (!answer && mayRetry)
+    answer = ask(*now, request, descriptor, target, isLast);
+  if (!answer)
+    return answer.takeError();
+  ByteReader reader(*answer);
+  const auto status = static_cast<Status>(reader.get<int32_t>());
+  std::string text(reader.getString());
+  const std::string_view times = reader.getString();
+  if (!reader.ok() || !reader.atEnd())
+    return internalError("the compiler's process gave an answer that is none", reproduction(descriptor, target));
+  if (stageTimes)
+    *stageTimes = times;
+  if (status != Status::Success)
+    return Error{status, std::move(text)};
+  return text;
+}
+
+} // namespace
+
+Result<std::string> CompilerProcess::compile(std::string_view descriptor, const std::string &target, int form, std::string *stageTimes) {
+  return answerTo(RequestKind::Compile, descriptor, target, form, stageTimes);
+}
+
+Result<std::string> CompilerProcess::explain(std::string_view descriptor, const std::string &target) {
+  return answerTo(RequestKind::Explain, descriptor, target, QUERN_COMPILER_SCHEDULE, nullptr);
+}
+
+} // namespace quern

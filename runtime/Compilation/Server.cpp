@@ -1,0 +1,154 @@
+//===- Server.cpp - The compiler as a process of its own -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// quern-compiler-process LIBRARY MIB: opens the compiler and answers requests on standard input (CompilerMessages.h), until that is
+// closed. Started by libquern for QUERN_COMPILER=process, by nobody else.
+//
+//===----------------------------------------------------------------------===//
+#include "Compilation/Messages.h"
+#include "Support/Bytes.h"
+#include "Support/Error.h"
+
+#include "quern-compiler/Bridge.h"
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <dlfcn.h>
+#include <new>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+using namespace quern;
+using namespace quern::compiler_messages;
+
+constexpr int channel = STDIN_FILENO;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool reservesMuch = true;
+#elif defined(__has_feature)
+constexpr bool reservesMuch = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool reservesMuch = false;
+#endif
+
+/// Ends the process when the other side is gone, in the middle of a request too.
+void watch() {
+  for (;;) {
+    pollfd gone{channel, POLLRDHUP, 0};
+    if (poll(&gone, 1, -1) > 0)
+      _exit(0);
+  }
+}
+
+bool receive(void *bytes, size_t size) {
+  auto *at = static_cast<char *>(bytes);
+  while (size > 0) {
+    const ssize_t got = read(channel, at, size);
+    if (got > 0)
+      at += got, size -= static_cast<size_t>(got);
+    else if (got == 0 || errno != EINTR)
+      return false;
+  }
+  return true;
+}
+
+bool send(std::string_view frame) {
+  ByteWriter writer;
+  writer.put<uint64_t>(frame.size());
+  writer.bytes.append(frame);
+  for (std::string_view rest = writer.bytes; !rest.empty();) {
+    const ssize_t sent = ::send(channel, rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (sent > 0)
+      rest.remove_prefix(static_cast<size_t>(sent));
+    else if (errno != EINTR)
+      return false;
+  }
+  return true;
+}
+
+/// Memory that a sanitizer reserves is not memory that the compiler needs: there is no limit then.
+void limitResources(const char *mib) {
+  const rlimit noCore{0, 0};
+  setrlimit(RLIMIT_CORE, &noCore);
+  rlim_t count = 0;
+  const std::string_view digits = mib;
+  if (reservesMuch || std::from_chars(digits.begin(), digits.end(), count).ec != std::errc())
+    return;
+  const rlimit memory{count << 20, count << 20};
+  setrlimit(RLIMIT_AS, &memory);
+}
+
+std::string reply(int status, std::string_view text, std::string_view stageTimes = {}) {
+  ByteWriter writer;
+  writer.put<int32_t>(status);
+  writer.putString(text);
+  writer.putString(stageTimes);
+  return writer.take();
+}
+
+void append(void *context, const void *bytes, size_t size) {
+  static_cast<std::string *>(context)->append(static_cast<const char *>(bytes), size);
+}
+
+/// The compiler's functions, or why there are none.
+Result<const quern_compiler_api *> openCompiler(const char *path) {
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char *reason = dlerror();
+    return runtimeError("a kernel must be compiled, but the compiler cannot be loaded: ", reason ? reason : "unknown error");
+  }
+  auto getApi = reinterpret_cast<decltype(&quern_compiler_get_api)>(dlsym(handle, "quern_compiler_get_api"));
+  const quern_compiler_api *api = getApi ? getApi(QUERN_COMPILER_API_VERSION) : nullptr;
+  if (!api)
+    return runtimeError(path, " is not a Quern compiler of interface version ", QUERN_COMPILER_API_VERSION);
+  return api;
+}
+
+std::string answer(const quern_compiler_api &api, std::string_view frame) {
+  ByteReader reader(frame);
+  const auto kind = reader.get<RequestKind>();
+  const auto form = reader.get<int32_t>(), verifyIr = reader.get<int32_t>();
+  const std::string target(reader.getString()), descriptor(reader.getString());
+  if (!reader.ok() || !reader.atEnd())
+    return reply(static_cast<int>(Status::Internal), "the compiler's process got a request that is none");
+  const quern_compile_request request{descriptor.data(), descriptor.size(), target.c_str(), form, verifyIr};
+  std::string result, error, times;
+  const quern_byte_sink results{append, &result}, errors{append, &error}, stages{append, &times};
+  int status;
+  if (kind == RequestKind::Compile) {
+    status = api.compile(&request, &results, &errors);
+    api.stage_times(&stages);
+  } else {
+    status = api.explain(&request, &results, &errors);
+  }
+  return reply(status, status == 0 ? result : error, times);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 3)
+    return 2;
+  close_range(STDERR_FILENO + 1, ~0u, 0); // what the caller had open
+  limitResources(argv[2]);
+  std::set_new_handler([] { _exit(exitOutOfMemory); });
+  std::thread(watch).detach();
+  Result<const quern_compiler_api *> api = openCompiler(argv[1]);
+  if (!send(api ? reply(0, (*api)->build_id) : reply(static_cast<int>(api.error().status), api.error().message)) || !api)
+    _exit(api ? 0 : 1);
+  (void)!chdir("/"); // keep no folder busy
+  for (uint64_t size; receive(&size, sizeof(size)) && size <= maxFrameBytes;) {
+    std::string frame(size, '\0');
+    if (!receive(frame.data(), size) || !send({}) || !send(answer(**api, frame)))
+      break;
+  }
+  _exit(0); // whatever the compiler would clean up ends with it
+}

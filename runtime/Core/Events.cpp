@@ -1,0 +1,143 @@
+//===- Events.cpp - What happens, for verbose lines and listeners --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Each line is one write, so that lines of several threads do not mix. Listeners are called under a shared lock: a thread that takes one
+// away knows that it runs no more.
+//
+//===----------------------------------------------------------------------===//
+#include "Core/Events.h"
+
+#include "Core/Primitive.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <shared_mutex>
+
+namespace quern {
+namespace {
+
+struct Listener {
+  quern_listener_t function;
+  void *context;
+  unsigned events;
+  EventDelivery deliver;
+};
+
+/// What is wanted and by whom.
+struct Observers {
+  std::shared_mutex mutex; ///< guards what follows
+  int verbose = -1;        ///< -1: QUERN_VERBOSE was not looked at yet
+  std::vector<Listener> listeners;
+
+  static Observers &process() {
+    static auto *observers = new Observers; // never destroyed: threads may still run at exit
+    return *observers;
+  }
+
+  /// With the mutex held alone.
+  void update() {
+    constexpr unsigned ofLevel[] = {0, EventExecute, EventExecute | EventCreate | EventCompile};
+    unsigned wanted = verbose < 0 ? detail::verboseUnread : ofLevel[verbose];
+    for (const Listener &listener : listeners)
+      wanted |= listener.events;
+    detail::wantedEvents.store(wanted, std::memory_order_relaxed);
+  }
+};
+
+thread_local bool inListener = false;
+
+void tell(const Event &event) {
+  if (inListener)
+    return;
+  Observers &observers = Observers::process();
+  std::shared_lock lock(observers.mutex);
+  inListener = true;
+  for (const Listener &listener : observers.listeners)
+    if (listener.events & event.kind)
+      listener.deliver(event, listener.function, listener.context);
+  inListener = false;
+}
+
+bool printsAt(int level) {
+  Observers &observers = Observers::process();
+  std::shared_lock lock(observers.mutex);
+  return observers.verbose >= level;
+}
+
+void printLine(const char *event, const std::string &detail, const VerifiedProblem &verified, const std::string &text, int64_t ns) {
+  char time[32];
+  std::snprintf(time, sizeof(time), "%.6g", static_cast<double>(ns) * 1e-6);
+  const std::string line =
+      concat("quern,", event, ",", detail, ",", nameOf(verified.desc.kind()), ",", verified.implementation, ",", text, ",", time, "\n");
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+}
+
+const char *nameOfOrigin(quern_origin_t origin) {
+  constexpr const char *names[] = {"compiled", "disk", "memory", "blob", "none"};
+  return names[origin];
+}
+
+} // namespace
+
+bool detail::isWanted(unsigned events) {
+  if (wantedEvents.load(std::memory_order_relaxed) & verboseUnread) {
+    Observers &observers = Observers::process();
+    std::lock_guard lock(observers.mutex);
+    const char *text = std::getenv("QUERN_VERBOSE");
+    if (observers.verbose < 0)
+      observers.verbose = text && text[0] >= '0' && text[0] <= '2' && !text[1] ? text[0] - '0' : 0;
+    observers.update();
+  }
+  return (wantedEvents.load(std::memory_order_relaxed) & events) != 0;
+}
+
+void setVerboseLevel(int level) {
+  Observers &observers = Observers::process();
+  std::lock_guard lock(observers.mutex);
+  observers.verbose = level;
+  observers.update();
+}
+
+Result<void> setListener(quern_listener_t function, void *context, unsigned events, EventDelivery deliver) {
+  constexpr unsigned known = quern_event_create | quern_event_execute | quern_event_fail;
+  if (events & ~known)
+    return invalidArguments("events 0x", std::hex, events, " are not of quern_event_kind_t; all of those are 0x", known);
+  if (inListener)
+    return invalidArguments("a listener cannot set listeners");
+  Observers &observers = Observers::process();
+  std::lock_guard lock(observers.mutex);
+  std::erase_if(observers.listeners, [&](const Listener &old) { return old.function == function && old.context == context; });
+  if (events)
+    observers.listeners.push_back({function, context, events, deliver});
+  observers.update();
+  return {};
+}
+
+bool isInListener() { return inListener; }
+
+void reportCreated(const Primitive &primitive) {
+  const quern_primitive_info_t info = primitive.info();
+  if (printsAt(2))
+    printLine("create", nameOfOrigin(info.origin), primitive.problem().verified(), primitive.problem().text(), info.create_ns);
+  tell({.kind = quern_event_create, .ns = info.create_ns, .primitive = &primitive, .origin = info.origin});
+}
+
+void reportCompiled(const VerifiedProblem &problem, const std::string &stages, int64_t ns) {
+  printLine("compile", stages, problem, problem.desc.text(), ns);
+}
+
+void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns) {
+  if (printsAt(1))
+    printLine("exec", "cpu", primitive.problem().verified(), primitive.problem().text(), ns);
+  tell({.kind = quern_event_execute, .ns = ns, .primitive = &primitive, .arguments = arguments});
+}
+
+void reportFailed(const char *function, Status status, const char *message) noexcept {
+  tell({.kind = quern_event_fail, .status = status, .function = function, .message = message});
+}
+
+} // namespace quern

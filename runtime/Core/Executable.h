@@ -1,0 +1,74 @@
+//===- Executable.h - A loaded kernel ------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// An artifact whose code is loaded: launch steps and argument order, checked once so that execution need not. Immutable and shared by every
+// primitive of the same key. How its entries are called is the business of the device: runtime/Cpu and runtime/LevelZero derive from it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CORE_EXECUTABLE_H
+#define QUERN_RUNTIME_CORE_EXECUTABLE_H
+
+#include "Artifact/Artifact.h"
+#include "Launch/Entry.h"
+#include "Launch/Program.h"
+#include "Launch/Scratch.h"
+#include "Primitives/Registry.h"
+#include "Support/CheckedMath.h"
+
+#include <memory>
+#include <span>
+
+namespace quern {
+
+class Executable {
+public:
+  virtual ~Executable() = default;
+  Executable(const Executable &) = delete;
+  Executable &operator=(const Executable &) = delete;
+
+  const Program &program() const { return launch; }
+  /// As the C interface shows it, without a version.
+  quern_entry_t entry() const;
+  /// Their functions are null on a device.
+  std::span<const quern_entry_step_t> steps() const { return view.steps(); }
+  /// In the order of the kernel's buffers.
+  std::span<const quern_entry_argument_t> arguments() const { return view.arguments(); }
+  /// The scratch of an execution, without regions whose bytes depend on sizes.
+  const ScratchNeeds &scratch() const { return scratchNeeds; }
+  /// What kernels share in front of regions.
+  int64_t kernelSharedBytes() const { return kernelShared; }
+  /// Bytes that an execution shares: the kernels' own, and behind them so many of regions.
+  Result<int64_t> sharedBytes(int64_t regions) const;
+  /// Of an execution whose sharedBytes() are not beyond int64.
+  int64_t regionsStart() const { return roundUp(kernelShared, static_cast<int64_t>(scratchAlignment)).value(); }
+  double estimatedSeconds() const;
+
+  const std::string &artifactBytes() const { return serialized; }
+  const std::string &plan() const { return planText; }
+  const std::string &target() const { return targetText; }
+  /// "orc", "loader" or "driver".
+  virtual const char *linkerName() const = 0;
+  virtual size_t codeBytes() const = 0;
+  /// What it occupies in a cache.
+  size_t memoryBytes() const { return codeBytes() + serialized.size() + sizeof(*this); }
+
+protected:
+  Executable() = default;
+  /// `unimplemented` or `runtime_error` if the artifact's arguments are not those of the problem.
+  static Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &problem);
+  /// Everything but the code; `functions` of the artifact's entries.
+  Result<void> take(Artifact &&artifact, std::string &&bytes, std::span<void *const> functions);
+
+private:
+  Entry view;
+  Program launch;
+  ScratchNeeds scratchNeeds;
+  int64_t kernelShared = 0;
+  std::string serialized, planText, targetText;
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CORE_EXECUTABLE_H

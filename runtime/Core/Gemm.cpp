@@ -1,0 +1,202 @@
+//===- Gemm.cpp - Products of matrices as functions ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// With alpha 1 and beta 0, and with offsets of 0, integers take kernels that do not have them; a float's alpha costs nothing.
+//
+//===----------------------------------------------------------------------===//
+#include "Core/Gemm.h"
+
+#include "Core/Overlap.h"
+#include "Core/Problem.h"
+#include "Cpu/Execute.h"
+
+#include <array>
+#include <mutex>
+
+namespace quern {
+namespace {
+
+/// What a kernel is made for.
+struct GemmKind {
+  DataType srcType;
+  bool transposesA, transposesB, scales, adds, hasOffsets;
+  GemmOffset dstOffset;
+
+  bool isFloat() const { return srcType == DataType::F32; }
+  size_t index() const {
+    const size_t type = srcType == DataType::F32 ? 0 : srcType == DataType::U8 ? 1 : 2;
+    return (((((type * 2 + transposesA) * 2 + transposesB) * 2 + scales) * 2 + adds) * 2 + hasOffsets) * 4 + static_cast<size_t>(dstOffset);
+  }
+  static constexpr size_t count = 3 * 2 * 2 * 2 * 2 * 2 * 4;
+};
+
+bool isOneOf(char letter, const char *letters) { return letter == letters[0] || letter == letters[1]; }
+
+Result<void> checkMatrix(const char *name, const void *matrix, const char *leadName, int64_t lead, int64_t row) {
+  if (!matrix)
+    return invalidArguments(name, " is null");
+  if (lead < std::max<int64_t>(row, 1))
+    return invalidArguments(leadName, " is ", lead, "; it must be at least ", std::max<int64_t>(row, 1));
+  return {};
+}
+
+Result<void> check(const GemmCall &call) {
+  for (auto [name, letter] : {std::pair("transa", call.transa), std::pair("transb", call.transb)})
+    if (!isOneOf(letter, "Nn") && !isOneOf(letter, "Tt"))
+      return invalidArguments(name, " is '", letter, "'; it must be N, n, T or t");
+  for (auto [name, size] : {std::pair("M", call.m), std::pair("N", call.n), std::pair("K", call.k)})
+    if (size < 0)
+      return invalidArguments(name, " is ", size, "; it must be at least 0");
+  if (Result<void> ok = checkMatrix("A", call.a, "lda", call.lda, isOneOf(call.transa, "Tt") ? call.m : call.k); !ok)
+    return ok;
+  if (Result<void> ok = checkMatrix("B", call.b, "ldb", call.ldb, isOneOf(call.transb, "Tt") ? call.k : call.n); !ok)
+    return ok;
+  if (Result<void> ok = checkMatrix("C", call.c, "ldc", call.ldc, call.n); !ok)
+    return ok;
+  if (call.srcType == DataType::F32)
+    return {};
+  if (!isOneOf(call.offsetc, "Ff") && !isOneOf(call.offsetc, "Cc") && !isOneOf(call.offsetc, "Rr"))
+    return invalidArguments("offsetc is '", call.offsetc, "'; it must be F, f, C, c, R or r");
+  return call.co ? Result<void>() : Result<void>(invalidArguments("co is null"));
+}
+
+TensorDesc matrixOf(int64_t rows, int64_t columns, int64_t lead, bool isTransposed, DataType type) {
+  TensorDesc desc;
+  desc.ndims = 2;
+  desc.dataType = type;
+  desc.formatKind = FormatKind::Blocked;
+  desc.dims[0] = desc.paddedDims[0] = rows;
+  desc.dims[1] = desc.paddedDims[1] = columns;
+  desc.strides[0] = isTransposed ? 1 : lead;
+  desc.strides[1] = isTransposed ? lead : 1;
+  return desc;
+}
+
+/// No byte of C is one of A, B or co.
+Result<void> checkApart(const GemmCall &call) {
+  const bool isFloat = call.srcType == DataType::F32;
+  const TensorDesc c = matrixOf(call.m, call.n, call.ldc, false, isFloat ? DataType::F32 : DataType::S32);
+  const auto check = [&](const char *name, const TensorDesc &desc, const void *data) -> Result<void> {
+    if (shareBytes({c, call.c}, {desc, data}))
+      return invalidArguments("C overlaps ", name, "; it must be apart from it");
+    return {};
+  };
+  const bool transposesA = isOneOf(call.transa, "Tt"), transposesB = isOneOf(call.transb, "Tt");
+  if (Result<void> ok = check("A", matrixOf(call.m, call.k, call.lda, transposesA, call.srcType), call.a); !ok)
+    return ok;
+  if (Result<void> ok = check("B", matrixOf(call.k, call.n, call.ldb, transposesB, isFloat ? DataType::F32 : DataType::S8), call.b); !ok)
+    return ok;
+  const int64_t offsets = isOneOf(call.offsetc, "Cc") ? call.m : isOneOf(call.offsetc, "Rr") ? call.n : 1;
+  return isFloat ? Result<void>() : check("co", matrixOf(1, offsets, offsets, false, DataType::S32), call.co);
+}
+
+GemmKind sortOf(const GemmCall &call) {
+  GemmKind kind{call.srcType, isOneOf(call.transa, "Tt"), isOneOf(call.transb, "Tt"), true, call.beta != 0, false, GemmOffset::None};
+  if (kind.isFloat())
+    return kind;
+  kind.scales = call.alpha != 1 || kind.adds;
+  kind.hasOffsets = call.ao != 0 || call.bo != 0;
+  kind.dstOffset = isOneOf(call.offsetc, "Cc") ? GemmOffset::Column : isOneOf(call.offsetc, "Rr") ? GemmOffset::Row : GemmOffset::Fixed;
+  return kind;
+}
+
+/// A matrix of open sizes whose rows, or with `isTransposed` columns, are contiguous.
+Result<TensorDesc> openMatrix(DataType type, bool isTransposed) {
+  const int64_t dims[] = {runtimeDim, runtimeDim};
+  const int64_t rows[] = {runtimeDim, 1}, columns[] = {1, runtimeDim};
+  return TensorDesc::fromStrides(dims, type, isTransposed ? std::span(columns) : std::span(rows));
+}
+
+Result<PrimitiveDesc> describe(const GemmKind &kind) {
+  Result<TensorDesc> src = openMatrix(kind.srcType, kind.transposesA);
+  Result<TensorDesc> weights = openMatrix(kind.isFloat() ? DataType::F32 : DataType::S8, kind.transposesB);
+  Result<TensorDesc> dst = openMatrix(kind.isFloat() ? DataType::F32 : DataType::S32, false);
+  for (const Result<TensorDesc> *desc : {&src, &weights, &dst})
+    if (!*desc)
+      return desc->error();
+  return PrimitiveDesc{GemmDesc{*src, *weights, *dst, kind.scales, kind.adds, kind.hasOffsets, kind.dstOffset}, {}};
+}
+
+/// The kernels of all kinds, and the engine that they are for.
+class GemmKernels {
+public:
+  static GemmKernels &process() {
+    // Never destroyed: kernels may still run on other threads while the process exits.
+    static GemmKernels *instance = new GemmKernels();
+    return *instance;
+  }
+  Result<std::shared_ptr<const Executable>> get(const GemmKind &kind) {
+    {
+      std::lock_guard lock(mutex);
+      if (kernels[kind.index()])
+        return kernels[kind.index()];
+    }
+    Result<PrimitiveDesc> desc = describe(kind);
+    if (!desc)
+      return desc.takeError();
+    Result<std::shared_ptr<const Problem>> problem = Problem::create(engine.get(), *desc, nullptr);
+    if (!problem)
+      return problem.takeError();
+    Result<AcquiredKernel> acquired = (*problem)->acquire();
+    if (!acquired)
+      return acquired.takeError();
+    std::lock_guard lock(mutex);
+    return kernels[kind.index()] = std::move(acquired->executable);
+  }
+
+private:
+  GemmKernels() : engine(new Engine(EngineKind::Cpu)) {}
+
+  const EngineRef engine;
+  std::mutex mutex; ///< guards what follows
+  std::array<std::shared_ptr<const Executable>, GemmKind::count> kernels;
+};
+
+/// Runs a call of this kind: buffers in the order of the verifier's arguments, and their open sizes.
+Result<void> execute(const Executable &kernel, const GemmKind &kind, GemmCall call, const ExecutionContext &onThreads) {
+  void *buffers[8];
+  size_t count = 0;
+  const auto add = [&](const void *buffer) { buffers[count++] = const_cast<void *>(buffer); };
+  int64_t sizes[10] = {call.m, call.k, call.lda, call.k, call.n, call.ldb};
+  size_t sizeCount = 6;
+  add(call.a);
+  add(call.b);
+  if (kind.scales)
+    add(&call.alpha);
+  if (kind.adds)
+    add(&call.beta);
+  if (kind.hasOffsets) {
+    add(&call.ao);
+    add(&call.bo);
+  }
+  if (kind.dstOffset != GemmOffset::None)
+    add(call.co);
+  if (kind.dstOffset == GemmOffset::Column || kind.dstOffset == GemmOffset::Row)
+    sizes[sizeCount++] = kind.dstOffset == GemmOffset::Column ? call.m : call.n;
+  add(call.c);
+  for (int64_t size : {call.m, call.n, call.ldc})
+    sizes[sizeCount++] = size;
+  ExecutionContext context = onThreads;
+  context.sizes = sizes;
+  return runSteps(kernel, buffers, context);
+}
+
+} // namespace
+
+Result<void> runGemm(const GemmCall &call, threadpool_interop::threadpool_iface *pool, bool ownThreads) {
+  if (Result<void> checked = check(call); !checked)
+    return checked;
+  if (call.m == 0 || call.n == 0 || call.k == 0)
+    return {};
+  if (Result<void> apart = checkApart(call); !apart)
+    return apart;
+  const GemmKind kind = sortOf(call);
+  Result<std::shared_ptr<const Executable>> kernel = GemmKernels::process().get(kind);
+  if (!kernel)
+    return kernel.takeError();
+  return execute(**kernel, kind, call, contextOn(pool, ownThreads));
+}
+
+} // namespace quern

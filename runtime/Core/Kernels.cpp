@@ -1,0 +1,259 @@
+//===- Kernels.cpp - From a key to a loaded kernel -----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// QUERN_LINKER=orc or loader forces who links: tests run every kernel with each. Without it a kernel just compiled is linked by ORC, for
+// its debugger and profiler registrations, and one from a cache, or compiled by another process, by the loader, which needs no LLVM.
+//
+//===----------------------------------------------------------------------===//
+#include "Core/Kernels.h"
+
+#include "Compilation/Compiler.h"
+#include "Core/Events.h"
+#include "Core/NativeCode.h"
+#include "Cpu/CpuExecutable.h"
+#include "LevelZero/DeviceExecutable.h"
+
+#include "quern-compiler/Bridge.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+
+namespace quern {
+namespace {
+
+Linker linkerFor(bool wasCompiledHere) {
+  const char *forced = std::getenv("QUERN_LINKER");
+  const std::string_view choice = forced ? forced : "";
+  if (choice == "orc")
+    return Linker::Orc;
+  if (choice == "loader")
+    return Linker::Loader;
+  return wasCompiledHere ? Linker::Orc : Linker::Loader;
+}
+
+/// For the host. `compiler` is who has compiled it, if that was now.
+Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                     std::optional<Compiler> compiler) {
+  const Linker linker = linkerFor(compiler && compiler->linkingLibrary());
+  if (linker == Linker::Orc && !compiler) {
+    Result<Compiler> found = Compiler::get();
+    if (!found)
+      return found.takeError();
+    compiler = *found;
+  }
+  if (linker == Linker::Orc && !compiler->linkingLibrary())
+    return invalidArguments("QUERN_LINKER is orc; with QUERN_COMPILER=process kernels are linked by the loader");
+  return CpuExecutable::load(std::move(artifact), std::move(bytes), problem, linker, compiler ? compiler->linkingLibrary() : nullptr);
+}
+
+/// For a device. With a disk cache the driver's own binary is taken from there, or put there if there is none that the driver takes.
+Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                       const Kernels::DeviceRef &device, DiskCache *disk) {
+  if (!disk || disk->isOff()) {
+    auto loaded = ze::DeviceExecutable::load(std::move(artifact), std::move(bytes), problem, device);
+    return loaded ? Result<std::shared_ptr<const Executable>>(std::move(*loaded)) : loaded.takeError();
+  }
+  const KernelKey key = nativeKeyOf(artifact.keyBytes, *device);
+  std::optional<DiskCache::Hit> kept = disk->lookup(key);
+  Artifact native = artifact;
+  auto loaded = ze::DeviceExecutable::load(std::move(artifact), std::move(bytes), problem, device,
+                                           kept ? std::string_view(kept->artifact.code) : std::string_view());
+  if (!loaded)
+    return loaded.takeError();
+  if (kept && !(*loaded)->isFromNative())
+    disk->reject(key);
+  if (!(*loaded)->isFromNative())
+    if (Result<std::string> binary = (*loaded)->nativeBinary())
+      (void)disk->store(key, withNativeCode(std::move(native), key, std::move(*binary)).serialize()); // counted there
+  return std::shared_ptr<const Executable>(std::move(*loaded));
+}
+
+Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem, quern_origin_t origin,
+                                  const Kernels::DeviceRef &device, DiskCache *disk, std::optional<Compiler> compiler = std::nullopt) {
+  const int64_t start = nowNs();
+  auto executable = device ? loadOnDevice(std::move(artifact), std::move(bytes), problem, device, disk)
+                           : loadOnHost(std::move(artifact), std::move(bytes), problem, compiler);
+  if (!executable)
+    return executable.takeError();
+  return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start};
+}
+
+/// The driver's binary in a blob; empty if there is none of this artifact for this driver and device.
+std::string nativeIn(std::string_view part, const std::string &keyBytes, const ze::Device &device) {
+  Result<Artifact> native = part.empty() ? Result<Artifact>(Error{Status::NotRequired, ""}) : Artifact::parse(part);
+  const bool fits = native && native->codeKind == CodeKind::DeviceBinary && native->keyBytes == nativeKeyOf(keyBytes, device).bytes;
+  return fits ? std::move(native->code) : std::string();
+}
+
+Result<AcquiredKernel> loadBlobOnDevice(Artifact artifact, const BlobParts &parts, const VerifiedProblem &problem,
+                                        const Kernels::DeviceRef &device) {
+  const int64_t start = nowNs();
+  const std::string native = nativeIn(parts.native, artifact.keyBytes, *device);
+  auto loaded = ze::DeviceExecutable::load(std::move(artifact), std::string(parts.artifact), problem, device, native);
+  if (!loaded)
+    return loaded.takeError();
+  return AcquiredKernel{std::move(*loaded), quern_origin_blob, 0, nowNs() - start};
+}
+
+/// A device's code is loaded for that device in that context, which its address tells: what is loaded keeps it alive.
+KernelKey keyOnDevice(const KernelKey &key, const Kernels::DeviceRef &device) {
+  KernelKey own = key;
+  const auto address = reinterpret_cast<uintptr_t>(device.get());
+  own.bytes.append(reinterpret_cast<const char *>(&address), sizeof address);
+  own.digest = digestOf(own.bytes);
+  return own;
+}
+
+} // namespace
+
+int64_t nowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Kernels &Kernels::process() {
+  // Never destroyed: kernels may still run on other threads while the process exits. Reachable, hence no leak.
+  static Kernels *instance = new Kernels();
+  return *instance;
+}
+
+Kernels::Kernels() : diskCache(std::make_shared<DiskCache>(DiskCache::defaultDirectory())) {}
+
+Result<AcquiredKernel> Kernels::acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                        const DeviceRef &device) {
+  AcquiredKernel acquired;
+  struct Making { // one pointer, so that std::function needs no allocation
+    Kernels &self;
+    Request request;
+    AcquiredKernel &acquired;
+  } making{*this, {problem, key, target, device}, acquired};
+  const auto maker = [&making]() -> Result<MemoryCache::Value> {
+    Result<AcquiredKernel> made = making.self.make(making.request);
+    if (!made)
+      return made.takeError();
+    making.acquired = std::move(*made);
+    return making.acquired.executable;
+  };
+  Result<MemoryCache::Found> found = memoryCache.getOrMake(device ? keyOnDevice(key, device) : key, maker);
+  if (!found)
+    return found.takeError();
+  acquired.executable = std::move(found->value);
+  return acquired;
+}
+
+Result<AcquiredKernel> Kernels::make(const Request &request) {
+  std::shared_ptr<DiskCache> disk = this->disk();
+  if (Result<AcquiredKernel> loaded = fromDisk(*disk, request); loaded && loaded->executable)
+    return loaded;
+  return compile(*disk, request);
+}
+
+/// Without an executable on a miss.
+Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request) {
+  std::optional<DiskCache::Hit> hit = disk.lookup(request.key);
+  if (!hit)
+    return AcquiredKernel{};
+  Result<AcquiredKernel> loaded =
+      loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem, quern_origin_disk, request.device, &disk);
+  if (!loaded && loaded.error().status != Status::OutOfMemory)
+    disk.reject(request.key);
+  return loaded;
+}
+
+Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request) {
+  Result<Compiler> compiler = Compiler::get();
+  if (!compiler)
+    return compiler.takeError();
+  const bool isReported = isWanted(EventCompile);
+  std::string stageTimes;
+  const int64_t start = nowNs();
+  Result<std::string> bytes = compiler->compile(request.problem.desc.canonicalBytes(), request.target.text(), QUERN_COMPILER_ARTIFACT,
+                                                isReported ? &stageTimes : nullptr);
+  const int64_t compileNs = nowNs() - start;
+  if (!bytes)
+    return bytes.takeError();
+  compilations += 1;
+  if (isReported)
+    reportCompiled(request.problem, stageTimes, compileNs);
+  Result<Artifact> artifact = Artifact::parse(*bytes);
+  if (!artifact)
+    return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);
+  if (artifact->keyBytes != request.key.bytes)
+    return internalError("the compiler gave an artifact of another key");
+  (void)disk.store(request.key, *bytes); // counted there; a full disk costs the cache, not the result
+  Result<AcquiredKernel> loaded =
+      loadKernel(std::move(*artifact), std::move(*bytes), request.problem, quern_origin_compiled, request.device, &disk, *compiler);
+  if (loaded)
+    loaded->compileNs = compileNs;
+  return loaded;
+}
+
+Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
+                                         const DeviceRef &device) {
+  const BlobParts parts = splitBlob(bytes);
+  Result<Artifact> artifact = Artifact::parse(parts.artifact);
+  if (!artifact)
+    return invalidArguments("the cache blob cannot be used: ", artifact.error().message);
+  Result<Target> compiledFor = Target::parse(artifact->target);
+  if (!compiledFor || keyOf(problem.desc, *compiledFor).bytes != artifact->keyBytes)
+    return invalidArguments("the cache blob is of another problem or build: ", artifact->descriptor, " by ", artifact->buildId);
+  const bool runs = target.isCpu() ? compiledFor->isCpu() && compiledFor->isa <= target.isa : *compiledFor == target;
+  if (!runs)
+    return invalidArguments("the cache blob is for ", compiledFor->name(), "; the engine has ", target.name());
+  if (device)
+    return loadBlobOnDevice(std::move(*artifact), parts, problem, device);
+  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, nullptr, nullptr);
+  if (!loaded && loaded.error().status == Status::RuntimeError)
+    return invalidArguments("the cache blob cannot be used: ", loaded.error().message);
+  return loaded;
+}
+
+Result<std::string> Kernels::blobOf(const Executable &executable) {
+  const auto *onDevice = dynamic_cast<const ze::DeviceExecutable *>(&executable);
+  if (!onDevice)
+    return executable.artifactBytes();
+  Result<std::string> binary = onDevice->nativeBinary();
+  Result<Artifact> artifact = Artifact::parse(executable.artifactBytes());
+  if (!binary || !artifact)
+    return binary ? artifact.takeError() : binary.takeError();
+  const KernelKey key = nativeKeyOf(artifact->keyBytes, onDevice->device());
+  return joinBlob(executable.artifactBytes(), withNativeCode(std::move(*artifact), key, std::move(*binary)).serialize());
+}
+
+void Kernels::forget(const ze::Device &device) {
+  memoryCache.drop([&](const Executable &executable) {
+    const auto *onDevice = dynamic_cast<const ze::DeviceExecutable *>(&executable);
+    return onDevice && &onDevice->device() == &device;
+  });
+}
+
+std::shared_ptr<DiskCache> Kernels::disk() {
+  std::lock_guard lock(diskMutex);
+  return diskCache;
+}
+
+Result<void> Kernels::setDisk(const std::string &directory) {
+  std::lock_guard lock(diskMutex);
+  auto wanted = std::make_shared<DiskCache>(directory, diskCapacity);
+  Result<void> checked = wanted->check();
+  diskCache = checked ? std::move(wanted) : std::make_shared<DiskCache>("");
+  return checked;
+}
+
+void Kernels::setDiskCapacity(uint64_t bytes) {
+  std::lock_guard lock(diskMutex);
+  diskCapacity = bytes;
+  diskCache->setCapacity(bytes);
+}
+
+quern_cache_statistics_t Kernels::statistics() {
+  const MemoryCache::Statistics memory = memoryCache.statistics();
+  const std::shared_ptr<DiskCache> current = disk();
+  const DiskCacheCounters &files = current->counters();
+  return {memory.hits,  memory.misses,       memory.evictions, files.hits,   files.misses,   files.rejected,
+          files.stores, files.storeFailures, files.evictions,  compilations, memory.entries, memory.bytes};
+}
+
+} // namespace quern

@@ -1,0 +1,89 @@
+//===- Kernels.h - From a key to a loaded kernel -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The stages lookup, compile and load: the memory cache, then the disk cache, then the compiler. The one place that holds state of the
+// whole process besides the default threads.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CORE_KERNELS_H
+#define QUERN_RUNTIME_CORE_KERNELS_H
+
+#include "Cache/Disk.h"
+#include "Cache/Memory.h"
+#include "Core/Executable.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace quern {
+
+/// A kernel and where it came from.
+struct AcquiredKernel {
+  std::shared_ptr<const Executable> executable;
+  quern_origin_t origin = quern_origin_memory;
+  int64_t compileNs = 0, loadNs = 0;
+};
+
+/// Monotonic, in ns.
+int64_t nowNs();
+
+namespace ze {
+class Device;
+} // namespace ze
+
+class Kernels {
+public:
+  /// The device of a `target` that is none of a CPU.
+  using DeviceRef = std::shared_ptr<ze::Device>;
+
+  /// The process's. Made at its first use.
+  static Kernels &process();
+
+  Kernels();
+
+  /// Looks in the caches, else compiles. Concurrent requests for one key share the work. Thread-safe.
+  Result<AcquiredKernel> acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                 const DeviceRef &device = nullptr);
+  /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged, of another problem or build, or for an instruction set
+  /// that `target` does not include. Cache sizes may differ: they decide speed, not results.
+  Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
+                                  const DeviceRef &device = nullptr);
+
+  /// What loadBlob() takes: of a device with what its driver has made of the code, which spares it the work if it is the same driver.
+  static Result<std::string> blobOf(const Executable &executable);
+  /// Nothing that is loaded for the device stays in the memory cache.
+  void forget(const ze::Device &device);
+
+  MemoryCache &memory() { return memoryCache; }
+  /// The disk cache in use. Never null.
+  std::shared_ptr<DiskCache> disk();
+  /// "" switches it off; a refused directory does so too, with the reason.
+  Result<void> setDisk(const std::string &directory);
+  void setDiskCapacity(uint64_t bytes);
+  quern_cache_statistics_t statistics();
+
+private:
+  /// What is asked for, to make it.
+  struct Request {
+    const VerifiedProblem &problem;
+    const KernelKey &key;
+    const Target &target;
+    const DeviceRef &device;
+  };
+  Result<AcquiredKernel> make(const Request &request);
+  Result<AcquiredKernel> fromDisk(DiskCache &disk, const Request &request);
+  Result<AcquiredKernel> compile(DiskCache &disk, const Request &request);
+
+  MemoryCache memoryCache;
+  std::atomic<uint64_t> compilations{0};
+  std::mutex diskMutex; ///< guards what follows
+  std::shared_ptr<DiskCache> diskCache;
+  uint64_t diskCapacity = DiskCache::defaultCapacityBytes;
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CORE_KERNELS_H

@@ -1,0 +1,137 @@
+//===- Objects.cpp - Engine, stream and memory ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What differs between the CPU and a device.
+//
+//===----------------------------------------------------------------------===//
+#include "Core/Objects.h"
+
+#include "LevelZero/Stream.h"
+
+#include <cstdlib>
+
+namespace quern {
+
+Engine::Engine(std::shared_ptr<ze::Device> device)
+    : kind(EngineKind::Gpu), target(device->properties().target), targetText(target.text()), device(std::move(device)) {}
+
+const char *Engine::name() const { return device ? device->properties().name.c_str() : "cpu"; }
+
+Result<void> Stream::wait() { return device ? device->finish() : Result<void>(); }
+
+Result<void> Stream::resetProfile() {
+  if (device)
+    return device->resetProfile();
+  std::lock_guard lock(mutex);
+  durations.clear();
+  return {};
+}
+
+Result<std::vector<uint64_t>> Stream::profile() {
+  if (device)
+    return device->profile();
+  std::lock_guard lock(mutex);
+  return durations;
+}
+
+Memory::~Memory() {
+  for (int index = 0; index <= static_cast<int>(others.size()); ++index)
+    release(index);
+}
+
+/// What the memory owns of a buffer.
+void Memory::release(int index) {
+  void *&own = owned(index);
+  if (engine.get() && engine->device)
+    engine->device->free(own);
+  else
+    std::free(own);
+  own = nullptr;
+  std::free(mapped(index));
+  mapped(index) = nullptr;
+}
+
+void Memory::replace(int index, void *handle, bool isReachable) {
+  release(index);
+  reachable(index) = isReachable;
+  (index == 0 ? data : others[static_cast<size_t>(index) - 1].data) = handle;
+}
+
+Result<void> Memory::setBuffer(int index, void *handle) {
+  const bool isOnDevice = engine.get() && engine->device;
+  Result<ze::PointedMemory> found = isOnDevice ? engine->device->find(handle) : ze::findAnywhere(handle);
+  if (!found)
+    return found.takeError();
+  if (handle && isOnDevice && found->kind == ze::MemoryKind::Unknown)
+    return invalidArguments("the handle is no memory that ", engine->device->properties().name,
+                            " can use: it takes device, host and shared memory that Level Zero allocated in the engine's context");
+  if (!isOnDevice && found->kind == ze::MemoryKind::Device)
+    return invalidArguments("the handle is memory of a Level Zero device, which a cpu engine cannot reach");
+  replace(index, handle, found->kind != ze::MemoryKind::Device);
+  if (index == 0)
+    allocation = found->allocation;
+  return {};
+}
+
+Result<void *> Memory::map(int index) {
+  void *const own = buffer(index);
+  if (!own || reachable(index))
+    return own;
+  void *&copy = mapped(index);
+  if (copy)
+    return invalidArguments("buffer ", index, " of the memory is mapped already");
+  const auto size = static_cast<size_t>(bytesOf(index));
+  if (!(copy = std::malloc(size)))
+    return Error{Status::OutOfMemory, concat("cannot allocate ", size, " bytes to map the memory to")};
+  Result<void> copied = engine->device->copy(copy, own, size);
+  if (copied)
+    return copy;
+  std::free(copy);
+  copy = nullptr;
+  return copied.takeError();
+}
+
+Result<void> Memory::unmap(int index, const void *given) {
+  void *&copy = mapped(index);
+  if (given != (copy ? copy : buffer(index)))
+    return invalidArguments("mapped_ptr is not what quern_memory_map_data() gave");
+  if (!copy)
+    return {};
+  Result<void> copied = engine->device->copy(buffer(index), copy, static_cast<size_t>(bytesOf(index)));
+  std::free(copy);
+  copy = nullptr;
+  return copied;
+}
+
+Result<void> Memory::allocate(int index) {
+  if (desc.isAny())
+    return invalidArguments("memory cannot be allocated for layout `any`: ask the primitive descriptor for its descriptor");
+  const int64_t needed = bytesOfBuffer(desc, index);
+  if (needed == runtimeDim)
+    return invalidArguments("memory cannot be allocated for a descriptor with runtime dimensions");
+  replace(index, nullptr, true);
+  if (needed == 0)
+    return {};
+  if (engine->device) {
+    Result<void *> made = engine->device->allocate(needed);
+    if (!made)
+      return made.takeError();
+    replace(index, *made, false);
+    owned(index) = *made;
+    if (index == 0)
+      allocation = ze::newAllocation();
+    return {};
+  }
+  constexpr size_t alignment = 64;
+  const size_t rounded = (static_cast<size_t>(needed) + alignment - 1) / alignment * alignment;
+  void *made = std::aligned_alloc(alignment, rounded);
+  if (!made)
+    return Error{Status::OutOfMemory, concat("cannot allocate ", needed, " bytes")};
+  replace(index, made, true);
+  owned(index) = made;
+  return {};
+}
+
+} // namespace quern

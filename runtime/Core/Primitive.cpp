@@ -1,0 +1,349 @@
+//===- Primitive.cpp - A kernel ready to run -----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Creation, and the checks before a launch.
+//
+//===----------------------------------------------------------------------===//
+#include "Core/Primitive.h"
+
+#include "Core/Events.h"
+#include "Core/Overlap.h"
+#include "Cpu/Execute.h"
+#include "Desc/Text/TextForm.h"
+#include "LevelZero/Stream.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace quern {
+namespace {
+
+const std::string scratchpadName = "scratchpad";
+
+/// Up to so many are searched one by one.
+constexpr size_t fewSlots = 16;
+
+/// a == b, for descriptors that are valid: what the rank leaves unused of them, most of their 768 bytes, is not looked at.
+bool sameDesc(const TensorDesc &a, const TensorDesc &b) {
+  if (a.ndims != b.ndims || a.dataType != b.dataType || a.formatKind != b.formatKind || a.offset0 != b.offset0 ||
+      a.innerBlockCount != b.innerBlockCount || (a.extras.flags | b.extras.flags))
+    return a == b;
+  int64_t difference = 0;
+  for (int d = 0; d < a.ndims; ++d)
+    difference |= (a.dims[d] ^ b.dims[d]) | (a.paddedDims[d] ^ b.paddedDims[d]) | (a.paddedOffsets[d] ^ b.paddedOffsets[d]) |
+                  (a.strides[d] ^ b.strides[d]);
+  for (int i = 0; i < a.innerBlockCount; ++i)
+    difference |= (a.innerBlocks[i] ^ b.innerBlocks[i]) | (a.innerIndices[i] ^ b.innerIndices[i]);
+  return difference == 0;
+}
+
+/// Memory of another descriptor serves as well if it has the same elements in the same places: dims of 1 may be added, left out and have
+/// any stride, a vector of scales may have the dims that they belong to. What is read may have compensation behind it, for others to read.
+bool servesAs(const TensorDesc &given, const TensorDesc &declared, bool isOutput) {
+  const uint64_t unwanted = isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust;
+  return given.dataType == declared.dataType && (unwanted | declared.extras.flags) == 0 && given.sameStorage(declared);
+}
+
+} // namespace
+
+Primitive::Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired)
+    : desc{std::move(problem)}, kernel(acquired.executable), origin(std::move(acquired)) {}
+
+Result<std::unique_ptr<Primitive>> Primitive::create(std::shared_ptr<const Problem> problem) {
+  const int64_t start = nowNs();
+  Result<AcquiredKernel> acquired = problem->acquire();
+  return make(std::move(problem), std::move(acquired), start);
+}
+
+Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<const Problem> problem, std::string_view blob) {
+  const int64_t start = nowNs();
+  if (!problem->hasKernel())
+    return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0}, start);
+  Result<AcquiredKernel> acquired =
+      Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device);
+  if (acquired && problem->usesCallerScratchpad())
+    problem->adopt(acquired->executable);
+  return make(std::move(problem), std::move(acquired), start);
+}
+
+Result<std::unique_ptr<Primitive>> Primitive::make(std::shared_ptr<const Problem> problem, Result<AcquiredKernel> acquired, int64_t start) {
+  if (!acquired)
+    return acquired.takeError();
+  std::unique_ptr<Primitive> primitive(new Primitive(std::move(problem), std::move(*acquired)));
+  if (Result<void> added = primitive->addSlots(); !added)
+    return added.takeError();
+  primitive->createNs = nowNs() - start;
+  if (isWanted(EventCreate))
+    reportCreated(*primitive);
+  return primitive;
+}
+
+Result<void> Primitive::addSlots() {
+  const std::vector<ArgumentInfo> &arguments = problem().verified().arguments;
+  if (arguments.size() + 1 > maxArguments)
+    return unimplemented("the primitive takes ", arguments.size(), " arguments; the limit is ", maxArguments - 1);
+  slots.reserve(arguments.size() + 1);
+  for (const ArgumentInfo &argument : arguments)
+    slots.push_back({argument.index, &argument.desc, &argument.name, static_cast<size_t>(argument.runtimeSizes()),
+                     problem().engineOf(argument.index), argument.isOutput, argument.isUpdated, argument.overwrittenBy, argument.inPlace});
+  for (const Slot &slot : slots) {
+    sizeCount += slot.sizeCount;
+    if (slot.engine->device != problem().engine()->device)
+      elsewhere = static_cast<size_t>(&slot - slots.data());
+  }
+  if (sizeCount > maxRuntimeSizes)
+    return unimplemented("the primitive has ", sizeCount, " runtime dims, strides and offsets; the limit is ", maxRuntimeSizes);
+  if (problem().usesCallerScratchpad() && kernel && (kernel->scratch().any() || kernel->program().hasOpenRegions())) {
+    Result<const TensorDesc *> scratchpad = problem().scratchpadDesc();
+    if (!scratchpad)
+      return scratchpad.takeError();
+    if (const int64_t needed = scratchpadBytes(kernel->scratch(), problem().scratchpadThreads()); needed > (*scratchpad)->bytes())
+      return unimplemented("the kernel needs a scratchpad of ", needed, " bytes; the descriptor's, from another kernel, has ",
+                           (*scratchpad)->bytes());
+    slots.push_back({arg::scratchpad, *scratchpad, &scratchpadName, 0, problem().engine().get(), false, false});
+  }
+  if (slots.size() <= fewSlots)
+    return {};
+  slotsByIndex.resize(slots.size());
+  std::iota(slotsByIndex.begin(), slotsByIndex.end(), size_t(0));
+  std::sort(slotsByIndex.begin(), slotsByIndex.end(), [&](size_t a, size_t b) { return slots[a].index < slots[b].index; });
+  return {};
+}
+
+size_t Primitive::findSlot(int32_t index, size_t likely) const {
+  if (likely < slots.size() && slots[likely].index == index)
+    return likely;
+  if (slotsByIndex.empty())
+    return static_cast<size_t>(std::find_if(slots.begin(), slots.end(), [&](const Slot &slot) { return slot.index == index; }) -
+                               slots.begin());
+  const auto found = std::lower_bound(slotsByIndex.begin(), slotsByIndex.end(), index,
+                                      [&](size_t slot, int32_t wanted) { return slots[slot].index < wanted; });
+  return found != slotsByIndex.end() && slots[*found].index == index ? *found : slots.size();
+}
+
+Error Primitive::missing(const SlotSet &given) const {
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (!given[i])
+      return invalidArguments("argument ", slots[i].index, " (", *slots[i].name, ") is missing", problem().verified().citations.missing);
+  return internalError("no argument is missing");
+}
+
+Error Primitive::misplaced(const Slot &slot, const Memory &memory) const {
+  const bool isOfKind = memory.engine->kind == slot.engine->kind;
+  return invalidArguments("argument ", slot.index, " (", *slot.name, ") is on another ", isOfKind ? "device" : "kind of engine", " than ",
+                          slot.engine->device == problem().engine()->device ? "the stream" : "the primitive has it");
+}
+
+Result<void> Primitive::collect(std::span<const quern_exec_arg_t> arguments, Given &given) const {
+  SlotSet present(slots.size());
+  size_t count = 0, next = 0; // no slot is given twice; arguments often come in the order of slots
+  for (const quern_exec_arg_t &argument : arguments) {
+    const size_t position = findSlot(argument.arg, next);
+    if (position == slots.size())
+      continue;
+    next = position + 1;
+    const auto slot = slots.begin() + static_cast<ptrdiff_t>(position);
+    const auto *memory = reinterpret_cast<const Memory *>(argument.memory);
+    if (present[position])
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is given twice");
+    if (!memory)
+      return invalidArguments("the memory of argument ", slot->index, " (", *slot->name, ") is null");
+    if (slot->sizeCount == 0 && !sameDesc(memory->desc, *slot->desc) && !servesAs(memory->desc, *slot->desc, slot->isOutput))
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", textOf(memory->desc), "; the primitive takes ",
+                              textOf(*slot->desc));
+    if (memory->engine.get() && memory->engine->device != slot->engine->device) // a host scalar is on none
+      return misplaced(*slot, *memory);
+    if (!memory->data && memory->bytes > 0)
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", memory->bytes, " bytes");
+    present.set(position);
+    ++count;
+    given.buffers[position] = memory->data;
+    given.memories[position] = memory;
+  }
+  if (count != slots.size())
+    return missing(present);
+  if (sizeCount == 0)
+    return {};
+  Result<void> sizes = collectSizes(given);
+  if (!sizes)
+    return Error{sizes.error().status, concat(sizes.error().message, problem().verified().citations.unfitting)};
+  return {};
+}
+
+Result<void> Primitive::collectSizes(Given &given) const {
+  const VerifiedProblem &verified = problem().verified();
+  std::span<int64_t> left(given.sizes, sizeCount);
+  const TensorDesc *descs[maxArguments];
+  for (size_t i = 0; i < verified.arguments.size(); ++i) {
+    descs[i] = &given.memories[i]->desc;
+    if (slots[i].sizeCount == 0)
+      continue;
+    const ArgumentInfo &argument = verified.arguments[i];
+    Result<void> taken = argument.grid ? takeGridSizes(verified, i, {descs, i + 1}, left) : takeRuntimeSizes(argument, *descs[i], left);
+    if (!taken)
+      return taken;
+    left = left.subspan(slots[i].sizeCount);
+  }
+  const auto checkDims = verified.checkSizes ? verified.checkSizes : checkSharedDims;
+  if (Result<void> shared = checkDims(verified, {descs, verified.arguments.size()}); !shared)
+    return shared;
+  return checkVectors(verified, {descs, verified.arguments.size()});
+}
+
+Result<void> Primitive::checkOverlap(const Given &given) const {
+  const auto startOf = [](const Memory &memory) {
+    return reinterpret_cast<uintptr_t>(memory.data) + static_cast<uintptr_t>(memory.firstByte);
+  };
+  const auto endOf = [](const Memory &memory) { return reinterpret_cast<uintptr_t>(memory.data) + static_cast<uintptr_t>(memory.bytes); };
+  for (size_t o = 0; o < slots.size(); ++o) {
+    if (!slots[o].isWritten())
+      continue;
+    const Memory &output = *given.memories[o];
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const Memory &other = *given.memories[i];
+      if (i == o || startOf(other) >= endOf(output) || startOf(output) >= endOf(other)) // nearly always
+        continue;
+      const PlacedTensor written{output.desc, output.data}, read{other.desc, other.data};
+      const bool isAllowed = slots[i].overwrittenBy == slots[o].index && areInPlace(written, read) &&
+                             (slots[o].sizeCount + slots[i].sizeCount == 0 || mayBeInPlace(*slots[o].desc, *slots[i].desc)) &&
+                             (slots[i].inPlace == InPlace::ElementSize || output.desc.dataType == other.desc.dataType);
+      if (!isAllowed && shareBytes(written, read))
+        return overlapping(slots[o], output, slots[i], other);
+    }
+  }
+  return {};
+}
+
+Error Primitive::overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const {
+  const auto distance = static_cast<int64_t>(reinterpret_cast<uintptr_t>(written.data) - reinterpret_cast<uintptr_t>(read.data));
+  const char *limit = other.overwrittenBy != output.index ? "must be apart from it"
+                      : other.inPlace == InPlace::Type    ? "may only be at the same address with the same layout and type"
+                                                          : "may only be at the same address with the same layout and element size";
+  return invalidArguments(*output.name, " overlaps ", *other.name, ": ", textOf(written.desc), " begins ", distance, " bytes behind ",
+                          textOf(read.desc), "; it ", limit, problem().verified().citations.overlapping);
+}
+
+/// Whether a runtime dim of this execution is 0. That one of several sources has no elements says nothing of the others.
+bool Primitive::isEmpty(const Given &given) const {
+  const auto isSource = [](const Slot &slot) {
+    return slot.index >= QUERN_ARG_MULTIPLE_SRC && slot.index < QUERN_ARG_MULTIPLE_SRC + static_cast<int>(maxSources);
+  };
+  for (size_t i = 0; i < slots.size() && sizeCount > 0; ++i)
+    if (given.memories[i]->desc.hasZeroDim() && !isSource(slots[i]))
+      return true;
+  return false;
+}
+
+Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments, const ze::EventLinks *links) const {
+  if (stream.engine.get() != problem().engine().get())
+    return invalidArguments("the stream is of another engine than the primitive");
+  Given given;
+  if (Result<void> collected = collect(arguments, given); !collected)
+    return collected;
+  if ((!kernel && !problem().isCopy()) || isEmpty(given))
+    return links ? stream.device->execute({}, links) : Result<void>();
+  if (Result<void> apart = checkOverlap(given); !apart)
+    return apart;
+  const bool isTimed = (stream.profiling && !stream.device) || isWanted(EventExecute); // a device has a clock of its own
+  const int64_t start = isTimed ? nowNs() : 0;
+  Result<void> done = stream.device ? runOnDevice(stream, given, links) : run(stream, given);
+  if (isTimed && done && stream.device)
+    done = stream.wait();
+  if (isTimed && done) {
+    const int64_t ns = nowNs() - start;
+    if (stream.profiling && !stream.device)
+      stream.record(static_cast<uint64_t>(ns));
+    if (isWanted(EventExecute))
+      reportExecuted(*this, arguments, ns);
+  }
+  return done;
+}
+
+Result<void> Primitive::run(const Stream &stream, const Given &given) const {
+  ExecutionContext context = contextOn(stream.pool, stream.ownThreads);
+  if (slots.size() > problem().verified().arguments.size()) {
+    context.scratchpad = given.buffers[slots.size() - 1];
+    context.threads = std::min(context.threads, problem().scratchpadThreads());
+  }
+  context.sizes = sizeCount ? given.sizes : nullptr;
+  if (!kernel->program().isOpen())
+    return runSteps(*kernel, given.buffers, context);
+  int64_t bytes[maxArguments];
+  for (size_t i = 0; i < slots.size(); ++i)
+    bytes[i] = given.memories[i]->bytes;
+  context.bufferBytes = bytes;
+  return runSteps(*kernel, given.buffers, context);
+}
+
+Result<void> Primitive::runOnDevice(const Stream &stream, const Given &given, const ze::EventLinks *links) const {
+  const size_t count = problem().verified().arguments.size();
+  bool isScalar[maxArguments];
+  int64_t bytes[maxArguments];
+  uint64_t allocations[maxArguments];
+  bool hasScalars = false;
+  for (size_t i = 0; i < count; ++i) {
+    isScalar[i] = given.memories[i]->desc.isHostScalar();
+    bytes[i] = given.memories[i]->bytes;
+    allocations[i] = given.memories[i]->allocation;
+    hasScalars |= isScalar[i];
+  }
+  ze::Call call{std::static_pointer_cast<const ze::DeviceExecutable>(kernel), {given.buffers, count}, {allocations, count}};
+  if (hasScalars)
+    call.isScalar = {isScalar, count};
+  call.sizes = sizeCount ? given.sizes : nullptr;
+  call.bufferBytes = bytes;
+  if (slots.size() > count) {
+    call.scratchpad = given.buffers[count];
+    call.scratchpadAllocation = given.memories[count]->allocation;
+  }
+  return elsewhere < count ? runAcross(stream, given, call, links) : stream.device->execute(call, links);
+}
+
+/// With one tensor on the host, whose memory the device gets a copy of; or on another device, by way of the host and waiting.
+Result<void> Primitive::runAcross(const Stream &stream, const Given &given, const ze::Call &onDevice, const ze::EventLinks *links) const {
+  const Slot &slot = slots[elsewhere];
+  const Memory &memory = *given.memories[elsewhere];
+  const bool keepsBytes = slot.isOutput && (slot.isUpdated || !isWithoutGaps(memory.desc));
+  const ze::HostBuffer host{elsewhere, memory.firstByte, memory.bytes, !slot.isOutput || keepsBytes, slot.isOutput};
+  ze::Call call = onDevice;
+  call.host = &host;
+  ze::Device *const other = slot.engine->device.get();
+  if (!other)
+    return stream.device->execute(call, links);
+  const auto bytes = static_cast<size_t>(memory.bytes);
+  const auto between = std::make_unique<char[]>(bytes);
+  if (Result<void> done = host.isRead ? other->copy(between.get(), memory.data, bytes) : Result<void>(); !done)
+    return done;
+  std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
+  buffers[elsewhere] = between.get();
+  call.buffers = buffers;
+  const ze::EventLinks before{links ? links->waits : std::span<const ze_event_handle_t>()};
+  Result<void> done = stream.device->execute(call, &before);
+  Result<void> finished = stream.device->finish(); // whatever was appended uses `between`
+  if (!done || !finished)
+    return done ? finished : done;
+  if (host.isWritten)
+    done = other->copy(memory.data, between.get(), bytes);
+  return done && links && links->signal ? stream.device->execute({}, links) : done;
+}
+
+quern_primitive_info_t Primitive::info() const {
+  const VerifiedProblem &verified = problem().verified();
+  quern_primitive_info_t info{};
+  info.origin = origin.origin;
+  info.create_ns = createNs;
+  info.compile_ns = origin.compileNs;
+  info.load_ns = origin.loadNs;
+  info.implementation = verified.implementation.c_str();
+  info.plan = kernel ? kernel->plan().c_str() : "";
+  info.target = kernel ? kernel->target().c_str() : "";
+  info.linker = kernel ? kernel->linkerName() : "none";
+  info.code_bytes = kernel ? static_cast<int64_t>(kernel->codeBytes()) : 0;
+  info.scratch_bytes = kernel ? kernel->scratch().perThread : 0;
+  info.shared_bytes = kernel ? kernel->scratch().shared : 0;
+  return info;
+}
+
+} // namespace quern

@@ -1,0 +1,108 @@
+//===- Primitive.h - A kernel ready to run -------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A problem with its executable and what the execution checks, laid out for a call that takes some tens of nanoseconds. Immutable: any
+// number of threads may execute one primitive at once.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CORE_PRIMITIVE_H
+#define QUERN_RUNTIME_CORE_PRIMITIVE_H
+
+#include "Core/Problem.h"
+#include "Core/RuntimeSizes.h"
+
+#include "quern/quern_primitive.h"
+
+#include <algorithm>
+
+namespace quern {
+
+namespace ze {
+struct Call;
+struct EventLinks;
+} // namespace ze
+
+/// What a C primitive descriptor handle points to.
+struct PrimitiveDescObject {
+  std::shared_ptr<const Problem> problem;
+};
+
+class Primitive {
+public:
+  /// As many sources as a concat may have, each with a scale, the destination and the scratchpad.
+  static constexpr size_t maxArguments = 2 * maxSources + 2;
+
+  /// Brings the kernel from a cache or compiles it.
+  static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem);
+  static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem, std::string_view blob);
+
+  /// Checks the arguments, then runs the launch steps. Arguments that are not the primitive's are ignored. `links`, if not null, orders it
+  /// among a device's events. Thread-safe.
+  Result<void> execute(Stream &stream, std::span<const quern_exec_arg_t> arguments, const ze::EventLinks *links = nullptr) const;
+
+  const PrimitiveDescObject &descriptor() const { return desc; }
+  const Problem &problem() const { return *desc.problem; }
+  /// Null if it has no kernel.
+  const Executable *executable() const { return kernel.get(); }
+  quern_primitive_info_t info() const;
+
+private:
+  struct Slot {
+    int32_t index;
+    const TensorDesc *desc; ///< into the problem, or `scratchpad`
+    const std::string *name;
+    size_t sizeCount;     ///< runtime sizes that its memory brings
+    const Engine *engine; ///< where its memory is
+    bool isOutput, isUpdated;
+    int32_t overwrittenBy = 0; ///< as in ArgumentInfo
+    InPlace inPlace = InPlace::ElementSize;
+    bool isWritten() const { return isOutput || index == arg::scratchpad; }
+  };
+  /// A bit for each slot; only those of the primitive's slots are cleared.
+  class SlotSet {
+  public:
+    explicit SlotSet(size_t count) { std::fill_n(words, count / 64 + 1, uint64_t(0)); }
+    bool operator[](size_t slot) const { return words[slot / 64] >> slot % 64 & 1; }
+    void set(size_t slot) { words[slot / 64] |= uint64_t(1) << slot % 64; }
+
+  private:
+    uint64_t words[maxArguments / 64 + 1];
+  };
+  /// What the memories of one execution bring, in the order of `slots`.
+  struct Given {
+    void *buffers[maxArguments];
+    const Memory *memories[maxArguments];
+    int64_t sizes[maxRuntimeSizes]; ///< as quern_kernel_args::sizes
+  };
+
+  static Result<std::unique_ptr<Primitive>> make(std::shared_ptr<const Problem> problem, Result<AcquiredKernel> acquired, int64_t start);
+  Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired);
+  Result<void> addSlots();
+  /// The slot of an argument, or slots.size(); `likely` is looked at first.
+  size_t findSlot(int32_t index, size_t likely) const;
+  Result<void> collect(std::span<const quern_exec_arg_t> arguments, Given &given) const;
+  Error misplaced(const Slot &slot, const Memory &memory) const;
+  Result<void> collectSizes(Given &given) const;
+  Result<void> checkOverlap(const Given &given) const;
+  Error overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const;
+  bool isEmpty(const Given &given) const;
+  Error missing(const SlotSet &given) const;
+  Result<void> run(const Stream &stream, const Given &given) const;
+  Result<void> runOnDevice(const Stream &stream, const Given &given, const ze::EventLinks *links) const;
+  Result<void> runAcross(const Stream &stream, const Given &given, const ze::Call &call, const ze::EventLinks *links) const;
+
+  PrimitiveDescObject desc;
+  std::shared_ptr<const Executable> kernel;
+  std::vector<Slot> slots;          ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
+  std::vector<size_t> slotsByIndex; ///< sorted by argument, where there are many
+  size_t sizeCount = 0;             ///< of all slots
+  size_t elsewhere = maxArguments;  ///< the slot whose memory is not the engine's; maxArguments: none
+  AcquiredKernel origin;
+  int64_t createNs = 0;
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CORE_PRIMITIVE_H

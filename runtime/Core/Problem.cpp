@@ -1,0 +1,234 @@
+//===- Problem.cpp - A verified problem on an engine ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Creation, and the questions that need the kernel.
+//
+//===----------------------------------------------------------------------===//
+#include "Core/Problem.h"
+
+#include "Cache/Problems.h"
+#include "Core/Overlap.h"
+#include "Cpu/Threads.h"
+#include "Launch/Scratch.h"
+
+namespace quern {
+namespace {
+
+thread_local int concurrency = 0; ///< 0: the default threads
+
+/// Visits the tensors of an operation with their names and positions; those in a list of sources are not among them, being never `any`.
+template <typename Body> struct TensorVisitor {
+  Body body;
+  int position = 0;
+  template <typename T> void operator()(const char *name, const T &value) {
+    if constexpr (std::is_same_v<T, TensorDesc>)
+      body(name, value, position++);
+  }
+};
+
+template <typename Body> void visitTensors(const PrimitiveDesc &desc, Body body) {
+  TensorVisitor<Body> visitor{body};
+  std::visit([&]<typename Op>(const Op &op) { Op::visitFields(op, visitor); }, desc.op);
+}
+
+uint64_t anyFieldsOf(const PrimitiveDesc &desc) {
+  uint64_t fields = 0;
+  // An absent tensor that the problem has after all, the destination of a sum or concat, was left to it, too.
+  visitTensors(desc, [&](const char *, const TensorDesc &tensor, int position) {
+    fields |= uint64_t{tensor.isAny() || tensor.isZero()} << position;
+  });
+  return fields;
+}
+
+/// The argument that a field of an operation is given as.
+int32_t argumentOfField(std::string_view field) {
+  struct Field {
+    std::string_view name;
+    int32_t argument;
+  };
+  constexpr Field fields[] = {{"src", QUERN_ARG_SRC},
+                              {"src1", QUERN_ARG_SRC_1},
+                              {"src2", QUERN_ARG_SRC_2},
+                              {"dst", QUERN_ARG_DST},
+                              {"src_layer", QUERN_ARG_SRC_LAYER},
+                              {"src_iter", QUERN_ARG_SRC_ITER},
+                              {"src_iter_c", QUERN_ARG_SRC_ITER_C},
+                              {"attention", QUERN_ARG_AUGRU_ATTENTION},
+                              {"weights_layer", QUERN_ARG_WEIGHTS_LAYER},
+                              {"weights_iter", QUERN_ARG_WEIGHTS_ITER},
+                              {"weights_peephole", QUERN_ARG_WEIGHTS_PEEPHOLE},
+                              {"weights_projection", QUERN_ARG_WEIGHTS_PROJECTION},
+                              {"bias", QUERN_ARG_BIAS},
+                              {"dst_layer", QUERN_ARG_DST_LAYER},
+                              {"dst_iter", QUERN_ARG_DST_ITER},
+                              {"dst_iter_c", QUERN_ARG_DST_ITER_C}};
+  constexpr std::string_view gradient = "diff_";
+  const bool isGradient = field.starts_with(gradient);
+  if (isGradient)
+    field.remove_prefix(gradient.size());
+  for (const Field &entry : fields)
+    if (entry.name == field)
+      return isGradient ? entry.argument - QUERN_ARG_SRC + QUERN_ARG_DIFF_SRC : entry.argument;
+  return 0;
+}
+
+} // namespace
+
+int maxConcurrency() { return concurrency ? concurrency : defaultThreadCount(); }
+
+Result<void> setMaxConcurrency(int threads) {
+  if (threads < 1 || threads > maxThreadCount)
+    return invalidArguments("the concurrency is ", threads, "; it must be 1 to ", maxThreadCount);
+  concurrency = threads;
+  return {};
+}
+
+namespace {
+
+/// The CPU where the descriptor says so of one side, and otherwise the engine that the problem runs on.
+EngineRef sideOf(Engine *engine, EngineKind own, EngineKind other) {
+  return EngineRef(own == EngineKind::Cpu && other != EngineKind::Cpu ? new Engine(EngineKind::Cpu) : engine);
+}
+
+/// Whether every byte of src belongs in dst at the same place.
+bool isByteCopy(const VerifiedProblem &problem) {
+  const auto *reorder = std::get_if<ReorderDesc>(&problem.desc.op);
+  Attributes neutral;
+  neutral.scratchpadMode = problem.desc.attr.scratchpadMode;
+  neutral.fpmathMode = problem.desc.attr.fpmathMode;
+  return reorder && reorder->src == reorder->dst && !reorder->src.hasPadding() && isWithoutGaps(reorder->dst) &&
+         problem.desc.attr == neutral;
+}
+
+/// Everything that a problem depends on. Engines are told by their address, which a problem in the cache keeps alive.
+KernelKey requestOf(const Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint, ReorderSides sides) {
+  ByteWriter out;
+  out.bytes.reserve(640);
+  out.put(reinterpret_cast<uintptr_t>(engine));
+  out.put(reinterpret_cast<uintptr_t>(sides.src));
+  out.put(reinterpret_cast<uintptr_t>(sides.dst));
+  out.put(maxConcurrency());
+  desc.write(out);
+  if (hint)
+    hint->write(out);
+  KernelKey request;
+  request.bytes = out.take();
+  request.digest = digestOf(request.bytes);
+  return request;
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
+                                                       ReorderSides sides) {
+  const KernelKey request = requestOf(engine, desc, hint, sides);
+  if (std::shared_ptr<const Problem> known = ProblemCache::process().find(request))
+    return known;
+  Result<VerifiedProblem> verified = verify(desc, engine->target, hint);
+  if (!verified)
+    return verified.takeError();
+  EngineRef src(engine), dst(engine);
+  if (const auto *reorder = std::get_if<ReorderDesc>(&verified->desc.op)) {
+    src = sides.src ? EngineRef(sides.src) : sideOf(engine, reorder->srcEngine, reorder->dstEngine);
+    dst = sides.dst ? EngineRef(sides.dst) : sideOf(engine, reorder->dstEngine, reorder->srcEngine);
+  }
+  std::shared_ptr<const Problem> problem(new Problem(engine, src, dst, std::move(*verified), anyFieldsOf(desc)));
+  ProblemCache::process().add(request, problem);
+  return problem;
+}
+
+Problem::Problem(Engine *engine, const EngineRef &src, const EngineRef &dst, VerifiedProblem &&verified, uint64_t anyFields)
+    : device(engine), srcDevice(src), dstDevice(dst), problem(std::move(verified)), kernelKey(keyOf(problem.desc, engine->target)),
+      anyFields(anyFields), copies(src->device != dst->device && isByteCopy(problem)), threads(maxConcurrency()) {}
+
+bool Problem::choseLayout(int32_t argument) const {
+  bool chosen = false;
+  visitTensors(problem.desc, [&](const char *name, const TensorDesc &tensor, int position) {
+    chosen |= argumentOfField(name) == argument && !tensor.isZero() && (anyFields >> position & 1);
+  });
+  return chosen;
+}
+
+Result<AcquiredKernel> Problem::acquire() const {
+  if (!hasKernel())
+    return AcquiredKernel{nullptr, quern_origin_none, 0, 0};
+  {
+    std::lock_guard lock(mutex);
+    if (held.executable)
+      return std::exchange(held, AcquiredKernel{held.executable, quern_origin_memory, 0, 0});
+  }
+  return Kernels::process().acquire(problem, kernelKey, device->target, device->device);
+}
+
+Result<std::shared_ptr<const Executable>> Problem::hold() const {
+  if (!hasKernel())
+    return std::shared_ptr<const Executable>();
+  {
+    std::lock_guard lock(mutex);
+    if (held.executable)
+      return held.executable;
+  }
+  Result<AcquiredKernel> acquired = Kernels::process().acquire(problem, kernelKey, device->target, device->device);
+  if (!acquired)
+    return acquired.takeError();
+  std::lock_guard lock(mutex);
+  if (!held.executable)
+    held = std::move(*acquired);
+  return held.executable;
+}
+
+const std::string &Problem::text() const {
+  std::call_once(textOnce, [this] { textForm = problem.desc.text(); });
+  return textForm;
+}
+
+void Problem::adopt(std::shared_ptr<const Executable> executable) const {
+  std::lock_guard lock(mutex);
+  if (!held.executable && !adopted)
+    adopted = std::move(executable);
+}
+
+Result<std::shared_ptr<const Executable>> Problem::holdForScratchpad() const {
+  {
+    std::lock_guard lock(mutex);
+    if (adopted)
+      return adopted;
+  }
+  return hold();
+}
+
+Result<int64_t> Problem::scratchpadBytes() const {
+  Result<std::shared_ptr<const Executable>> executable = holdForScratchpad();
+  if (!executable)
+    return executable.takeError();
+  if (*executable && (*executable)->program().hasOpenRegions())
+    return unimplemented("the scratchpad depends on sizes that only executions know; its bytes, and scratchpad mode user, need them at "
+                         "creation");
+  return *executable ? quern::scratchpadBytes((*executable)->scratch(), threads) : 0;
+}
+
+Result<const TensorDesc *> Problem::scratchpadDesc() const {
+  if (!usesCallerScratchpad())
+    return &scratchpad;
+  Result<int64_t> bytes = scratchpadBytes();
+  if (!bytes)
+    return bytes.takeError();
+  if (*bytes == 0)
+    return &scratchpad;
+  Result<TensorDesc> desc = TensorDesc::dense(std::span<const int64_t>(&*bytes, 1), DataType::U8);
+  if (!desc)
+    return desc.takeError();
+  std::call_once(scratchpadOnce, [&] { scratchpad = *desc; });
+  return &scratchpad;
+}
+
+Result<double> Problem::estimatedSeconds() const {
+  Result<std::shared_ptr<const Executable>> executable = hold();
+  if (!executable)
+    return executable.takeError();
+  return *executable ? (*executable)->estimatedSeconds() : 0.0;
+}
+
+} // namespace quern

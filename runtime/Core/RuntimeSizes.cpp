@@ -1,0 +1,122 @@
+//===- RuntimeSizes.cpp - Sizes that an execution brings -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Descriptors of memories have been validated when they were made, so that elements of one tensor lie apart unless a stride is 0.
+//
+//===----------------------------------------------------------------------===//
+#include "Core/RuntimeSizes.h"
+
+#include <algorithm>
+
+namespace quern {
+namespace {
+
+std::string textOf(int64_t value) { return value == runtimeDim ? "?" : std::to_string(value); }
+
+/// What a runtime value does not cover.
+Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &given) {
+  const TensorDesc &wanted = declared.desc;
+  if (given.dataType != wanted.dataType)
+    return invalidArguments(declared.name, " is of type ", nameOf(given.dataType), "; the primitive takes ", nameOf(wanted.dataType));
+  if (given.ndims != wanted.ndims)
+    return invalidArguments(declared.name, " is of rank ", given.ndims, "; the primitive takes ", wanted.ndims);
+  if (!given.isPlain())
+    return invalidArguments(declared.name, " is not plain; an argument with runtime dims must be");
+  if (declared.isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust) // a source may have compensation behind it
+    return invalidArguments(declared.name, " has compensation or an adjusted scale; an argument with runtime dims has none");
+  for (int d = 0; d < given.ndims; ++d)
+    if (given.paddedDims[d] != given.dims[d] || given.paddedOffsets[d] != 0)
+      return invalidArguments("dim ", d, " of ", declared.name, " is ", given.dims[d], ", padded to ", given.paddedDims[d],
+                              "; an argument with runtime dims has no padding");
+  return {};
+}
+
+/// Takes one value that must be known now, and the declared one where that is.
+Result<void> take(const char *what, int d, const std::string &name, int64_t given, int64_t wanted, int64_t *&next) {
+  if (given == runtimeDim)
+    return invalidArguments(what, " ", d, " of ", name, " is not known at execution");
+  if (wanted == runtimeDim)
+    *next++ = given;
+  else if (given != wanted)
+    return invalidArguments(what, " ", d, " of ", name, " is ", given, "; the primitive takes ", textOf(wanted));
+  return {};
+}
+
+Result<void> takeSizes(const std::string &name, const TensorDesc &wanted, const TensorDesc &given, std::span<int64_t> sizes) {
+  int64_t *next = sizes.data();
+  for (int d = 0; d < given.ndims; ++d)
+    if (Result<void> taken = take("dim", d, name, given.dims[d], wanted.dims[d], next); !taken)
+      return taken;
+  for (int d = 0; d < given.ndims; ++d)
+    if (Result<void> taken = take("stride", d, name, given.strides[d], wanted.strides[d], next); !taken)
+      return taken;
+  return take("offset", 0, name, given.offset0, wanted.offset0, next);
+}
+
+/// The position of the tensor that a vector of scales or zero points belongs to.
+size_t ownerOf(const VerifiedProblem &problem, size_t vector) {
+  const std::vector<ArgumentInfo> &arguments = problem.arguments;
+  const int32_t index = arguments[vector].index & ~(arg::scalesFlag | arg::zeroPointsFlag);
+  const auto isOwner = [&](const ArgumentInfo &other) { return other.index == index; };
+  return static_cast<size_t>(std::find_if(arguments.begin(), arguments.end(), isOwner) - arguments.begin());
+}
+
+const QuantParams &paramsOf(const VerifiedProblem &problem, size_t vector) {
+  const Attributes &attr = problem.desc.attr;
+  return (problem.arguments[vector].index & arg::scalesFlag ? attr.scales : attr.zeroPoints)
+      .at(problem.arguments[ownerOf(problem, vector)].index);
+}
+
+} // namespace
+
+Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes) {
+  if (Result<void> fixed = checkFixedParts(declared, given); !fixed)
+    return fixed;
+  if (Result<void> taken = takeSizes(declared.name, declared.desc, given, sizes); !taken)
+    return taken;
+  if (declared.isOutput && given.hasBroadcast())
+    return invalidArguments(declared.name, " has stride 0 over a dim greater than 1; only a source may broadcast");
+  return {};
+}
+
+Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given, std::span<int64_t> sizes) {
+  const ArgumentInfo &vector = problem.arguments[i];
+  if (Result<void> fixed = checkFixedParts(vector, *given[i]); !fixed)
+    return fixed;
+  if (given[i]->strides[0] != 1 || given[i]->offset0 != 0)
+    return invalidArguments(vector.name, " has stride ", given[i]->strides[0], " and offset ", given[i]->offset0, "; it must be dense");
+  return takeSizes(vector.name, *vector.grid, arg::gridOf(paramsOf(problem, i), *given[ownerOf(problem, i)]), sizes);
+}
+
+Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+  const std::vector<ArgumentInfo> &arguments = problem.arguments;
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    if (given[i]->ndims != given[0]->ndims)
+      continue;
+    for (int d = 0; d < given[i]->ndims; ++d) {
+      bool isOpen = arguments[i].desc.dims[d] == runtimeDim;
+      if (isOpen && given[i]->dims[d] != given[0]->dims[d])
+        return invalidArguments("dim ", d, " of ", arguments[i].name, " is ", given[i]->dims[d], ", of ", arguments[0].name, " ",
+                                given[0]->dims[d], "; runtime dims must be the same in all tensors");
+    }
+  }
+  return {};
+}
+
+Result<void> checkVectors(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+  const std::vector<ArgumentInfo> &arguments = problem.arguments;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const int32_t flag = arguments[i].index & (arg::scalesFlag | arg::zeroPointsFlag);
+    if (flag == 0 || arguments[i].desc.dims[0] != runtimeDim)
+      continue;
+    const size_t owner = ownerOf(problem, i);
+    const int64_t wanted = arg::vectorOf(paramsOf(problem, i), *given[owner]).dims[0];
+    if (given[i]->dims[0] != wanted)
+      return invalidArguments(arguments[i].name, " has ", given[i]->dims[0], " values; ", arguments[owner].name, " needs ", wanted);
+  }
+  return {};
+}
+
+} // namespace quern

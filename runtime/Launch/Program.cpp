@@ -1,0 +1,332 @@
+//===- Program.cpp - A launch made ready to run --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The numbers lie as: trips of loops; starts of regions and their end; iterations of steps; coefficients of buffers; size and slots of
+// groups; the threads that are worth waking.
+//
+//===----------------------------------------------------------------------===//
+#include "Launch/Program.h"
+
+#include "Launch/Scratch.h"
+#include "Launch/Steps.h"
+
+#include <cstring>
+
+namespace quern {
+namespace {
+
+/// Waking a thread costs some microseconds: below this much work for each, fewer threads are faster.
+constexpr int64_t nsWorthAThread = 8000;
+/// A thread that is awake costs a barrier.
+constexpr int64_t nsWorthASlot = 1000;
+
+int64_t saturatingProduct(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+int64_t saturatingSum(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/// The estimate for so many iterations on one core; INT64_MAX if it is unknown.
+int64_t workOf(int64_t iterations, int64_t nsPerIteration) {
+  return nsPerIteration <= 0 ? INT64_MAX : saturatingProduct(iterations, nsPerIteration);
+}
+
+int64_t worth(int64_t iterations, int64_t nsPerIteration, int64_t nsWorthOne) {
+  return std::clamp<int64_t>(workOf(iterations, nsPerIteration) / nsWorthOne, 1, std::clamp<int64_t>(iterations, 1, maxThreadCount));
+}
+
+Error beyondInt64(const char *what) { return unimplemented("the ", what, " of this execution's sizes are beyond int64"); }
+
+/// The value of a polynomial of sizes alone.
+CheckedInt evaluate(const Polynomial &polynomial, const int64_t *sizes) {
+  CheckedInt sum(0);
+  for (const Term &term : polynomial.terms) {
+    CheckedInt product(term.coefficient);
+    for (uint32_t symbol : term.symbols)
+      product *= sizes[symbol - maxLoopDepth];
+    sum += product;
+  }
+  return sum;
+}
+
+} // namespace
+
+int usefulThreads(int64_t iterations, int64_t nsPerIteration) {
+  return static_cast<int>(worth(iterations, nsPerIteration, nsWorthAThread));
+}
+
+/// The sizes' part of a polynomial that depends on no loop.
+void Program::add(const Polynomial &polynomial, uint32_t number) {
+  for (const Term &term : polynomial.terms) {
+    Addend &addend = addends.emplace_back(Addend{number, term.coefficient, {}});
+    for (uint32_t symbol : term.symbols)
+      addend.sizes.push_back(symbol - maxLoopDepth);
+  }
+  open |= polynomial.dependsOnSizes();
+}
+
+/// The position of a product among those of the step, which is the last.
+Result<uint32_t> Program::productOf(Step &step, std::span<const uint32_t> depths) {
+  for (uint32_t i = 0; i < step.productCount; ++i) {
+    const Product &known = products[step.firstProduct + i];
+    if (std::ranges::equal(std::span(productFactors).subspan(known.first, known.count), depths))
+      return i;
+  }
+  if (step.productCount == maxStepProducts)
+    return runtimeError("a launch step depends on more than ", maxStepProducts, " products of loop indices");
+  products.push_back({static_cast<uint32_t>(productFactors.size()), static_cast<uint32_t>(depths.size())});
+  productFactors.insert(productFactors.end(), depths.begin(), depths.end());
+  return step.productCount++;
+}
+
+Result<void> Program::addStep(const LaunchStep &launched, const quern_entry_step_t &call) {
+  Step &step = steps.emplace_back();
+  step = {&call, numbers++, static_cast<uint32_t>(bufferPlaces.size()), 0, static_cast<uint32_t>(products.size()), 0};
+  open |= !launched.factors.empty();
+  struct Part {
+    uint32_t buffer, product; ///< product 0: none
+    const Term *term;
+    size_t depths;
+  };
+  std::vector<Part> parts;
+  for (uint32_t b = 0; b < launched.buffers.size(); ++b) {
+    bufferPlaces.push_back(launched.buffers[b].buffer);
+    for (const Term &term : launched.buffers[b].byteOffset.terms) {
+      const auto firstSize = std::lower_bound(term.symbols.begin(), term.symbols.end(), maxLoopDepth);
+      const auto depths = static_cast<size_t>(firstSize - term.symbols.begin());
+      Result<uint32_t> product = depths ? productOf(step, std::span(term.symbols).first(depths)) : Result<uint32_t>(0u);
+      if (!product)
+        return product.takeError();
+      parts.push_back({b, depths ? *product + 1 : 0, &term, depths});
+    }
+    open |= launched.buffers[b].byteOffset.dependsOnSizes();
+  }
+  step.coefficients = numbers;
+  numbers += static_cast<uint32_t>(launched.buffers.size()) * (1 + step.productCount);
+  for (const Part &part : parts) {
+    Addend &addend =
+        addends.emplace_back(Addend{step.coefficients + part.buffer * (1 + step.productCount) + part.product, part.term->coefficient, {}});
+    for (uint32_t symbol : std::span(part.term->symbols).subspan(part.depths))
+      addend.sizes.push_back(symbol - maxLoopDepth);
+  }
+  return {};
+}
+
+void Program::addInstructions(const Artifact &artifact) {
+  size_t nextLoop = 0;
+  std::vector<std::pair<uint32_t, uint32_t>> around; // a loop and its first instruction
+  for (uint32_t i = 0; i < artifact.steps.size(); ++i) {
+    for (; nextLoop < artifact.loops.size() && artifact.loops[nextLoop].first == i; ++nextLoop) {
+      code.push_back({Instruction::Begin, static_cast<uint32_t>(nextLoop), 0});
+      around.emplace_back(static_cast<uint32_t>(nextLoop), static_cast<uint32_t>(code.size()));
+    }
+    if (artifact.steps[i].besidePrevious && !groups.empty()) {
+      ++groups.back().stepCount;
+    } else {
+      code.push_back({Instruction::Run, static_cast<uint32_t>(groups.size()), 0});
+      groups.push_back({i, 1});
+    }
+    for (; !around.empty() && artifact.loops[around.back().first].end == i + 1; around.pop_back()) {
+      code.push_back({Instruction::End, around.back().first, around.back().second});
+      code[around.back().second - 1].target = static_cast<uint32_t>(code.size());
+    }
+  }
+}
+
+Result<void> Program::take(const Artifact &artifact, std::span<const quern_entry_step_t> calls) {
+  plain = artifact.steps.size() == 1 && artifact.loops.empty() && artifact.regions.empty() && artifact.derivedSizes.empty();
+  givenSizes = artifact.sizeCount;
+  if (plain) {
+    threadsOfPlain = quern::usefulThreads(calls[0].iterations, calls[0].ns_per_iteration);
+    return {};
+  }
+  arguments = artifact.arguments;
+  derived = artifact.derivedSizes;
+  for (const LaunchLoop &loop : artifact.loops)
+    add(loop.trips, numbers++);
+  firstRegion = numbers;
+  regions = static_cast<uint32_t>(artifact.regions.size());
+  CheckedInt known(0);
+  for (const Polynomial &bytes : artifact.regions) {
+    add(bytes, numbers++);
+    openRegions |= bytes.dependsOnSizes();
+    known += roundUp(bytes.constant().value_or(0), static_cast<int64_t>(scratchAlignment));
+  }
+  if (known.overflowed())
+    return unimplemented("the regions of a launch are beyond int64");
+  knownRegions = known.value();
+  ++numbers;
+  for (size_t i = 0; i < artifact.steps.size(); ++i)
+    if (Result<void> added = addStep(artifact.steps[i], calls[i]); !added)
+      return added;
+  addInstructions(artifact);
+  firstGroup = numbers;
+  numbers += 2 * static_cast<uint32_t>(groups.size()) + 1;
+  if (open)
+    return {};
+  fixed.resize(numbers);
+  return bind(nullptr, nullptr, fixed.data());
+}
+
+Result<void> Program::sumUp(const int64_t *sizes, int64_t *bound) const {
+  std::memset(bound, 0, numbers * sizeof(int64_t));
+  for (const Addend &addend : addends) {
+    CheckedInt product(addend.coefficient);
+    for (uint32_t size : addend.sizes)
+      product *= sizes[size];
+    product += bound[addend.number];
+    if (product.overflowed())
+      return beyondInt64("loops, offsets and regions");
+    bound[addend.number] = product.value();
+  }
+  return {};
+}
+
+Result<void> Program::placeRegions(int64_t *bound) const {
+  CheckedInt end(0);
+  for (size_t region = 0; region <= regions; ++region) {
+    const int64_t bytes = bound[firstRegion + region];
+    bound[firstRegion + region] = end.value();
+    if (bytes < 0)
+      return runtimeError("region ", region, " of the launch has ", bytes, " bytes; the least is 0");
+    end += roundUp(bytes, static_cast<int64_t>(scratchAlignment));
+    if (end.overflowed())
+      return beyondInt64("regions");
+  }
+  return {};
+}
+
+Result<void> Program::measureGroups(const int64_t *sizes, int64_t *bound) const {
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const Group &group = groups[g];
+    CheckedInt total(0);
+    for (const Step &step : std::span(steps).subspan(group.firstStep, group.stepCount)) {
+      const int64_t iterations = iterationsOf(*step.call, sizes);
+      if (iterations < 0)
+        return beyondInt64("iterations");
+      bound[step.iterations] = iterations;
+      total += CheckedInt(iterations) * (group.stepCount == 1 ? 1 : std::max<int64_t>(1, step.call->ns_per_iteration));
+    }
+    if (total.overflowed())
+      return beyondInt64("iterations");
+    bound[firstGroup + 2 * g] = total.value();
+    const int64_t ns = group.stepCount == 1 ? steps[group.firstStep].call->ns_per_iteration : 1;
+    bound[firstGroup + 2 * g + 1] = worth(total.value(), ns, nsWorthASlot);
+  }
+  return {};
+}
+
+/// Only what can be cut counts.
+void Program::countThreads(int64_t *bound) const {
+  int64_t work = 0, most = 1;
+  int64_t times[maxLoopDepth + 1] = {1}; // by depth
+  size_t depth = 0;
+  for (const Instruction &instruction : code) {
+    if (instruction.kind == Instruction::Begin) {
+      times[depth + 1] = saturatingProduct(times[depth], std::max<int64_t>(0, trips(bound, instruction.index)));
+      ++depth;
+    } else if (instruction.kind == Instruction::End)
+      --depth;
+    else if (const GroupSize size = sizeOf(bound, instruction.index); size.slots > 1) {
+      const Group &group = groups[instruction.index];
+      const int64_t ns = workOf(size.total, group.stepCount == 1 ? steps[group.firstStep].call->ns_per_iteration : 1);
+      work = saturatingSum(work, saturatingProduct(ns, times[depth]));
+      most = std::max(most, size.slots);
+    }
+  }
+  bound[firstGroup + 2 * groups.size()] = std::clamp<int64_t>(work / nsWorthAThread, 1, most);
+}
+
+/// Of an argument or region; INT64_MAX if that is not known.
+int64_t Program::bytesOf(uint32_t place, const int64_t *bufferBytes, const int64_t *bound) const {
+  if (place >= arguments.size()) {
+    const size_t region = place - arguments.size();
+    return regionStart(bound, region + 1) - regionStart(bound, region);
+  }
+  if (arguments[place].bytes > 0 || givenSizes == 0)
+    return arguments[place].bytes;
+  return bufferBytes ? bufferBytes[place] : INT64_MAX;
+}
+
+/// No buffer of a step begins outside of its argument or region, for any indices of the loops around. Products of indices are taken as if
+/// each were independent of the others.
+Result<void> Program::checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound, std::span<const int64_t> trips) const {
+  int64_t last[maxStepProducts];
+  for (uint32_t p = 0; p < step.productCount; ++p) {
+    const Product &product = products[step.firstProduct + p];
+    last[p] = 1;
+    for (uint32_t depth : std::span(productFactors).subspan(product.first, product.count))
+      last[p] = saturatingProduct(last[p], trips[depth] - 1);
+  }
+  const int64_t *coefficient = bound + step.coefficients;
+  for (int32_t b = 0; b < step.call->buffer_count; ++b) {
+    const uint32_t place = bufferPlaces[step.firstBuffer + static_cast<uint32_t>(b)];
+    const int64_t start = *coefficient++;
+    CheckedInt low(start), high(start);
+    for (uint32_t p = 0; p < step.productCount; ++p, ++coefficient)
+      (*coefficient < 0 ? low : high) += CheckedInt(*coefficient) * last[p];
+    const int64_t bytes = bytesOf(place, bufferBytes, bound);
+    if (low.overflowed() || high.overflowed() || low.value() < 0 || high.value() > bytes)
+      return runtimeError("launch step ", &step - steps.data(), " begins between bytes ", low.value(), " and ", high.value(), " of buffer ",
+                          place, ", which has ", bytes);
+  }
+  return {};
+}
+
+Result<void> Program::checkOffsets(const int64_t *bufferBytes, const int64_t *bound) const {
+  int64_t around[maxLoopDepth]; // the trips of loops
+  size_t depth = 0;
+  for (uint32_t at = 0; at < code.size(); ++at) {
+    const Instruction &instruction = code[at];
+    if (instruction.kind == Instruction::Begin) {
+      around[depth] = trips(bound, instruction.index);
+      if (around[depth] > 0)
+        ++depth;
+      else
+        at = instruction.target - 1;
+    } else if (instruction.kind == Instruction::End) {
+      --depth;
+    } else {
+      const Group &group = groups[instruction.index];
+      for (const Step &step : std::span(steps).subspan(group.firstStep, group.stepCount))
+        if (Result<void> fits = checkStep(step, bufferBytes, bound, {around, depth}); !fits)
+          return fits;
+    }
+  }
+  return {};
+}
+
+Result<void> Program::bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const {
+  if (Result<void> done = sumUp(sizes, bound); !done)
+    return done;
+  if (Result<void> done = placeRegions(bound); !done)
+    return done;
+  if (Result<void> done = measureGroups(sizes, bound); !done)
+    return done;
+  countThreads(bound);
+  return checkOffsets(bufferBytes, bound);
+}
+
+Result<void> Program::deriveSizes(void *const *buffers, const int64_t *given, int64_t *sizes) const {
+  std::copy(given, given + (given ? givenSizes : 0), sizes);
+  for (size_t i = 0; i < derived.size(); ++i) {
+    const DerivedSize &size = derived[i];
+    const CheckedInt limit = evaluate(size.limit, given), count = evaluate(size.count, given), stride = evaluate(size.stride, given);
+    if (limit.overflowed() || count.overflowed() || stride.overflowed())
+      return beyondInt64("derived sizes");
+    const auto *elements = static_cast<const int32_t *>(buffers[size.argument]);
+    int64_t greatest = 0;
+    for (int64_t e = 0; e < count.value(); ++e)
+      greatest = std::max<int64_t>(greatest, elements[e * stride.value()]);
+    sizes[givenSizes + i] = std::clamp<int64_t>(greatest, 0, std::max<int64_t>(0, limit.value()));
+  }
+  return {};
+}
+
+} // namespace quern

@@ -1,0 +1,69 @@
+//===- ProgramRun.cpp - Walks a launch -----------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Launch/ProgramRun.h"
+
+#include "Launch/Steps.h"
+
+namespace quern {
+namespace {
+
+constexpr int64_t nsWorthACall = 300; // of its own
+
+} // namespace
+
+void *const *ProgramRun::buffersOf(const Program::Step &step, const int64_t *indices, void **named) const {
+  const quern_entry_step_t &call = *step.call;
+  if (!call.buffers)
+    return buffers;
+  int64_t products[maxStepProducts];
+  size_t count = 0;
+  for (const Program::Product &product : program.productsOf(step)) {
+    const uint32_t *depths = program.factors() + product.first;
+    int64_t value = indices[depths[0]];
+    for (uint32_t i = 1; i < product.count; ++i)
+      value *= indices[depths[i]];
+    products[count++] = value;
+  }
+  const int64_t *coefficient = bound + step.coefficients;
+  const uint32_t *places = program.places() + step.firstBuffer;
+  const size_t arguments = program.argumentCount();
+  for (int32_t b = 0; b < call.buffer_count; ++b) {
+    int64_t offset = *coefficient++; // bind() has shown that no sum here overflows
+    for (size_t p = 0; p < count; ++p)
+      offset += *coefficient++ * products[p];
+    char *start =
+        places[b] < arguments ? static_cast<char *>(buffers[places[b]]) : regions + program.regionStart(bound, places[b] - arguments);
+    named[b] = start + offset;
+  }
+  return named;
+}
+
+void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, void *scratch, bool isBackward, int64_t begin,
+                          int64_t end) const {
+  if (begin >= end)
+    return;
+  void *named[maxStepBuffers];
+  const quern_kernel_args_t arguments = {buffersOf(step, indices, named), scratch, shared, sizes};
+  if (!isBackward || step.call->ns_per_iteration < nsWorthACall)
+    return invoke(*step.call, arguments, begin, end);
+  for (int64_t i = end; i-- > begin;)
+    invoke(*step.call, arguments, i, i + 1);
+}
+
+void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch, bool isBackward, int64_t low, int64_t high) const {
+  const Program::Group &steps = program.group(group);
+  if (steps.stepCount == 1)
+    return callStep(program.step(steps.firstStep), indices, scratch, isBackward, low, high);
+  int64_t start = 0; // of each step in the space that they make together
+  for (uint32_t i = 0; i < steps.stepCount && start < high; ++i) {
+    const Program::Step &step = program.step(steps.firstStep + i);
+    const int64_t weight = std::max<int64_t>(1, step.call->ns_per_iteration), length = bound[step.iterations] * weight;
+    const auto firstFrom = [&](int64_t place) { return ceilDivide(std::clamp<int64_t>(place - start, 0, length), weight); };
+    callStep(step, indices, scratch, isBackward, firstFrom(low), firstFrom(high));
+    start += length;
+  }
+}
+
+} // namespace quern

@@ -1,0 +1,77 @@
+//===- ProgramRun.h - Walks a launch -------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Where a thread is in a program, and the calls of a group's steps with their buffers.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_LAUNCH_PROGRAMRUN_H
+#define QUERN_RUNTIME_LAUNCH_PROGRAMRUN_H
+
+#include "Launch/Program.h"
+
+namespace quern {
+
+/// One execution of a program: what all of its threads see.
+struct ProgramRun {
+  const Program &program;
+  const int64_t *bound; ///< the program's numbers
+  void *const *buffers; ///< of the arguments
+  const int64_t *sizes; ///< given and derived
+  void *shared;         ///< by kernels
+  char *regions;        ///< where the first begins
+
+  /// What a step's kernel gets, in `named` (maxStepBuffers) unless that is what the arguments are.
+  void *const *buffersOf(const Program::Step &step, const int64_t *indices, void **named) const;
+  /// The places [low, high) of a group's space. `isBackward`: each step from its last iteration to its first, if they are long enough.
+  void runGroup(uint32_t group, const int64_t *indices, void *scratch, bool isBackward, int64_t low, int64_t high) const;
+
+private:
+  void callStep(const Program::Step &step, const int64_t *indices, void *scratch, bool isBackward, int64_t begin, int64_t end) const;
+};
+
+/// Goes from group to group through the loops.
+class ProgramCursor {
+public:
+  ProgramCursor(const Program &program, const int64_t *bound) : program(program), bound(bound) {}
+  /// To the next group, or false at the end.
+  bool next() {
+    const std::span<const Program::Instruction> code = program.instructions();
+    while (at < code.size()) {
+      const Program::Instruction &instruction = code[at];
+      if (instruction.kind == Program::Instruction::Run) {
+        ++at;
+        current = instruction.index;
+        return true;
+      }
+      const int64_t trips = program.trips(bound, instruction.index);
+      if (instruction.kind == Program::Instruction::Begin) {
+        if (trips > 0)
+          at = at + 1, loopIndices[depth++] = 0;
+        else
+          at = instruction.target;
+      } else if (++loopIndices[depth - 1] < trips) {
+        at = instruction.target;
+      } else {
+        --depth, ++at;
+      }
+    }
+    return false;
+  }
+  uint32_t group() const { return current; }
+  /// Of the loops around, from the outermost.
+  const int64_t *indices() const { return loopIndices; }
+  /// Every other round of the innermost loop goes backward: it begins with what the round before has left in the caches.
+  bool isBackward() const { return depth > 0 && loopIndices[depth - 1] % 2; }
+
+private:
+  const Program &program;
+  const int64_t *bound;
+  uint32_t at = 0, current = 0, depth = 0;
+  int64_t loopIndices[maxLoopDepth];
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_LAUNCH_PROGRAMRUN_H

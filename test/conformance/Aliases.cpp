@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Aliases.h"
 
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 
 #include <algorithm>
 #include <cstring>

@@ -11,10 +11,10 @@
 #define QUERN_CONFORMANCE_CASES_H
 
 #include "Kernel.h"
-#include "Primitives/Reference.h"
 #include "Primitives/Registry.h"
 #include "ProblemData.h"
 #include "Random.h"
+#include "Reference/Reference.h"
 
 #include <iosfwd>
 #include <memory>

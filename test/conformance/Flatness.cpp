@@ -9,7 +9,7 @@
 #include "Flatness.h"
 
 #include "Primitives/Arguments.h"
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 
 #include <algorithm>
 #include <cmath>

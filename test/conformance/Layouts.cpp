@@ -120,6 +120,8 @@ TensorDesc drawPadded(Random &random, const Dims &dims, DataType type) {
 }
 
 TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const Blocks &blocks) {
+  constexpr int64_t mostTimes = 64; // as large as what is drawn
+  int64_t grown = 1;
   Dims whole = dims, offsets(dims.size(), 0);
   for (size_t d = 0; d < dims.size(); ++d) {
     int64_t block = 1;
@@ -128,6 +130,13 @@ TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const 
     bool mayEndEarly = dims[d] % block == 0 || dims[d] <= block;
     offsets[d] = random.oneIn(3) ? block * random.between(1, 2) : 0;
     whole[d] = offsets[d] + dims[d] + (mayEndEarly && random.oneIn(3) ? random.between(1, 5) : 0);
+    const int64_t times = (whole[d] + block) / std::max<int64_t>(dims[d], block); // at least
+    if (times * grown > mostTimes) {                                              // or many dims of one element would make gigabytes
+      offsets[d] = 0;
+      whole[d] = dims[d];
+    } else {
+      grown *= times;
+    }
   }
   TensorDesc parent =
       blocks.empty() ? drawPlain(random, whole, type, {random.oneIn(3), false, false}) : drawBlocked(random, whole, type, blocks);

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Suite.h"
 
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 
 #include <algorithm>
 

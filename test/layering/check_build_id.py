@@ -5,9 +5,11 @@
 
   check_build_id.py ROOT BUILD LISTING
 
-LISTING is lib/BuildId.txt of the build directory: after a line of versions, a path below ROOT and a hash on each line. What was read is in
-ninja's log of dependencies, of the objects of quern_core and quern_compiler_objects; the build directory's own files, which are made from
-others, do not count. Prints one line for each file that only one side has; the exit status is 1 if there was any.
+LISTING is lib/BuildId.txt of the build directory: after a line of versions, a path below ROOT and a hash on each
+line. What was read is in ninja's log of dependencies, of the objects of quern_core and quern_compiler_objects; the
+build directory's own files, which are made from others, do not count, nor do files that are gone: an object stays in
+a build directory when its source moves. Prints one line for each file that only one side has; the exit status is 1 if
+there was any.
 """
 
 import os
@@ -29,7 +31,7 @@ def filesRead(root, build):
     for line in log.splitlines():
         if line.startswith("    "):
             path = real(os.path.join(build, line.strip()))
-            if path.startswith(real(root) + os.sep) and not path.startswith(real(build) + os.sep):
+            if os.path.exists(path) and path.startswith(real(root) + os.sep) and not path.startswith(real(build) + os.sep):
                 read.add(os.path.relpath(path, real(root)))
     return read
 

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Binary/Generator.h"
 #include "PeerDifferences.h"
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 
 #include <algorithm>
 #include <cmath>

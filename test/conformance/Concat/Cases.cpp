@@ -5,7 +5,7 @@
 #include "SourceCases.h"
 
 #include "Primitives/Arguments.h"
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 
 #include <algorithm>
 #include <cmath>

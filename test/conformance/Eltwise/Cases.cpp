@@ -10,8 +10,8 @@
 
 #include "Eltwise/Coverage.h"
 #include "Eltwise/Generator.h"
-#include "Primitives/Elements.h"
-#include "Primitives/Judge.h"
+#include "Reference/Elements.h"
+#include "Reference/Judge.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include "Reorder/Generator.h"
 
 #include "Primitives/Arguments.h"
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 
 namespace quern::cases::reorder {
 namespace {

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 #include "Reorder/Generator.h"
 
 #include <cstring>

@@ -7,7 +7,7 @@
 // where its cause is present.
 //
 //===----------------------------------------------------------------------===//
-#include "Primitives/Rnn/ReferenceRun.h"
+#include "Reference/Rnn/Run.h"
 #include "Rnn/Generator.h"
 
 namespace quern::cases::rnn {

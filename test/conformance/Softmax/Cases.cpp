@@ -9,8 +9,8 @@
 #include "Cases.h"
 
 #include "PeerDifferences.h"
-#include "Primitives/Elements.h"
-#include "Primitives/Judge.h"
+#include "Reference/Elements.h"
+#include "Reference/Judge.h"
 #include "Softmax/Coverage.h"
 #include "Softmax/Generator.h"
 

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Softmax/Cells.h"
 
-#include "Primitives/Elements.h"
 #include "Random.h"
+#include "Reference/Elements.h"
 
 #include <algorithm>
 #include <cmath>

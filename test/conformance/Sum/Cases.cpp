@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "SourceCases.h"
 
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PeerDifferences.h"
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 #include "SourceCases.h"
 
 #include <algorithm>

@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The models of Primitives/RnnModelsTest.cpp as a program runs them: weights are converted, reordered into the layout that `any` became,
+// The models of Reference/RnnModelsTest.cpp as a program runs them: weights are converted, reordered into the layout that `any` became,
 // and the primitive executed, on memory that ends or begins at inaccessible pages. And what an execution refuses: tensors that were made
 // for another primitive.
 //
 //===----------------------------------------------------------------------===//
-#include "Primitives/RnnModels.h"
+#include "Reference/RnnModels.h"
 #include "GuardedBuffer.h"
 #include "Runtime/TestSupport.h"
 

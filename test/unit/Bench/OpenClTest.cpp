@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Contestant.h"
-#include "Primitives/Judge.h"
+#include "Reference/Judge.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "Desc/FieldVisitor.h"
 #include "Desc/Key.h"
 #include "Desc/PrimitiveDesc.h"
-#include "Desc/TextForm.h"
+#include "Desc/Text/TextForm.h"
 
 #include <functional>
 #include <gtest/gtest.h>

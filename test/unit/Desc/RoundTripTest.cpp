@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Key.h"
-#include "Desc/TextForm.h"
+#include "Desc/Text/TextForm.h"
 #include "RandomDesc.h"
 
 #include <algorithm>

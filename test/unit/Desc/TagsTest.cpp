@@ -6,7 +6,7 @@
 // Every alias of the specification's memory-format page, oneDNN's blocked aliases by example, and what is no tag.
 //
 //===----------------------------------------------------------------------===//
-#include "Desc/TensorDesc.h"
+#include "Desc/Tensor/TensorDesc.h"
 
 #include <gtest/gtest.h>
 #include <vector>

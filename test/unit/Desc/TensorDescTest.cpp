@@ -6,8 +6,8 @@
 // Offsets are compared with a walk over the buffer that reads the letters of the tag; what must be refused is a table of reasons.
 //
 //===----------------------------------------------------------------------===//
-#include "Desc/TensorDesc.h"
-#include "Desc/TextForm.h"
+#include "Desc/Tensor/TensorDesc.h"
+#include "Desc/Text/TextForm.h"
 
 #include <gtest/gtest.h>
 #include <numeric>

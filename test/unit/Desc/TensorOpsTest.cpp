@@ -6,7 +6,7 @@
 // A view must reach exactly the elements that the original reaches at the corresponding indices.
 //
 //===----------------------------------------------------------------------===//
-#include "Desc/TensorDesc.h"
+#include "Desc/Tensor/TensorDesc.h"
 
 #include <gtest/gtest.h>
 #include <vector>

@@ -6,9 +6,9 @@
 // What lines mean, what is printed for them, where the caret stands when they are wrong, and that every example of the documentation holds.
 //
 //===----------------------------------------------------------------------===//
-#include "Desc/TextForm.h"
+#include "Desc/Text/TextForm.h"
 #include "Desc/PrimitiveDesc.h"
-#include "Desc/TextReader.h"
+#include "Desc/Text/TextReader.h"
 
 #include <bit>
 #include <fstream>

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"
 
-#include "Desc/TextForm.h"
+#include "Desc/Text/TextForm.h"
 
 using namespace quern;
 using namespace quern::test;

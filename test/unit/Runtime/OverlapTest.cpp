@@ -6,7 +6,7 @@
 // Against the list of all bytes that a tensor has, for layouts small enough to list them.
 //
 //===----------------------------------------------------------------------===//
-#include "Overlap.h"
+#include "Core/Overlap.h"
 
 #include <gtest/gtest.h>
 

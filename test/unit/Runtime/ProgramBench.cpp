@@ -8,8 +8,8 @@
 // part and met nobody: only runs in which every thread had its share count. Measured, not tested.
 //
 //===----------------------------------------------------------------------===//
-#include "Cpu/Entry.h"
 #include "Cpu/Team.h"
+#include "Launch/Entry.h"
 
 #include <algorithm>
 #include <chrono>

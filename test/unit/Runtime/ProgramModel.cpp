@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Runtime/ProgramModel.h"
 
-#include "Cpu/Steps.h"
+#include "Launch/Steps.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 #ifndef QUERN_TEST_RUNTIME_PROGRAMMODEL_H
 #define QUERN_TEST_RUNTIME_PROGRAMMODEL_H
 
-#include "Cpu/Entry.h"
 #include "Cpu/Team.h"
+#include "Launch/Entry.h"
 
 #include <cstdint>
 #include <random>

@@ -6,9 +6,9 @@
 // The order of the list that kernels read, and every way in which a memory can fail to fit.
 //
 //===----------------------------------------------------------------------===//
-#include "RuntimeSizes.h"
+#include "Core/RuntimeSizes.h"
 
-#include "Desc/TextForm.h"
+#include "Desc/Text/TextForm.h"
 
 #include <gtest/gtest.h>
 

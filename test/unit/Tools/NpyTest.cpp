@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Npy.h"
 
-#include "Primitives/Elements.h"
+#include "Reference/Elements.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Convert.h"
-#include "Primitives/Elements.h"
 #include "Primitives/Emission/Tensors.h"
+#include "Reference/Elements.h"
 #include "VectorKernel.h"
 
 #include <bit>

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Eltwise.h"
-#include "Primitives/EltwiseReference.h"
 #include "Primitives/Emission/EltwiseDerivative.h"
+#include "Reference/EltwiseFunctions.h"
 #include "Ulps.h"
 #include "VectorKernel.h"
 

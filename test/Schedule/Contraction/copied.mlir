@@ -1,0 +1,49 @@
+// A product that reads more of its plain second factor than the second level of the cache keeps at such strides. One wants to see parts of
+// it copied, vector behind vector, and all blocks of a chunk go over one part before the next, with their sums in scratch meanwhile; and the
+// same where the columns lie apart, which are then read one by one no more than once for a chunk.
+// REQUIRES: compiler
+// RUN: quern-opt %s --schedule --target=avx512_core:l2=128 | FileCheck %s
+// RUN: quern-opt %s --check --target=avx512_core:l2=128
+// RUN: quern-opt %s --check --target=avx2:l2=64
+// RUN: quern-opt %s --check --target=sse42:l2=64
+// RUN: quern-opt %s --schedule --target=avx512_core:l2=1024 | FileCheck %s --check-prefix=NEAR
+// RUN: sed 's/(m, n, k) -> (k, n)/(m, n, k) -> (n, k)/; s/memref<300x333xf32>/memref<333x300xf32>/g' %s > %t
+// RUN: quern-opt %t --schedule --target=avx512_core:l2=128 | FileCheck %s --check-prefix=APART
+// RUN: quern-opt %t --check --target=avx512_core:l2=128
+// RUN: quern-opt %t --check --target=avx2
+// CHECK: blocks of 13x2 vectors and of 12 rows, 11 tiles of 32 columns x 1 chunks, rhs copied by 150 steps along K, 1 operations after it over scratch, masked tail
+// CHECK: scf.for
+// CHECK: vector.store
+// CHECK: scf.for {{.*}} step %c150
+// CHECK: scf.for
+// CHECK: vector.maskedload
+// CHECK: vector.store
+// CHECK: scf.for
+// CHECK: %{{.*}}:26 = scf.for
+// CHECK-COUNT-26: math.fma
+// NEAR-NOT: rhs copied
+// APART: rhs copied by 150 steps along K
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+func.func @gemm(%a: memref<90x300xf32>, %b: memref<300x333xf32>, %c: memref<90x333xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.5 : f32
+  %sums = memref.alloc() : memref<90x333xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<90x333xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<90x300xf32>, memref<300x333xf32>) outs(%sums : memref<90x333xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<reassoc,contract> : f32
+    %r = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<90x333xf32>) outs(%c : memref<90x333xf32>) {
+  ^bb0(%s: f32, %old: f32):
+    %r = arith.mulf %s, %half : f32
+    linalg.yield %r : f32
+  }
+  return
+}

@@ -1,0 +1,90 @@
+//===- RnnModelsTest.cpp - The reference against other frameworks' numbers ===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What PyTorch and ONNX Runtime computed for small models. API/RnnModelsTest.cpp runs the same ones through kernels.
+//
+//===----------------------------------------------------------------------===//
+#include "Reference/RnnModels.h"
+
+#include "Primitives/Arguments.h"
+#include "Primitives/Registry.h"
+#include "Reference/Elements.h"
+#include "Reference/Reference.h"
+#include "quern/quern_rnn_weights.hpp"
+
+#include <gtest/gtest.h>
+
+namespace quern {
+namespace {
+
+TensorDesc describe(const std::map<int32_t, test::Numbers> &tensors, int32_t argument) {
+  const auto found = tensors.find(argument);
+  if (found == tensors.end() || found->second.shape.empty())
+    return {};
+  return *TensorDesc::fromTag(found->second.shape, argument == arg::seqLengths ? DataType::S32 : DataType::F32,
+                              test::tagOfRnnTensor(found->second));
+}
+
+RnnDesc descOf(const test::RnnModel &model) {
+  RnnDesc rnn;
+  rnn.prop = PropKind::ForwardInference, rnn.cell = static_cast<Alg>(model.cell), rnn.activation = static_cast<Alg>(model.activation);
+  rnn.direction = static_cast<RnnDirection>(model.direction), rnn.flags = model.flags;
+  const auto input = [&](int32_t argument) { return describe(model.inputs, argument); };
+  rnn.srcLayer = input(arg::src), rnn.srcIter = input(arg::src1), rnn.srcIterC = input(arg::src2);
+  rnn.seqLengths = input(arg::seqLengths), rnn.bias = input(arg::bias);
+  rnn.weightsLayer = input(arg::weights), rnn.weightsIter = input(arg::weights1);
+  rnn.weightsPeephole = input(arg::weights2), rnn.weightsProjection = input(arg::weights3);
+  rnn.dstLayer = describe(model.outputs, arg::dst), rnn.dstIter = describe(model.outputs, arg::dst1);
+  rnn.dstIterC = describe(model.outputs, arg::dst2);
+  return rnn;
+}
+
+class RnnModels : public testing::TestWithParam<test::RnnModel> {};
+
+TEST_P(RnnModels, ReferenceComputesTheirNumbers) {
+  const test::RnnModel &model = GetParam();
+  Result<VerifiedProblem> problem = verifyRnn({descOf(model), {}}, Target(), nullptr);
+  ASSERT_TRUE(problem) << problem.error().message;
+  ReferenceInputs buffers;
+  std::vector<int32_t> lengths;
+  for (const auto &[argument, numbers] : model.inputs)
+    buffers[argument] = numbers.values.data();
+  if (const auto found = model.inputs.find(arg::seqLengths); found != model.inputs.end()) {
+    lengths.assign(found->second.values.begin(), found->second.values.end());
+    buffers[arg::seqLengths] = lengths.data();
+  }
+  Result<std::vector<ReferenceOutput>> computed = computeReference(problem->desc, buffers);
+  ASSERT_TRUE(computed) << computed.error().message;
+  EXPECT_EQ(computed->size(), model.cell == quern_vanilla_lstm ? 3u : 2u);
+  for (const ReferenceOutput &output : *computed) {
+    const std::vector<float> &theirs = model.outputs.at(output.argument).values;
+    ASSERT_EQ(output.exact.size(), theirs.size());
+    for (size_t i = 0; i < theirs.size(); ++i)
+      ASSERT_NEAR(output.exact[i], static_cast<double>(theirs[i]), 1e-6) << "argument " << output.argument << ", element " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RnnModels, testing::ValuesIn(test::rnnModels()), [](const auto &info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// Gates numbered as theirs come out in our order.
+TEST(RnnWeights, GatesOfOnnx) {
+  const float lstm[] = {0, 1, 2, 3}, recurrent[] = {10, 20, 30, 40}; // i, o, f, c
+  float ours[4];
+  convert_rnn_weights(rnn_weights_origin::onnx, quern_vanilla_lstm, lstm, 1, 1, ours);
+  EXPECT_EQ(std::vector<float>(ours, ours + 4), (std::vector<float>{0, 2, 3, 1}));
+  convert_rnn_bias(rnn_weights_origin::onnx, quern_vanilla_lstm, lstm, recurrent, 1, ours);
+  EXPECT_EQ(std::vector<float>(ours, ours + 4), (std::vector<float>{10, 32, 43, 21}));
+  convert_rnn_bias(rnn_weights_origin::onnx, quern_vanilla_gru, lstm, recurrent, 1, ours);
+  EXPECT_EQ(std::vector<float>(ours, ours + 3), (std::vector<float>{10, 21, 32}));
+  convert_rnn_bias(rnn_weights_origin::onnx, quern_lbr_gru, lstm, recurrent, 1, ours);
+  EXPECT_EQ(std::vector<float>(ours, ours + 4), (std::vector<float>{10, 21, 2, 30}));
+}
+
+} // namespace
+} // namespace quern

@@ -1,0 +1,167 @@
+//===- RandomContractionsTest.cpp - The contraction recipe against loops --===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The same random IR twice: by the recipe, for every instruction set of this machine and AMX, which is emulated where there is none, with a
+// random strategy, and by upstream's linalg to scalar loops in f64. Gaps and guards stay untouched, in place or not, in whichever order the
+// iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the problems; a failure prints seed and IR.
+//
+//===----------------------------------------------------------------------===//
+#include "AmxEmulator.h"
+#include "Crash.h"
+#include "EmptyAccesses.h"
+#include "RandomContraction.h"
+#include "ScheduledKernel.h"
+
+#include "Schedule/Contraction/Contraction.h"
+#include "Targets/Cpu/Strategy.h"
+
+#include "gtest/gtest.h"
+
+#include <map>
+#include <random>
+
+using namespace quern;
+using namespace quern::test;
+
+namespace {
+
+/// The target's own strategy, or one that stresses: few registers, no masks, small chunks, any epilogue in registers or over scratch.
+ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
+  ContractionStrategy strategy = contractionStrategyFor(target);
+  auto pick = [&](int64_t from, int64_t to) { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1)); };
+  if (pick(0, 2) == 0)
+    return strategy;
+  strategy.registers = pick(12, strategy.registers);
+  strategy.vectors = pick(1, 6);
+  strategy.maxRows = pick(1, 14);
+  strategy.chunkRows = pick(1, 64);
+  strategy.inlineOps = pick(0, 1) ? 0 : 100;
+  strategy.narrowestMask = pick(0, 2) ? strategy.narrowestMask : 0;
+  strategy.nearStrideBytes = pick(0, 1) ? 64 : 4096;
+  strategy.leastCopyRows = pick(1, 40);
+  strategy.cutRows = pick(1, 80);
+  strategy.cutBytes = pick(0, 8) << 10;
+  strategy.togetherBytes = pick(0, 1) ? 0 : 1024;
+  strategy.hasPairDots &= pick(0, 3) != 0;
+  strategy.hasQuadDots &= pick(0, 3) != 0;
+  strategy.nearestBytes = pick(0, 3) ? 0 : strategy.nearestBytes; // so that panels of small products are far
+  return strategy;
+}
+
+/// Problems, their buffers, what comes out by scalar loops, and how often each way of scheduling was met.
+class Contractions : public ::testing::Test {
+protected:
+  void draw(uint64_t own) {
+    seed = own;
+    problem = makeRandomContraction(seed);
+    start = makeBuffers(problem.arguments, seed);
+    want.clear();
+  }
+  std::string about() const { return "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + problem.text; }
+  void computeNaively() {
+    Target target;
+    target.isa = std::min(detectedIsa(), CpuIsa::Avx512);
+    ScheduledKernel naive = compiler.compileNaively(problem.text, target, /*widen=*/true);
+    ASSERT_TRUE(naive.code);
+    want = start;
+    run(naive, problem.arguments, want, false);
+  }
+  /// With the rows as a number and as an open size. Plans without the words are not run.
+  void check(const Target &target, const ContractionStrategy &strategy, const char *words = "") {
+    auto recipe = [&](mlir::func::FuncOp function, std::string &whyNot) {
+      return mlir::success(succeeded(scheduleContraction(function, strategy, &whyNot)));
+    };
+    for (const std::string &text : {problem.text, problem.openText}) {
+      if (text.empty())
+        continue;
+      ScheduledKernel kernel = compiler.compile(text, target, recipe, /*trapsEmpty=*/true);
+      ASSERT_TRUE(kernel.code);
+      if (kernel.plan.find(words) == std::string::npos)
+        continue;
+      if (want.empty())
+        computeNaively();
+      kernel.sizes.assign(problem.arguments.size(), problem.rows);
+      SCOPED_TRACE(std::string(nameOfIsa(target.isa)) + ": " + kernel.plan);
+      for (bool aliased : {false, true})
+        checkKernel(kernel, problem.arguments, problem.tolerance, start, want, aliased);
+      for (auto &[feature, times] : seen)
+        times += kernel.plan.find(feature) != std::string::npos;
+    }
+  }
+  void expectAllSeen() const {
+    for (const auto &[feature, times] : seen)
+      EXPECT_GT(times, 0) << "no contraction met: " << feature;
+  }
+
+  KernelCompiler compiler;
+  std::map<std::string, int> seen; ///< by words of a plan; filled by the test
+  uint64_t seed = 0;
+  RandomContraction problem;
+  Buffers start, want;
+};
+
+TEST_F(Contractions, RecipeEqualsNaiveLoops) {
+  uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 120);
+  for (const char *feature : {"by fma", "by mul and add", "by dots of bf16 pairs", "by dots of four bytes", "by dots of bytes in 16 bits",
+                              "rounded to bf16", "over scratch", "in registers", "masked tail", "tail apart", "and of ", "at a time",
+                              "2 products", "2 loops", "lower ones", "rhs copied"})
+    seen[feature] = 0;
+  for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
+    draw(own);
+    SCOPED_TRACE(about());
+    const std::string origin = about();
+    const RunningCase running(origin);
+    explainTraps(origin.c_str());
+    std::mt19937_64 random(seed);
+    for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16}) {
+      Target target;
+      target.isa = isa;
+      if (isa <= detectedIsa())
+        check(target, randomStrategy(target, random));
+    }
+  }
+  if (count >= 120 && detectedIsa() >= CpuIsa::Avx512Bf16) // a full run meets every way of scheduling
+    expectAllSeen();
+}
+
+/// Instructions of AMX are emulated where the machine has none; the others it must have.
+TEST_F(Contractions, MatricesEqualNaiveLoops) {
+  if (detectedIsa() < CpuIsa::Avx512Bf16)
+    GTEST_SKIP() << "the rest of such a kernel needs AVX-512 BF16";
+  bool isEmulated = detectedIsa() < CpuIsa::Avx512Amx;
+  if (isEmulated)
+    emulateAmx();
+  uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 240);
+  for (const char *feature : {"of bf16 pairs", "of bytes", "1x", "2x", "x1 matrices", "x2 matrices", "x4 matrices", "up to 16 rows",
+                              "masked tail", "2 products", "2 loops"})
+    seen[feature] = 0;
+  for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
+    draw(own);
+    auto hasHalf = [](const ChainArgument &argument) { return argument.element == Element::F16; };
+    bool mayTake = problem.text.find("arith.muli") != problem.text.npos || problem.text.find("bf16 to f32") != problem.text.npos;
+    if (!mayTake || (isEmulated && std::any_of(problem.arguments.begin(), problem.arguments.end(), hasHalf)))
+      continue; // AVX-512 FP16, which comes before AMX, has conversions of its own
+    SCOPED_TRACE(about());
+    const std::string origin = about();
+    const RunningCase running(origin);
+    explainTraps(origin.c_str());
+    std::mt19937_64 random(seed);
+    Target target;
+    target.isa = CpuIsa::Avx512Amx;
+    ContractionStrategy strategy = randomStrategy(target, random);
+    strategy.narrowestMask = 8; // words one by one are AVX-512 FP16's, too
+    strategy.leastMatrixRows = static_cast<int64_t>(1 + random() % 4);
+    strategy.leastMatrixSteps = static_cast<int64_t>(1 + random() % 16);
+    check(target, strategy, "by matrices");
+    EXPECT_TRUE(isAmxReleased());
+  }
+  if (count >= 240)
+    expectAllSeen();
+  if (isEmulated && count >= 240) {
+    EXPECT_GT(emulatedAmxInstructions(), 1000u);
+  }
+}
+
+} // namespace

@@ -19,9 +19,6 @@
 namespace quern {
 namespace {
 
-constexpr std::string_view magic = "QUERNART";
-constexpr uint32_t formatVersion = 5;
-constexpr size_t headerBytes = 8 + sizeof(uint32_t) + 2 * sizeof(uint64_t);
 /// No kernel comes near these; they bound what a hostile file makes the reader do.
 constexpr uint32_t maxEntries = 256, maxArguments = 4096;
 constexpr int32_t maxWorkItems = 65536, maxSubGroupSize = 128;

@@ -60,6 +60,11 @@ struct Artifact {
   uint32_t sizeCount = 0;         ///< runtime sizes that an execution passes
   std::string code;
 
+  /// Of the bytes: the version follows the magic, the checksum of the payload the version.
+  static constexpr std::string_view magic = "QUERNART";
+  static constexpr uint32_t formatVersion = 5;
+  static constexpr size_t headerBytes = magic.size() + sizeof(formatVersion) + 2 * sizeof(uint64_t);
+
   std::string serialize() const;
   /// Rejects anything else than what serialize() writes, with the reason.
   static Result<Artifact> parse(std::string_view bytes);

@@ -37,10 +37,10 @@ private:
   bool bad = false;
 };
 
-/// The least multiple of `multiple` (> 0) that is ≥ value (≥ 0).
 /// For values of at least 0 and a positive divisor.
 constexpr int64_t ceilDivide(int64_t value, int64_t divisor) { return value / divisor + (value % divisor != 0); }
 
+/// The least multiple of `multiple` (> 0) that is ≥ value (≥ 0).
 constexpr CheckedInt roundUp(int64_t value, int64_t multiple) {
   int64_t rest = value % multiple;
   return rest == 0 ? CheckedInt(value) : CheckedInt(value) + CheckedInt(multiple - rest);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The input is taken for the payload of an artifact and given the header that it needs, so that the fuzzer gets past the checksum; and as
-// it is, for an artifact and for the bytes of a problem.
+// The input is taken as it is, for an artifact and for the bytes of a problem; and its payload is given the header that it needs, so that
+// the fuzzer gets past the version and the checksum. An input without a header is all payload.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
@@ -25,17 +25,24 @@ static void read(std::string_view bytes) {
   require(artifact ? artifact->serialize() == bytes : !artifact.error().message.empty());
 }
 
+/// An artifact of this format with the payload of `bytes` and the checksum that it should have.
+static std::string sealed(std::string_view bytes) {
+  if (bytes.size() >= Artifact::headerBytes && bytes.starts_with(Artifact::magic))
+    bytes.remove_prefix(Artifact::headerBytes);
+  ByteWriter out;
+  out.bytes = Artifact::magic;
+  out.put(Artifact::formatVersion);
+  Digest checksum = digestOf(bytes);
+  out.put(checksum.low);
+  out.put(checksum.high);
+  out.bytes.append(bytes);
+  return out.take();
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view bytes(reinterpret_cast<const char *>(data), size);
   read(bytes);
-  ByteWriter sealed;
-  sealed.bytes = "QUERNART";
-  sealed.put<uint32_t>(3);
-  Digest checksum = digestOf(bytes);
-  sealed.put(checksum.low);
-  sealed.put(checksum.high);
-  sealed.bytes.append(bytes);
-  read(sealed.bytes);
+  read(sealed(bytes));
   Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes(bytes);
   require(desc ? desc->canonicalBytes() == bytes : !desc.error().message.empty());
   return 0;

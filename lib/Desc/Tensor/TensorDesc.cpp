@@ -248,12 +248,13 @@ void getAll(ByteReader &in, int64_t *values, int count) {
     std::memcpy(values, raw.data(), raw.size());
 }
 
-/// What padded dims are when nothing else is said: multiples of the blocks.
+/// What padded dims are when nothing else is said: multiples of the blocks. A dim that is not known, or that read() has yet to refuse,
+/// stays.
 void impliedPadding(const TensorDesc &desc, int64_t (&padded)[maxDims]) {
   int64_t blocks[maxDims];
   desc.blockSizes(blocks);
   for (int d = 0; d < desc.ndims; ++d)
-    padded[d] = desc.dims[d] == runtimeDim ? runtimeDim : roundUp(desc.dims[d], blocks[d]).value();
+    padded[d] = desc.dims[d] < 0 ? desc.dims[d] : roundUp(desc.dims[d], blocks[d]).value();
 }
 
 uint8_t partsOf(const TensorDesc &desc) {

@@ -12,6 +12,7 @@
 #include "Support/Digest.h"
 
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <random>
@@ -20,7 +21,7 @@ using namespace quern;
 
 namespace {
 
-constexpr size_t checksumAt = 12, headerBytes = 28;
+constexpr size_t headerBytes = Artifact::headerBytes, checksumAt = headerBytes - 2 * sizeof(uint64_t);
 
 constexpr uint32_t size0 = symbolOfSize(0), size1 = symbolOfSize(1), size3 = symbolOfSize(3);
 
@@ -270,6 +271,16 @@ TEST(Artifact, ForeignFilesAreRefused) {
   std::string bytes = sample().serialize();
   bytes[8] = 77;
   expectRefused(bytes, "format 77; this library reads format 5");
+}
+
+TEST(Artifact, TheFuzzersStartFromArtifactsOfThisFormat) {
+  for (const char *name : {"whole", "whole-open-sizes", "whole-steps"}) {
+    std::ifstream file(std::string(QUERN_SOURCE_DIR "/test/fuzz/corpus/fuzz-artifact/") + name, std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    Result<Artifact> artifact = Artifact::parse(bytes);
+    ASSERT_TRUE(artifact) << name << ": " << artifact.error().message;
+    EXPECT_EQ(artifact->serialize(), bytes) << name;
+  }
 }
 
 TEST(Artifact, RandomForgeriesAreRefusedOrAreWhatTheySay) {

@@ -268,6 +268,19 @@ TEST(TensorDesc, ValidateRefusesWhatABlobMayHold) {
   }
 }
 
+TEST(TensorDesc, BytesWithADimBelowZeroAreRefusedByItsValue) {
+  for (int64_t dim : {INT64_C(-4), INT64_MIN + 8}) { // the second overflows if it is padded to a multiple of the block
+    ByteWriter out;
+    tagged({2, 17}, "aB16b").write(out);
+    const size_t secondDim = 1 + sizeof(DataType) + 2 + sizeof(int64_t);
+    std::memcpy(out.bytes.data() + secondDim, &dim, sizeof(dim));
+    ByteReader in(out.bytes);
+    Result<TensorDesc> read = TensorDesc::read(in);
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().message.find("dim 1 is " + std::to_string(dim)), std::string::npos) << read.error().message;
+  }
+}
+
 TEST(SameStorage, LooksAtThePlacesOfElements) {
   const TensorDesc row = tagged({1, 4}, "ab");
   for (const TensorDesc &other : {tagged({1, 4}, "ba"), strided({1, 4}, {77, 1}), tagged({4}, "a"), tagged({1, 1, 4, 1}, "dcba")})

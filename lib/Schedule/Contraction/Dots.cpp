@@ -54,6 +54,14 @@ Value roundToBf16(OpBuilder &b, const Product &product, Value v) {
   return arith::TruncFOp::create(b, product.loc(), cast<VectorType>(v.getType()).clone(b.getBF16Type()), v);
 }
 
+/// What is multiplied of a vector of a factor's elements: converted, and rounded if the dot rounds one by one.
+Value factorOf(OpBuilder &b, const Product &product, Dot dot, const Product::Factor &factor, Value v) {
+  v = convert(b, factor, v);
+  if (dot != Dot::RoundedFma || !factor.element().isF32())
+    return v;
+  return arith::ExtFOp::create(b, product.loc(), v.getType(), roundToBf16(b, product, v));
+}
+
 /// The bytes of every lane, first those at even places, then those at odd ones, as vectors of lanes x 2 words that are extended from 16
 /// bits.
 SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Product::Factor &factor, Value bytes, int64_t lanes) {
@@ -127,10 +135,9 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
   if (strategy.hasPairDots && arePairs && product.mayReassociate && product.mayContract)
     return Dot::Pairs;
   bool isFloat = lhs.element().isF32() && lhs.conversions.empty(), isShort = lhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs);
-  bool areFloats =
-      product.packed == 2 && (isFloat || isShort) && rhs.element().isF32() && rhs.conversions.empty() && product.sumType().isF32();
+  bool areFloats = (isFloat || isShort) && rhs.element().isF32() && rhs.conversions.empty() && product.sumType().isF32();
   if (strategy.hasPairDots && areFloats && product.mayRound && product.mayReassociate && product.mayContract)
-    return Dot::Rounded;
+    return product.packed == 2 ? Dot::Rounded : Dot::RoundedFma;
   return strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
 }
 
@@ -157,6 +164,8 @@ const char *contractions::nameOf(Dot dot) {
     return "mul and add";
   case Dot::Fma:
     return "fma";
+  case Dot::RoundedFma:
+    return "fma of factors rounded to bf16";
   case Dot::Pairs:
     return "dots of bf16 pairs";
   case Dot::Rounded:
@@ -192,7 +201,7 @@ SmallVector<Value, 4> contractions::prepareRhs(OpBuilder &b, const Product &prod
   }
   SmallVector<Value, 4> elements;
   for (int64_t i = 0; i < product.taken; ++i)
-    elements.push_back(convert(b, product.rhs, product.packed == 1 ? loaded : elementOfLanes(b, product, loaded, lanes, i)));
+    elements.push_back(factorOf(b, product, dot, product.rhs, product.packed == 1 ? loaded : elementOfLanes(b, product, loaded, lanes, i)));
   return elements;
 }
 
@@ -222,8 +231,8 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
   }
   SmallVector<Value, 4> elements;
   for (Value element : loaded)
-    elements.push_back(
-        convert(b, product.lhs, vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, product.lhs.element()), element)));
+    elements.push_back(factorOf(b, product, dot, product.lhs,
+                                vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, product.lhs.element()), element)));
   return elements;
 }
 
@@ -237,7 +246,7 @@ Value contractions::accumulate(OpBuilder &b, const Product &product, Dot dot, Ar
   for (auto [x, y] : llvm::zip_equal(lhs, rhs)) {
     if (isPackedDot(dot))
       sum = contract(b, product, x, y, sum);
-    else if (dot == Dot::Fma)
+    else if (dot == Dot::Fma || dot == Dot::RoundedFma)
       sum = math::FmaOp::create(b, loc, x, y, sum);
     else if (isa<FloatType>(getElementTypeOrSelf(sum.getType())))
       sum = arith::AddFOp::create(b, loc, sum, arith::MulFOp::create(b, loc, x, y));

@@ -20,6 +20,7 @@ namespace quern::contractions {
 enum class Dot {
   MulAdd,       ///< each element: converted, multiplied, added
   Fma,          ///< each element: converted, multiplied and added at once
+  RoundedFma,   ///< Fma of f32 rounded to bf16, which Rounded gives where pairs lie together: what a product rounds follows from no layout
   Pairs,        ///< two bf16 into an f32
   Rounded,      ///< two f32, rounded to bf16, into an f32; or bf16 of lhs
   Quads,        ///< four unsigned and four signed bytes into an i32
@@ -37,6 +38,8 @@ std::optional<Dot> chooseMatrixDot(const Product &product, Dot byVectors);
 matrices::Elements elementsOf(const Product &product);
 const char *nameOf(Dot dot);
 inline bool isPackedDot(Dot dot) { return dot >= Dot::Pairs; }
+/// Whether elements of f32 are rounded to bf16 on the way.
+inline bool isRounded(Dot dot) { return dot == Dot::Rounded || dot == Dot::RoundedFma; }
 
 /// Vector registers that one vector of rhs takes during a step.
 int64_t registersOfRhs(const Product &product, Dot dot);

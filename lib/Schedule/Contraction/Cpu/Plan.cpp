@@ -97,7 +97,7 @@ int64_t Planner::mostRows() const {
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots)) {
     int64_t sums = std::min<int64_t>(static_cast<int64_t>(product.sums.size()), plan.groupSize);
     used = std::max<int64_t>(used, sums * plan.columnVectors * registersOfRhs(product, dot));
-    extra = std::max<int64_t>(extra, dot == Dot::MulAdd || dot == Dot::Rounded || dot == Dot::Shifted ? 2 : dot == Dot::Halves ? 3 : 1);
+    extra = std::max<int64_t>(extra, dot == Dot::MulAdd || isRounded(dot) || dot == Dot::Shifted ? 2 : dot == Dot::Halves ? 3 : 1);
   }
   return std::clamp<int64_t>((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors), 1, strategy.maxRows);
 }
@@ -129,7 +129,7 @@ bool Planner::isTogether(const Product &product) const {
 int64_t Planner::leastRows() const {
   int64_t most = mostRows();
   auto isCheap = [&](const Product &product, Dot dot) {
-    return isTogether(product) && dot != Dot::Halves && dot != Dot::Rounded && (isPackedDot(dot) || product.rhs.conversions.empty());
+    return isTogether(product) && dot != Dot::Halves && !isRounded(dot) && (isPackedDot(dot) || product.rhs.conversions.empty());
   };
   bool isNear = plan.bytesOfTile() <= static_cast<double>(chain.openRows ? strategy.nearBytes : strategy.nearestBytes);
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots))
@@ -440,7 +440,7 @@ double Plan::nsPerIteration() const {
           matrices::rows * strategy.nsPerMatrix;
       continue;
     }
-    double ofLane = dot == Dot::Halves ? 4 : isPackedDot(dot) ? 1 : static_cast<double>(product.taken);
+    double ofLane = dot == Dot::Halves ? 4 : isPackedDot(dot) ? 1 : static_cast<double>(product.taken * (dot == Dot::RoundedFma ? 2 : 1));
     steps += static_cast<double>(product.steps()) * static_cast<double>(product.sums.size()) * ofLane;
   }
   double operations = rows * static_cast<double>(columnVectors) * (steps + static_cast<double>(chain.epilogueOps()));

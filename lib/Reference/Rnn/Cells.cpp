@@ -24,8 +24,12 @@ double exactSigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 class Cell {
 public:
   Cell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in)
-      : rnn(rnn), s(shape), state(state), w(weights), in(in), channels(static_cast<size_t>(shape.dhc)), hRead(in.h.begin(), in.h.end()) {
-    std::transform(hRead.begin(), hRead.end(), hRead.begin(), [&](double h) { return state.operand(h, Factor::Iter); });
+      : rnn(rnn), s(shape), state(state), w(weights), in(in), channels(static_cast<size_t>(shape.dhc)) {
+    for (size_t g = 0; g < static_cast<size_t>(shape.gates); ++g) {
+      const auto gate = static_cast<int64_t>(g);
+      xRead.push_back(readBy(layerProductOf(rnn, gate), in.x));
+      hRead.push_back(readBy(iterProductOf(rnn, gate), in.h));
+    }
     out.h.resize(channels);
     out.gates.resize(channels * static_cast<size_t>(shape.gates));
   }
@@ -74,7 +78,7 @@ private:
     auto width = static_cast<size_t>(s.dic);
     out.h.assign(width, 0), out.jumps.assign(width, 0);
     for (size_t i = 0; i < channels; ++i) {
-      double read = readOf(out.unprojected[i], Factor::Projection), jump = jumpAt(out.unprojected[i]);
+      double read = readOf(out.unprojected[i], i, Product::Projection), jump = jumpAt(out.unprojected[i]);
       for (size_t o = 0; o < width; ++o) {
         out.h[o] += read * w.projection[i * width + o];
         out.jumps[o] += jump > 0 ? jump * std::fabs(w.projection[i * width + o]) : 0;
@@ -89,7 +93,7 @@ private:
     for (size_t o = 0; o < channels; ++o) {
       gate(0, o) = sigmoid(W(0, o) + U(0, o) + B(0, o));
       double r = gate(1, o) = sigmoid(W(1, o) + U(1, o) + B(1, o));
-      resetStates[o] = readOf(r * in.h[o], Factor::Iter);
+      resetStates[o] = readOf(r * in.h[o], o, iterProductOf(rnn, 2));
       jumps[o] = jumpAt(r * in.h[o]);
     }
     for (size_t o = 0; o < channels; ++o) {
@@ -124,7 +128,14 @@ private:
 
   double sigmoid(double x) const { return in.sigmoid ? in.sigmoid(x) : exactSigmoid(x); }
   /// What a product reads of what was kept within the step.
-  double readOf(double h, Factor factor) const { return state.operand(state.kept(h), factor); }
+  double readOf(double h, size_t channel, Product product) const {
+    return state.operand(in.kept ? in.kept(h, channel) : state.kept(h), product);
+  }
+  std::vector<double> readBy(Product product, std::span<const double> numbers) const {
+    std::vector<double> read(numbers.begin(), numbers.end());
+    std::transform(read.begin(), read.end(), read.begin(), [&](double x) { return state.operand(x, product); });
+    return read;
+  }
   double jumpAt(double h) const { return state.jumpAt(h, state.toleranceOf(h, 1)); }
 
   double activation(double x) const {
@@ -148,8 +159,8 @@ private:
       sum += std::pow(vector[i] * matrix[i * channels + o], 2);
     return sum;
   }
-  double W(size_t g, size_t o) const { return dot(w.layer, in.x, g, o); }
-  double U(size_t g, size_t o) const { return dot(w.iter, hRead, g, o); }
+  double W(size_t g, size_t o) const { return dot(w.layer, xRead[g], g, o); }
+  double U(size_t g, size_t o) const { return dot(w.iter, hRead[g], g, o); }
   /// Without peepholes 0 whatever the cell is, infinity included.
   double P(size_t g, size_t o, double c) const { return w.peephole.empty() ? 0 : w.peephole[g * channels + o] * c; }
   double B(size_t g, size_t o) const { return w.bias.empty() ? 0 : w.bias[g * channels + o]; }
@@ -160,7 +171,7 @@ private:
   const CellWeights &w;
   const CellInputs &in;
   size_t channels;
-  std::vector<double> hRead; ///< h as products read it
+  std::vector<std::vector<double>> xRead, hRead; ///< as the products of each gate read them
   CellOutputs out;
 };
 
@@ -179,7 +190,17 @@ double StateType::stored(double h) const {
   return value < least ? least : value;
 }
 
-double StateType::operand(double x, Factor factor) const { return operands.areRounded(factor) ? roundTo(DataType::BF16, x) : x; }
+double StateType::storedOtherwise(double h) const {
+  const double value = h * scale + shift, near = stored(h);
+  return std::max(least, roundTo(type, value > near ? near + 1 : near - 1));
+}
+
+double StateType::distanceFromMiddle(double h) const {
+  const double value = h * scale + shift;
+  return std::fabs(value - std::floor(value) - 0.5);
+}
+
+double StateType::operand(double x, Product product) const { return operands.areRounded(product) ? roundTo(DataType::BF16, x) : x; }
 
 double StateType::toleranceOf(double h, double magnitude) const {
   const double ofSums = std::max(threshold * std::max(std::fabs(h), magnitude), floor);
@@ -209,6 +230,10 @@ double StateType::loosenessOf(double h, double typical) const {
 double StateType::roundingOf(double h) const {
   return 4 * epsilonOf(DataType::F32) * (std::fabs(h) + (isInteger ? std::fabs(number(0)) : 0));
 }
+
+static bool isOutputOfGru(const RnnDesc &rnn, int64_t gate) { return isGru(rnn) && !isLinearBeforeReset(rnn) && gate == 2; }
+Product layerProductOf(const RnnDesc &rnn, int64_t gate) { return isOutputOfGru(rnn, gate) ? Product::OutputLayer : Product::Layer; }
+Product iterProductOf(const RnnDesc &rnn, int64_t gate) { return isOutputOfGru(rnn, gate) ? Product::OutputIter : Product::Iter; }
 
 CellOutputs computeCell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in) {
   return Cell(rnn, shape, state, weights, in).run();

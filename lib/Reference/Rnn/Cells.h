@@ -12,20 +12,21 @@
 #include "Desc/PrimitiveDesc.h"
 #include "Primitives/Rnn/Shape.h"
 
+#include <functional>
 #include <span>
 #include <vector>
 
 namespace quern::rnn {
 
-/// What a state is multiplied with.
-enum class Factor { Layer, Iter, Projection };
+/// The products of a cell of which a kernel may round some and others not. Those of the output gate of gru are of a kernel of their own.
+enum class Product { Layer, Iter, OutputLayer, OutputIter, Projection };
 
 /// The products that round what they read to bf16: of f32, where the fpmath mode allows it, each may, as its weights lie.
 struct Operands {
-  bool layer = false, iter = false, projection = false;
+  uint32_t rounded = 0; ///< a bit for each Product
 
-  bool areRounded(Factor factor) const { return factor == Factor::Layer ? layer : factor == Factor::Iter ? iter : projection; }
-  bool areAnyRounded() const { return layer || iter || projection; }
+  bool areRounded(Product product) const { return rounded >> static_cast<int>(product) & 1; }
+  bool areAnyRounded() const { return rounded != 0; }
 };
 
 /// What another library is known to do otherwise; as the page has it by default.
@@ -44,8 +45,12 @@ public:
   double number(double stored) const { return isInteger ? (stored - shift) / scale : stored; }
   /// The number that is left of h when it has been kept.
   double kept(double h) const { return number(stored(h)); }
+  /// What is kept of a number if it goes to the other of the two values that it lies between; of integers.
+  double storedOtherwise(double h) const;
+  /// How far a number is from the middle of the two values that it lies between, as a part of their distance: 1/2 at most; of integers.
+  double distanceFromMiddle(double h) const;
   /// What a product reads of a number.
-  double operand(double x, Factor factor) const;
+  double operand(double x, Product product) const;
   /// How far f32 arithmetic may be from the number h, whose terms are of this size: of an integer a thousandth of its step.
   double toleranceOf(double h, double magnitude) const;
   /// How far apart two results near h may be once they are kept and read: 0 where no two values of the type are so near.
@@ -72,10 +77,16 @@ struct CellWeights {
 
 /// What a step reads, as numbers.
 struct CellInputs {
-  std::span<const double> x, h, c; ///< h of SIC, c of DHC channels; x as products read it
+  std::span<const double> x, h, c; ///< h of SIC, c of DHC channels
   double attention = 0;
   double (*sigmoid)(double) = nullptr; ///< null: the function of that name; tests of the judge give another
+  /// What is kept, as a number, of one of DHC channels that is rounded within the step; none: StateType::kept().
+  std::function<double(double h, size_t channel)> kept{};
 };
+
+/// Of the gate number `gate`.
+Product layerProductOf(const RnnDesc &rnn, int64_t gate);
+Product iterProductOf(const RnnDesc &rnn, int64_t gate);
 
 /// What it makes, as numbers, not yet rounded to what is kept.
 struct CellOutputs {

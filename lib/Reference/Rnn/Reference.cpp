@@ -11,7 +11,8 @@
 // Results of f32 are judged by a threshold. A state of a narrow type is rounded in each step, so there the reference says what each element
 // may be: the values that the exact one rounds to when sums are made in f32, as a rule one. The next step follows the state that the
 // results have, where one can be seen in them, so that a rounding that went the other way is forgiven once and not followed by more. Where
-// it cannot (stacks, sums of directions), what comes after a state near the midpoint of two values may be off by as much as that moves it.
+// it cannot (stacks, sums of directions), the roundings of integers are looked for that lead to the results (Roundings.h); otherwise what
+// comes after a state near the midpoint of two values may be off by as much as that moves it.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Run.h"
@@ -45,18 +46,16 @@ std::vector<double> rowNorms(const TensorDesc &desc, const std::vector<double> &
   return norms;
 }
 
-/// Errors are measured by 1 where gates bound the values; where they do not, by the row's norm, or by that of the terms of the sum behind
-/// an element if there are such of it and they are greater: in a row of few channels terms may cancel in all.
+/// Errors are measured by 1 where gates bound the values, of c by what it has been at most; where they do not, by the row's norm, or by
+/// that of the terms of the sum behind an element if there are such of it and they are greater: in a row of few channels terms may cancel
+/// in all.
 std::vector<double> magnitudeOf(const RnnDesc &rnn, const TensorDesc &desc, const std::vector<double> &values,
-                                const std::vector<double> *termNorms) {
-  if (isLstm(rnn) || isGru(rnn)) {
-    std::vector<double> ones(values.size(), 1);
-    return ones;
-  }
-  std::vector<double> norms = rowNorms(desc, values);
-  if (termNorms && !termNorms->empty())
-    std::transform(norms.begin(), norms.end(), termNorms->begin(), norms.begin(), [](double a, double b) { return std::max(a, b); });
-  return norms;
+                                const std::vector<double> *terms) {
+  const bool areBounded = isLstm(rnn) || isGru(rnn);
+  std::vector<double> sizes = areBounded ? std::vector<double>(values.size(), 1) : rowNorms(desc, values);
+  if (terms && !terms->empty())
+    std::transform(sizes.begin(), sizes.end(), terms->begin(), sizes.begin(), [](double a, double b) { return std::max(a, b); });
+  return sizes;
 }
 
 /// Whether kernels round what they keep or read, so that one error of f32 may become a step of a narrower type.
@@ -66,82 +65,32 @@ bool isRoundedBetweenSteps(const PrimitiveDesc &desc) {
   return rnn.srcLayer.dataType != DataType::F32 || mode == FpmathMode::BF16 || mode == FpmathMode::Any;
 }
 
-/// None rounded, all, and each combination.
+/// No product rounded, all, and each combination.
 std::vector<Operands> possibleOperands(const PrimitiveDesc &desc) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
   if (rnn.srcLayer.dataType != DataType::F32 || !isRoundedBetweenSteps(desc))
     return {{}};
-  if (rnn.weightsProjection.isZero())
-    return {{}, {true, true}, {true, false}, {false, true}};
-  return {{},
-          {true, true, true},
-          {true, true, false},
-          {true, false, true},
-          {true, false, false},
-          {false, true, true},
-          {false, true, false},
-          {false, false, true}};
+  std::vector<Product> products = {Product::Layer, Product::Iter};
+  if (layerProductOf(rnn, 2) == Product::OutputLayer)
+    products.insert(products.end(), {Product::OutputLayer, Product::OutputIter});
+  if (!rnn.weightsProjection.isZero())
+    products.push_back(Product::Projection);
+  const uint32_t all = (1u << products.size()) - 1;
+  std::vector<Operands> possible = {{}};
+  for (uint32_t chosen = all; chosen > 0; --chosen) {
+    Operands operands;
+    for (size_t i = 0; i < products.size(); ++i)
+      operands.rounded |= (chosen >> i & 1) << static_cast<int>(products[i]);
+    possible.push_back(operands);
+  }
+  return possible;
 }
-
-/// What results may be, computed once for all outputs of an execution. Of f32 whose products may be rounded a kernel may do either.
-class Follower {
-public:
-  explicit Follower(std::vector<Run> runs) : runs(std::move(runs)) {}
-
-  const RunResults &following(const ReferenceInputs &results) {
-    const RnnDesc &rnn = runs.front().rnn();
-    auto dstLayer = results.find(arg::dst);
-    std::vector<double> values = dstLayer == results.end() ? std::vector<double>() : gather(rnn.dstLayer, dstLayer->second);
-    if (isComputed && isSame(values, followed))
-      return found;
-    followed = std::move(values);
-    isComputed = true;
-    int64_t least = std::numeric_limits<int64_t>::max();
-    for (const Run &run : runs) {
-      RunResults computed = run.compute({seenIn(run), nullptr});
-      if (int64_t wrong = wrongOf(rnn.dstLayer.dataType, computed.dstLayer); wrong < least)
-        found = std::move(computed), least = wrong;
-      if (!least)
-        break;
-    }
-    return found;
-  }
-
-private:
-  static bool isSame(const std::vector<double> &a, const std::vector<double> &b) {
-    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
-  }
-  /// The states in dst_layer, where they can be told from it: of one layer, not summed over directions.
-  std::function<double(const RunPlace &)> seenIn(const Run &run) const {
-    if (followed.empty() || run.shape().layers != 1 || run.rnn().direction == RnnDirection::BidirectionalSum)
-      return {};
-    const bool areNumbers = run.rnn().dstLayer.dataType != run.rnn().srcLayer.dataType;
-    return [&, areNumbers](const RunPlace &at) {
-      const Shape &s = run.shape();
-      auto row = static_cast<size_t>((at.t * s.batch + at.n) * s.directions + at.direction);
-      double result = followed[row * static_cast<size_t>(s.dic) + static_cast<size_t>(at.channel)];
-      return areNumbers ? run.state().stored(result) : result;
-    };
-  }
-  int64_t wrongOf(DataType type, const RunValues &possible) const {
-    int64_t wrong = 0;
-    for (size_t i = 0; i < followed.size(); ++i)
-      wrong += !(roundTo(type, possible.low[i]) <= followed[i] && followed[i] <= roundTo(type, possible.high[i])) &&
-               !(std::isnan(followed[i]) && std::isnan(possible.exact[i]));
-    return wrong;
-  }
-
-  std::vector<Run> runs;
-  std::vector<double> followed;
-  RunResults found;
-  bool isComputed = false;
-};
 
 struct Part {
   int32_t argument;
   TensorDesc desc;
   RunValues RunResults::*values;
-  std::vector<double> RunResults::*termNorms = nullptr;
+  std::vector<double> RunResults::*terms = nullptr; ///< the size of the terms behind each element, where that matters
 };
 
 std::vector<Part> partsOf(const RnnDesc &rnn) {
@@ -149,9 +98,87 @@ std::vector<Part> partsOf(const RnnDesc &rnn) {
   if (!rnn.dstIter.isZero())
     parts.push_back({arg::dst1, rnn.dstIter, &RunResults::dstIter, &RunResults::dstIterTermNorms});
   if (!rnn.dstIterC.isZero())
-    parts.push_back({arg::dst2, rnn.dstIterC, &RunResults::dstIterC});
+    parts.push_back({arg::dst2, rnn.dstIterC, &RunResults::dstIterC, &RunResults::dstIterCSizes});
   return parts;
 }
+
+/// What results may be, computed once for all outputs of an execution. Of f32 whose products may be rounded a kernel may do either.
+class Follower {
+public:
+  explicit Follower(std::vector<Run> runs) : runs(std::move(runs)), parts(partsOf(this->runs.front().rnn())) {}
+
+  const RunResults &following(const ReferenceInputs &results) {
+    std::vector<std::vector<double>> values;
+    for (const Part &part : parts) {
+      auto buffer = results.find(part.argument);
+      values.push_back(buffer == results.end() ? std::vector<double>() : gather(part.desc, buffer->second));
+    }
+    if (isComputed && std::equal(values.begin(), values.end(), followed.begin(), isSame))
+      return found;
+    followed = std::move(values);
+    isComputed = true;
+    found = mayExplain(runs.front()) ? explained(runs.front()) : likeliest();
+    return found;
+  }
+
+private:
+  static bool isSame(const std::vector<double> &a, const std::vector<double> &b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+  }
+  RunResults likeliest() const {
+    RunResults likeliest;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const Run &run : runs) {
+      RunResults computed = run.compute({seenIn(run), nullptr});
+      if (int64_t wrong = wrongOf(computed); wrong < least)
+        likeliest = std::move(computed), least = wrong;
+      if (!least)
+        break;
+    }
+    return likeliest;
+  }
+  /// dst_layer by the roundings that lead to it; of the rest, which it does not show, whatever those near a midpoint may lead to.
+  RunResults explained(const Run &run) const {
+    Roundings roundings = explain(run, dstLayer());
+    RunResults results = run.compute({.roundings = &roundings});
+    results.dstLayer = run.compute({.roundings = &roundings, .isStrict = true}).dstLayer;
+    return results;
+  }
+  /// The states in dst_layer, where they can be told from it: of one layer, not summed over directions.
+  std::function<double(const RunPlace &)> seenIn(const Run &run) const {
+    if (dstLayer().empty() || run.shape().layers != 1 || run.rnn().direction == RnnDirection::BidirectionalSum)
+      return {};
+    const bool areNumbers = run.rnn().dstLayer.dataType != run.rnn().srcLayer.dataType;
+    return [&, areNumbers](const RunPlace &at) {
+      const Shape &s = run.shape();
+      auto row = static_cast<size_t>((at.t * s.batch + at.n) * s.directions + at.direction);
+      double result = dstLayer()[row * static_cast<size_t>(s.dic) + static_cast<size_t>(at.channel)];
+      return areNumbers ? run.state().stored(result) : result;
+    };
+  }
+  /// Integers whose states are not seen, of a size at which many runs take seconds at most.
+  bool mayExplain(const Run &run) const {
+    constexpr double mostProducts = 3e6; // of a sequence
+    const Shape &s = run.shape();
+    const double products = static_cast<double>(s.layers * s.directions * s.steps) * static_cast<double>(s.gates * s.dhc) *
+                            static_cast<double>(std::max(s.slc, s.dic * s.directions) + s.sic);
+    return isQuantized(run.rnn()) && !dstLayer().empty() && !seenIn(run) && products <= mostProducts;
+  }
+  int64_t wrongOf(const RunResults &possible) const {
+    int64_t wrong = 0;
+    for (size_t i = 0; i < parts.size(); ++i)
+      for (size_t element = 0; element < followed[i].size(); ++element)
+        wrong += !(possible.*parts[i].values).contains(parts[i].desc.dataType, element, followed[i][element]);
+    return wrong;
+  }
+  const std::vector<double> &dstLayer() const { return followed.front(); }
+
+  std::vector<Run> runs;
+  std::vector<Part> parts; ///< dst_layer in front
+  std::vector<std::vector<double>> followed;
+  RunResults found;
+  bool isComputed = false;
+};
 
 RunValues RunResults::*valuesOf(WorkspacePart part) {
   switch (part) {
@@ -173,10 +200,16 @@ RunValues RunResults::*valuesOf(WorkspacePart part) {
   return nullptr;
 }
 
+std::vector<double> RunResults::*termsOf(WorkspacePart part) {
+  if (part == WorkspacePart::Cells)
+    return &RunResults::cellSizes;
+  return part == WorkspacePart::Gates || part == WorkspacePart::States ? &RunResults::termNorms : nullptr;
+}
+
 ReferenceOutput outputOf(const RnnDesc &rnn, const Part &part, const RunResults &results, const std::shared_ptr<Follower> &follower) {
   ReferenceOutput output{part.argument, part.desc, (results.*part.values).exact};
   if (!follower)
-    output.magnitude = magnitudeOf(rnn, part.desc, output.exact, part.termNorms ? &(results.*part.termNorms) : nullptr);
+    output.magnitude = magnitudeOf(rnn, part.desc, output.exact, part.terms ? &(results.*part.terms) : nullptr);
   else
     output.possibleOf = [follower, values = part.values](const ReferenceInputs &made) { return follower->following(made).*values; };
   return output;
@@ -225,8 +258,7 @@ Result<void> appendWorkspace(const Run &run, const RunResults &results, const st
   for (const WorkspaceSection &section : layout->sections) {
     TensorDesc desc = section.desc;
     desc.offset0 = section.byteOffset / (bitsOf(desc.dataType) / 8);
-    bool isOfStates = section.part == WorkspacePart::Gates || section.part == WorkspacePart::States;
-    const Part part{arg::workspace, desc, valuesOf(section.part), isOfStates ? &RunResults::termNorms : nullptr};
+    const Part part{arg::workspace, desc, valuesOf(section.part), termsOf(section.part)};
     ReferenceOutput output = outputOf(run.rnn(), part, results, follower);
     freeUnspecified(section, run, output);
     outputs.push_back(std::move(output));

@@ -69,6 +69,10 @@ void RunValues::set(size_t at, double value, double off) {
   high[at] = std::isfinite(value) ? value + off : value;
 }
 
+bool RunValues::contains(DataType type, size_t at, double value) const {
+  return (roundTo(type, low[at]) <= value && value <= roundTo(type, high[at])) || (std::isnan(value) && std::isnan(exact[at]));
+}
+
 Result<Run> Run::make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands, const Variant &variant) {
   Run run(std::get<Boxed<RnnDesc>>(desc.op), desc.attr.rnn, operands, variant);
   if (Result<void> read = run.read(inputs); !read)
@@ -102,12 +106,10 @@ Result<void> Run::read(const ReferenceInputs &inputs) {
     input.values = gather(input.desc, *buffer);
   }
   for (double &x : srcLayer)
-    x = stateType.operand(stateType.number(x), Factor::Layer);
+    x = stateType.number(x);
   auto states = static_cast<size_t>(s.layers * s.directions * s.batch);
   if (desc.srcIter.isZero())
     srcIter.assign(states * static_cast<size_t>(s.sic), stateType.stored(0));
-  else if (desc.srcIter.dataType != desc.srcLayer.dataType) // f32 beside integers
-    std::transform(srcIter.begin(), srcIter.end(), srcIter.begin(), [&](double h) { return stateType.stored(h); });
   if (srcIterC.empty())
     srcIterC.assign(states * static_cast<size_t>(s.dhc), 0);
   for (int64_t n = 0; n < s.batch; ++n)
@@ -125,11 +127,11 @@ void Run::readWeights(const std::vector<double> &layer, const std::vector<double
     divide(part.layer, quantized.weightsScales);
     divide(part.iter, quantized.weightsScales);
     divide(part.projection, quantized.projectionScales);
-    const std::pair<std::vector<double> *, Factor> matrices[] = {
-        {&part.layer, Factor::Layer}, {&part.iter, Factor::Iter}, {&part.projection, Factor::Projection}};
-    for (auto &[matrix, factor] : matrices)
-      for (double &w : *matrix)
-        w = stateType.operand(w, factor);
+    for (auto &[matrix, productOf] : {std::pair(&part.layer, &layerProductOf), std::pair(&part.iter, &iterProductOf)})
+      for (size_t i = 0; i < matrix->size(); ++i) // of inputs, gates, channels
+        (*matrix)[i] = stateType.operand((*matrix)[i], productOf(desc, static_cast<int64_t>(i) / s.dhc % s.gates));
+    for (double &w : part.projection)
+      w = stateType.operand(w, Product::Projection);
     weights.push_back(std::move(part));
   }
 }
@@ -139,6 +141,7 @@ struct Run::Sequence {
   int64_t layer, direction, n;
   std::vector<double> h, c; ///< the state, as stored, and the cell
   const RunOptions &options;
+  std::vector<double> cSizes;           ///< 1, or what |c| has been at most: what is left of a sum that cancels is as inexact as its terms
   std::vector<double> hSpread, cSpread; ///< how far each may be off, rounded the other way or following from what was
 };
 
@@ -157,25 +160,25 @@ Run::Input Run::inputOf(const RunPlace &at, const RunResults &results) const {
     if (!(desc.flags & RnnStackConcatenated) && direction != at.direction)
       continue;
     int64_t row = (static_cast<int64_t>(stack(at.layer - 1, direction)) * s.steps + at.t) * s.batch + at.n;
-    for (double h : rowOf(results.h, row, s.dic))
-      input.x.push_back(stateType.operand(stateType.kept(h), Factor::Layer));
+    for (double stored : rowOf(results.stored, row, s.dic))
+      input.x.push_back(stateType.number(stored));
     std::span<const double> spread = rowOf(results.spread, row, s.dic);
     input.spread.insert(input.spread.end(), spread.begin(), spread.end());
   }
   return input;
 }
 
-void Run::setState(RunValues &values, size_t at, double h, double off, DataType output) const {
+void Run::setState(RunValues &values, size_t at, double h, double stored, double off, DataType output) const {
   if (!isQuantized(desc))
     return values.set(at, h, off);
   double low = stateType.stored(h - off), high = stateType.stored(h + off);
   if (!isFloating(output)) {
-    values.exact[at] = stateType.stored(h), values.low[at] = std::min(low, high), values.high[at] = std::max(low, high);
+    values.exact[at] = stored, values.low[at] = std::min(low, high), values.high[at] = std::max(low, high);
     return;
   }
   const double rounding = stateType.roundingOf(stateType.kept(h));
   low = stateType.number(low), high = stateType.number(high);
-  values.exact[at] = stateType.kept(h);
+  values.exact[at] = stateType.number(stored);
   values.low[at] = std::min(low, high) - rounding, values.high[at] = std::max(low, high) + rounding;
 }
 
@@ -192,20 +195,27 @@ void Run::follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::s
 
 void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const {
   const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
-  auto keep = [&](RunValues &values, const std::vector<double> &from, std::vector<double> CellSpread::*part, auto jumpOf) {
+  auto keep = [&](RunValues &values, const std::vector<double> &from, std::vector<double> CellSpread::*part, auto jumpOf, auto sizeOf) {
     for (size_t i = 0; i < from.size(); ++i) {
       const double more = spread ? loosenessOf(stateType, from[i], jumpOf(i), from, (spread->*part)[i]) : jumpOf(i);
-      values.set(static_cast<size_t>(row) * from.size() + i, from[i], stateType.toleranceOf(from[i], 1) + more);
+      values.set(static_cast<size_t>(row) * from.size() + i, from[i], stateType.toleranceOf(from[i], sizeOf(i)) + more);
     }
   };
   auto none = [](size_t) { return 0.0; };
+  auto one = [](size_t) { return 1.0; };
+  for (size_t o = 0; o < out.c.size(); ++o)
+    if (std::isfinite(out.c[o]))
+      sequence.cSizes[o] = std::max(sequence.cSizes[o], std::fabs(out.c[o]));
   const size_t channels = static_cast<size_t>(s.dhc);
-  keep(results.gates, out.gates, &CellSpread::gates,
-       [&](size_t i) { return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels]; });
-  keep(results.cells, out.c, &CellSpread::c, none);
-  keep(results.hiddenSums, out.hiddenSums, &CellSpread::hiddenSums, none);
-  keep(results.unprojected, out.unprojected, &CellSpread::unprojected, none);
+  keep(
+      results.gates, out.gates, &CellSpread::gates,
+      [&](size_t i) { return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels]; }, one);
+  keep(results.cells, out.c, &CellSpread::c, none, [&](size_t i) { return sequence.cSizes[i]; });
+  keep(results.hiddenSums, out.hiddenSums, &CellSpread::hiddenSums, none, one);
+  keep(results.unprojected, out.unprojected, &CellSpread::unprojected, none, one);
   store(results.termNorms, row, out.termNorms);
+  if (isLstm(desc))
+    store(results.cellSizes, row, sequence.cSizes);
   keepCells(sequence, out, spread);
   keepState(sequence, at, out, spread, results);
 }
@@ -222,19 +232,24 @@ void Run::keepCells(Sequence &sequence, const CellOutputs &out, const CellSpread
   }
 }
 
+double Run::storedAt(const RunOptions &options, const Rounding &at, double h) const {
+  return options.roundings ? options.roundings->stored(stateType, at, h) : stateType.stored(h);
+}
+
 void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const {
   const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
   const double norm = rootMeanSquare(out.h) * std::sqrt(static_cast<double>(out.h.size()));
   const auto first = static_cast<size_t>(row * s.dic);
   sequence.hSpread.assign(out.h.size(), 0);
   for (size_t o = 0; o < out.h.size(); ++o) {
-    const double magnitude = out.termNorms.empty() ? 1 : std::max(norm, out.termNorms[o]), jump = out.jumps.empty() ? 0 : out.jumps[o];
+    const double magnitude = out.termNorms.empty() ? 1 : std::max(norm, out.termNorms[o]);
+    const double jump = out.jumps.empty() || sequence.options.isStrict ? 0 : out.jumps[o];
     const double more = spread ? loosenessOf(stateType, out.h[o], jump, out.h, spread->h[o]) : jump;
     const double tolerance = stateType.toleranceOf(out.h[o], magnitude) + more;
     results.h[first + o] = out.h[o], results.off[first + o] = tolerance;
-    results.spread[first + o] = stateType.spreadAt(out.h[o], tolerance, more);
-    setState(results.states, first + o, out.h[o], tolerance, desc.srcLayer.dataType);
-    sequence.h[o] = stateType.stored(out.h[o]);
+    results.spread[first + o] = sequence.options.isStrict ? 0 : stateType.spreadAt(out.h[o], tolerance, more);
+    sequence.h[o] = results.stored[first + o] = storedAt(sequence.options, {at, static_cast<int64_t>(o), false}, out.h[o]);
+    setState(results.states, first + o, out.h[o], sequence.h[o], tolerance, desc.srcLayer.dataType);
   }
   if (sequence.options.seen)
     follow(sequence, at, out, std::span(results.off).subspan(first, out.h.size()));
@@ -250,7 +265,11 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     std::vector<double> h(sequence.h.size());
     std::transform(sequence.h.begin(), sequence.h.end(), h.begin(), [&](double stored) { return stateType.number(stored); });
     double a = attention.empty() ? 0 : attention[static_cast<size_t>(at.t * s.batch + at.n)];
-    const CellInputs read{input.x, h, sequence.c, a, sequence.options.sigmoid};
+    CellInputs read{input.x, h, sequence.c, a, sequence.options.sigmoid};
+    if (sequence.options.roundings)
+      read.kept = [&](double value, size_t channel) {
+        return stateType.number(storedAt(sequence.options, {at, static_cast<int64_t>(channel), true}, value));
+      };
     const CellWeights &matrices = weights[stack(at.layer, at.direction)];
     const CellOutputs out = computeCell(desc, s, stateType, matrices, read);
     const bool isLoose = isAny(input.spread) || isAny(sequence.hSpread) || isAny(sequence.cSpread);
@@ -263,11 +282,13 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     int64_t last = static_cast<int64_t>(stack(at.layer, at.direction)) * s.batch + at.n;
     const auto row = static_cast<size_t>((static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n);
     for (size_t o = 0; o < out.h.size(); ++o) // what is judged is what was computed
-      setState(results.dstIter, static_cast<size_t>(last) * out.h.size() + o, out.h[o], results.off[row * out.h.size() + o],
-               desc.dstIter.dataType);
+      setState(results.dstIter, static_cast<size_t>(last) * out.h.size() + o, out.h[o], results.stored[row * out.h.size() + o],
+               results.off[row * out.h.size() + o], desc.dstIter.dataType);
     for (size_t o = 0; o < out.c.size(); ++o)
       results.dstIterC.set(static_cast<size_t>(last) * out.c.size() + o, out.c[o], results.cells.offAt(row * out.c.size() + o));
     store(results.dstIterTermNorms, last, out.termNorms);
+    if (isLstm(desc))
+      store(results.dstIterCSizes, last, sequence.cSizes);
   }
 }
 
@@ -277,7 +298,8 @@ RunResults Run::emptyResults() const {
   auto sequences = stacks * static_cast<size_t>(s.batch), hidden = static_cast<size_t>(s.dhc), dic = static_cast<size_t>(s.dic);
   results.gates.resize(rows * hidden * static_cast<size_t>(s.gates));
   results.states.resize(rows * dic);
-  results.h.resize(rows * dic), results.off.resize(rows * dic), results.spread.resize(rows * dic);
+  for (std::vector<double> *ofStates : {&results.h, &results.stored, &results.off, &results.spread})
+    ofStates->resize(rows * dic);
   results.cells.resize(isLstm(desc) ? rows * hidden : 0);
   results.hiddenSums.resize(isLinearBeforeReset(desc) ? rows * hidden : 0);
   results.unprojected.resize(desc.weightsProjection.isZero() ? 0 : rows * hidden);
@@ -285,28 +307,50 @@ RunResults Run::emptyResults() const {
   results.initialCells = results.dstIterC = {{srcIterC, srcIterC, srcIterC}};
   results.dstIter.resize(sequences * dic);
   results.termNorms.resize(desc.cell == Alg::VanillaRnn ? rows * dic : 0);
+  results.cellSizes.resize(results.cells.exact.size());
+  results.dstIterCSizes.assign(srcIterC.size(), 1);
   results.dstIterTermNorms.resize(desc.cell == Alg::VanillaRnn ? sequences * dic : 0);
   return results;
+}
+
+/// 1 at least, of finite numbers.
+static std::vector<double> sizesOf(std::span<const double> numbers) {
+  std::vector<double> sizes;
+  for (double number : numbers)
+    sizes.push_back(std::isfinite(number) ? std::max(1.0, std::fabs(number)) : 1);
+  return sizes;
+}
+
+std::vector<double> Run::initialState(int64_t layer, int64_t direction, int64_t n, const RunOptions &options) const {
+  std::span<const double> given = rowOf(srcIter, static_cast<int64_t>(stack(layer, direction)) * s.batch + n, s.sic);
+  std::vector<double> h(given.begin(), given.end());
+  if (!desc.srcIter.isZero() && desc.srcIter.dataType != desc.srcLayer.dataType) // f32 beside integers
+    for (size_t i = 0; i < h.size(); ++i)
+      h[i] = storedAt(options, {{layer, direction, -1, n, 0}, static_cast<int64_t>(i), false}, h[i]);
+  return h;
 }
 
 RunResults Run::compute(const RunOptions &options) const {
   RunResults results = emptyResults();
   for (int64_t layer = 0; layer < s.layers; ++layer)
     for (int64_t direction = 0; direction < s.directions; ++direction)
-      for (int64_t n = 0; n < s.batch; ++n) {
+      for (int64_t n = options.only.value_or(0); n < (options.only ? *options.only + 1 : s.batch); ++n) {
         int64_t row = static_cast<int64_t>(stack(layer, direction)) * s.batch + n;
-        std::span<const double> h = rowOf(srcIter, row, s.sic), c = rowOf(srcIterC, row, s.dhc);
+        std::vector<double> h = initialState(layer, direction, n, options);
+        std::span<const double> c = rowOf(srcIterC, row, s.dhc);
         Sequence sequence{layer,
                           direction,
                           n,
-                          {h.begin(), h.end()},
+                          h,
                           {c.begin(), c.end()},
                           options,
+                          sizesOf(c),
                           std::vector<double>(h.size()),
                           std::vector<double>(c.size())};
-        for (int64_t o = 0; o < s.dic; ++o) // of a sequence without steps: the state that it keeps, if that has as many channels
-          setState(results.dstIter, static_cast<size_t>(row * s.dic + o), s.sic == s.dic ? stateType.number(h[static_cast<size_t>(o)]) : 0,
-                   0, desc.dstIter.dataType);
+        for (int64_t o = 0; o < s.dic; ++o) { // of a sequence without steps: the state that it keeps, if that has as many channels
+          const double stored = s.sic == s.dic ? h[static_cast<size_t>(o)] : stateType.stored(0);
+          setState(results.dstIter, static_cast<size_t>(row * s.dic + o), stateType.number(stored), stored, 0, desc.dstIter.dataType);
+        }
         runSequence(sequence, results);
       }
   combine(results);
@@ -322,16 +366,16 @@ void Run::combine(RunResults &results) const {
   results.dstLayerTermNorms.resize(results.termNorms.empty() ? 0 : count);
   for (size_t at = 0; at < count; ++at) {
     auto row = static_cast<int64_t>(at) / width, channel = static_cast<int64_t>(at) % width, t = row / s.batch, n = row % s.batch;
-    setState(results.dstLayer, at, 0, 0, desc.dstLayer.dataType);
+    setState(results.dstLayer, at, 0, stateType.stored(0), 0, desc.dstLayer.dataType);
     for (int64_t direction = 0; direction < s.directions && t < lengthOf[static_cast<size_t>(n)]; ++direction) {
       if (!isSum && direction != channel / s.dic)
         continue;
       auto state = static_cast<size_t>(((static_cast<int64_t>(stack(s.layers - 1, direction)) * s.steps + t) * s.batch + n) * s.dic +
                                        channel % s.dic);
       if (!isSum)
-        setState(results.dstLayer, at, results.h[state], results.off[state], desc.dstLayer.dataType);
+        setState(results.dstLayer, at, results.h[state], results.stored[state], results.off[state], desc.dstLayer.dataType);
       else
-        addState(results.dstLayer, at, results.h[state], results.off[state], direction == 0);
+        addState(results.dstLayer, at, results.h[state], results.stored[state], results.off[state], direction == 0);
       if (!results.termNorms.empty())
         results.dstLayerTermNorms[at] += results.termNorms[state];
     }
@@ -339,10 +383,10 @@ void Run::combine(RunResults &results) const {
 }
 
 /// Adds a state, as it is kept, to a sum.
-void Run::addState(RunValues &sums, size_t at, double h, double off, bool isFirst) const {
+void Run::addState(RunValues &sums, size_t at, double h, double stored, double off, bool isFirst) const {
   const bool isIntegerSum = isQuantized(desc) && !isFloating(desc.dstLayer.dataType);
   auto keptOf = [&](double value) { return isIntegerSum ? stateType.stored(value) : stateType.kept(value); };
-  const double exact = keptOf(h), a = keptOf(h - off), b = keptOf(h + off);
+  const double exact = isIntegerSum ? stored : stateType.number(stored), a = keptOf(h - off), b = keptOf(h + off);
   const double rounding = isIntegerSum ? 0 : stateType.roundingOf(exact);
   const double low = std::isfinite(exact) ? std::min(a, b) - rounding : exact,
                high = std::isfinite(exact) ? std::max(a, b) + rounding : exact;

@@ -10,14 +10,10 @@
 #define QUERN_REFERENCE_RNN_RUN_H
 
 #include "Reference/Reference.h"
+#include "Reference/Rnn/Roundings.h"
 #include "Reference/Rnn/Spread.h"
 
 namespace quern::rnn {
-
-/// One channel of the state after step t of a sequence.
-struct RunPlace {
-  int64_t layer, direction, t, n, channel;
-};
 
 /// Filled element by element; the ends are those of what arithmetic in f32 may make of the exact value.
 struct RunValues : PossibleValues {
@@ -25,6 +21,8 @@ struct RunValues : PossibleValues {
   /// An error of at most `off`. What is not finite has none.
   void set(size_t at, double value, double off);
   double offAt(size_t at) const { return high[at] - exact[at]; }
+  /// Whether an element of that type may be `value`.
+  bool contains(DataType type, size_t at, double value) const;
 };
 
 /// Row-major over the dims of the tensor or of the workspace's part of that name.
@@ -32,7 +30,9 @@ struct RunResults {
   RunValues dstLayer, dstIter, dstIterC;
   RunValues gates, initialStates, states, initialCells, cells, hiddenSums, unprojected;
   std::vector<double> termNorms, dstLayerTermNorms, dstIterTermNorms; ///< vanilla: of the sums behind states, dstLayer and dstIter
+  std::vector<double> cellSizes, dstIterCSizes;                       ///< lstm: 1, or what |c| was at most until then
   std::vector<double> h;                                              ///< states as numbers, not rounded to what is kept
+  std::vector<double> stored;                                         ///< and rounded
   std::vector<double> off;                                            ///< how far each of these may be off
   std::vector<double> spread; ///< how far what the next step or layer reads of each may be from what is kept of h: 0 as a rule
 };
@@ -41,6 +41,9 @@ struct RunOptions {
   /// The state after a step, as stored, where a result shows it: what the next step has read if it is one that the state may be.
   std::function<double(const RunPlace &)> seen{};
   double (*sigmoid)(double) = nullptr; ///< null: the function of that name
+  Roundings *roundings = nullptr;      ///< of integers: which numbers are rounded the other way
+  bool isStrict = false;               ///< no number may be off because another may have been rounded the other way
+  std::optional<int64_t> only{};       ///< nothing but this sequence
 };
 
 class Run {
@@ -72,16 +75,20 @@ private:
   struct Sequence;
   struct Input;
   RunResults emptyResults() const;
+  /// As stored.
+  std::vector<double> initialState(int64_t layer, int64_t direction, int64_t n, const RunOptions &options) const;
   void runSequence(Sequence &sequence, RunResults &results) const;
   Input inputOf(const RunPlace &at, const RunResults &results) const;
   void keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const;
   /// What the next step reads of c.
   void keepCells(Sequence &sequence, const CellOutputs &out, const CellSpread *spread) const;
   void keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const;
+  /// What is kept of h.
+  double storedAt(const RunOptions &options, const Rounding &at, double h) const;
   void follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::span<const double> off) const;
-  /// A state as an output of this type has it.
-  void setState(RunValues &values, size_t at, double h, double off, DataType output) const;
-  void addState(RunValues &sums, size_t at, double h, double off, bool isFirst) const;
+  /// A state, and what is kept of it, as an output of this type has it.
+  void setState(RunValues &values, size_t at, double h, double stored, double off, DataType output) const;
+  void addState(RunValues &sums, size_t at, double h, double stored, double off, bool isFirst) const;
   void combine(RunResults &results) const;
 
   RnnDesc desc;
@@ -89,7 +96,7 @@ private:
   Shape s;
   StateType stateType;
   DataType cellType;                                          ///< that c is kept in; f32 as it is
-  std::vector<double> srcLayer, srcIter, srcIterC, attention; ///< srcLayer as numbers, srcIter as stored
+  std::vector<double> srcLayer, srcIter, srcIterC, attention; ///< srcLayer as numbers, srcIter as it is given, zeros as stored
   std::vector<int64_t> lengthOf;
   std::vector<CellWeights> weights; ///< of each layer and direction
 };

@@ -57,8 +57,8 @@ int64_t quern::opsOf(linalg::LinalgOp op) {
 SmallVector<Value> quern::cloneBody(OpBuilder &builder, Block &body, IRMapping &map, llvm::function_ref<Value(Value)> captured,
                                     llvm::function_ref<void(Operation *)> adapt) {
   for (Operation &op : body.without_terminator()) {
-    if (matchPattern(&op, m_Constant()))
-      continue; // captured where it is used
+    if (matchPattern(&op, m_Constant()) || isa<linalg::IndexOp>(op))
+      continue; // captured where it is used; the caller has mapped it
     for (Value v : op.getOperands())
       if (!map.contains(v))
         map.map(v, captured(v));

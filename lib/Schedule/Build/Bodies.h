@@ -25,8 +25,8 @@ mlir::LogicalResult checkBody(mlir::Block &body, std::string &whyNot, bool takes
 /// The vector operations that a body becomes, about: transcendental functions and conversions of narrow floats are sequences.
 int64_t opsOf(mlir::linalg::LinalgOp op);
 
-/// Clones a body, whose arguments `map` has as far as they are read. `captured` stands for values from outside and for constants; `adapt`,
-/// if given, is called for each clone, to give it the type of a vector. The results.
+/// Clones a body, whose arguments and indices of loops `map` has as far as they are read. `captured` stands for values from outside and for
+/// constants; `adapt`, if given, is called for each clone, to give it the type of a vector. The results.
 llvm::SmallVector<mlir::Value> cloneBody(mlir::OpBuilder &builder, mlir::Block &body, mlir::IRMapping &map,
                                          llvm::function_ref<mlir::Value(mlir::Value)> captured,
                                          llvm::function_ref<void(mlir::Operation *)> adapt = nullptr);

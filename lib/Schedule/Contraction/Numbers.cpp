@@ -1,4 +1,4 @@
-//===- Numbers.cpp - Loops, addresses and constants ----------------------===//
+//===- Numbers.cpp - Loops and addresses ---------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -24,26 +24,6 @@ void NumberEmitter::forCount(int64_t begin, int64_t end, function_ref<void(Value
     body(index(begin));
   else if (end > begin)
     forRange(index(begin), index(end), body);
-}
-
-Value NumberEmitter::constant(TypedAttr attr) {
-  Value &known = constants[attr];
-  if (!known)
-    known = atEntry([&] { return create<arith::ConstantOp>(attr).getResult(); });
-  return known;
-}
-
-Value NumberEmitter::index(int64_t value) {
-  if (!rows::isOpen(value))
-    return constant(b.getIndexAttr(value));
-  Value &known = openSizes[value];
-  if (!known)
-    known = atEntry([&] { return create<memref::LoadOp>(kernel.sizes, ValueRange{index(rows::indexOfOpen(value))}).getResult(); });
-  return known;
-}
-
-Value NumberEmitter::splat(TypedAttr scalar, int64_t lanes) {
-  return constant(DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar)));
 }
 
 /// The constant comes last, where addresses side by side share what is in front of it.

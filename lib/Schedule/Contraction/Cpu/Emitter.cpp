@@ -37,13 +37,11 @@ func::FuncOp Emitter::emit() {
   kernel = makeKernel(problem, problem, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, problem, chain.prologue, [&](int64_t value) { return create<arith::ConstantIndexOp>(value); });
-  Value one = create<arith::ConstantIndexOp>(1);
-  auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), one);
-  iterations = loop;
+  auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
+  entry = loop;
   if (plan.matrices)
     matrices::release(b, loc);
   create<func::ReturnOp>();
-  constants[b.getIndexAttr(1)] = one;
   if (scratchElements)
     scratch = atEntry([&] {
       auto type = MemRefType::get({scratchElements}, chain.sumType());
@@ -83,14 +81,7 @@ void Emitter::emitIteration(Value iteration) {
 
 /// Which of a vector's columns exist, each as often as `perColumn` says.
 Value Emitter::columnMask(Value first, int64_t perColumn) {
-  Type i32 = b.getI32Type();
-  int64_t lanes = plan.lanes * perColumn;
-  SmallVector<int32_t> numbers(lanes);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  Value left = create<arith::SubIOp>(index(chain.columns * perColumn), linear(0, {{first, perColumn}}));
-  Value end = create<vector::BroadcastOp>(VectorType::get({lanes}, i32), create<arith::IndexCastOp>(i32, left));
-  Value lane = constant(DenseElementsAttr::get(VectorType::get({lanes}, i32), ArrayRef(numbers)));
-  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, lane, end);
+  return prefixMask(create<arith::SubIOp>(index(chain.columns * perColumn), linear(0, {{first, perColumn}})), plan.lanes * perColumn);
 }
 
 /// Whether the last of masked tiles has none of a vector's columns.

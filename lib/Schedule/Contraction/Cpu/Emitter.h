@@ -13,6 +13,7 @@
 
 #include "Schedule/Contraction/Cpu/Plan.h"
 #include "Schedule/Contraction/Numbers.h"
+#include "Schedule/Contraction/PointValues.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -61,7 +62,6 @@ private:
     unsigned first = 0, end = 0;
     bool contains(unsigned accumulator) const { return accumulator >= first && accumulator < end; }
   };
-  using KnownValues = llvm::SmallVector<std::pair<TileAccess, Value>, 16>;
   /// The buffers of one turn of a loop over K.
   struct Buffers {
     Value lhs;
@@ -147,7 +147,6 @@ private:
   /// `count` elements from `at`, or those of the mask; the others of `lanes` are zero and not read.
   Value loadVector(Value memref, Value at, int64_t lanes, Value mask, int64_t count);
   Value loadScalar(Value memref, Value at);
-  Value captured(Value scalar);
 
   mlir::VectorType vec(Type element, int64_t perLane = 1) { return mlir::VectorType::get({plan.lanes * perLane}, element); }
 
@@ -162,7 +161,6 @@ private:
   Value matrixHeight;          ///< rows of a matrix
   Values lhsCopies, rhsCopies; ///< by product: steps that do not fill a matrix, filled up with zeros
   Tile tile;
-  llvm::DenseMap<Value, Value> splats; ///< of captured scalars
 };
 
 } // namespace quern::contractions

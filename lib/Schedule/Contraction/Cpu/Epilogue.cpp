@@ -9,8 +9,6 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Emitter.h"
 
-#include "Schedule/Build/Bodies.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -18,11 +16,6 @@
 using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
-
-static Value knownAt(ArrayRef<std::pair<TileAccess, Value>> known, const TileAccess &access) {
-  auto found = llvm::find_if(llvm::reverse(known), [&](const auto &entry) { return entry.first == access; });
-  return found == llvm::reverse(known).end() ? Value() : found->second;
-}
 
 void Emitter::emitScratchRows(Value begin, Value end) {
   if (tile.isMasked) { // masks come from the column, so that one loop serves all vectors that have one
@@ -48,11 +41,11 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
   KnownValues hoisted;
   for (const PointOp &point : chain.epilogue) {
     for (auto [in, element] : llvm::zip_equal(point.ins, linalg::LinalgOp(point.op).getRegionInputArgs()))
-      if (in.base && in.row == 0 && in.isArgument() && !element.use_empty() && !knownAt(hoisted, in) && chain.rows > 1)
-        hoisted.push_back({in, load(in, {index(0)}, lanes)});
+      if (in.base && in.row == 0 && in.isArgument() && !element.use_empty() && !hoisted.find(in) && chain.rows > 1)
+        hoisted.set(in, load(in, {index(0)}, lanes));
     if (point.isPerColumn)
       for (auto [out, value] : llvm::zip_equal(point.outs, evaluate(point, {index(0)}, lanes, hoisted)))
-        hoisted.push_back({out, value});
+        hoisted.set(out, value);
   }
   Values starts(chain.accumulators.size()); // matrices have summed from zero; those that no row changes
   for (auto [start, accumulator] : llvm::zip_equal(starts, chain.accumulators))
@@ -77,15 +70,16 @@ void Emitter::emitPoint(const Row &row, const Lanes &lanes, function_ref<Value(u
   if (!lanes.count)
     return;
   for (auto [n, accumulator] : llvm::enumerate(chain.accumulators)) {
-    known.push_back({accumulator.at, sum(n)});
+    Value own = sum(n);
+    known.set(accumulator.at, own);
     if (accumulator.isStored)
-      store(known.back().second, accumulator.at, row, lanes);
+      store(own, accumulator.at, row, lanes);
   }
   for (const PointOp &point : chain.epilogue) {
-    if (point.isPerColumn && knownAt(known, point.outs[0]))
+    if (point.isPerColumn && known.find(point.outs[0]))
       continue;
     for (auto [out, value] : llvm::zip_equal(point.outs, evaluate(point, row, lanes, known))) {
-      known.push_back({out, value});
+      known.set(out, value);
       if (out.isArgument())
         store(value, out, row, lanes);
     }
@@ -93,32 +87,10 @@ void Emitter::emitPoint(const Row &row, const Lanes &lanes, function_ref<Value(u
 }
 
 Emitter::Values Emitter::evaluate(const PointOp &point, const Row &row, const Lanes &lanes, const KnownValues &known) {
-  IRMapping map;
-  linalg::LinalgOp op = point.op;
-  auto bind = [&](BlockArgument element, const TileAccess &access, Value operand) {
-    if (element.use_empty())
-      return;
-    Value value = access.base ? knownAt(known, access) : captured(operand);
-    map.map(element, value ? value : load(access, row, lanes));
-  };
-  for (auto [element, access, operand] : llvm::zip_equal(op.getRegionInputArgs(), point.ins, op.getDpsInputs()))
-    bind(element, access, operand);
-  for (auto [element, access, operand] : llvm::zip_equal(op.getRegionOutputArgs(), point.outs, op.getDpsInits()))
-    bind(element, access, operand);
-  auto widen = [&](Operation *clone) { clone->getResult(0).setType(vec(clone->getResult(0).getType())); };
-  return cloneBody(
-      b, *op.getBlock(), map, [&](Value v) { return captured(v); }, widen);
-}
-
-/// A scalar from outside of a body, in every lane.
-Value Emitter::captured(Value scalar) {
-  TypedAttr attr;
-  if (matchPattern(scalar, m_Constant(&attr)))
-    return splat(attr, plan.lanes);
-  Value &known = splats[scalar];
-  if (!known)
-    known = atEntry([&] { return create<vector::BroadcastOp>(vec(scalar.getType()), kernel.arguments.lookup(scalar)).getResult(); });
-  return known;
+  return contractions::evaluate(b, point, known,
+                                {.captured = [&](Value scalar) { return captured(scalar, plan.lanes); },
+                                 .load = [&](const TileAccess &access) { return load(access, row, lanes); },
+                                 .adapt = [&](Operation *clone) { clone->getResult(0).setType(vec(clone->getResult(0).getType())); }});
 }
 
 Value Emitter::address(const TileAccess &access, const Row &row, const Lanes &lanes) {

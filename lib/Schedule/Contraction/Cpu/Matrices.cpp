@@ -31,10 +31,10 @@ static int64_t wholeSteps(const Product &product) { return (product.steps() - st
 /// Of rhs, from one step of a vector to the next.
 static int64_t rhsStep(const Product &product) { return product.reduced.empty() ? 0 : product.reduced[0].rhs; }
 
-/// In front of the iterations: how high matrices are, and zeros in what copies leave alone.
+/// In front of the entry: how high matrices are, and zeros in what copies leave alone.
 void Emitter::startMatrices() {
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(iterations);
+  b.setInsertionPoint(entry);
   const Matrices &own = *plan.matrices;
   if (own.height) {
     matrixHeight = index(own.height);
@@ -61,7 +61,7 @@ void Emitter::startMatrices() {
     int64_t rows = static_cast<int64_t>(product.sums.size()) * plan.columnVectors * matrices::rows, elements = elementsOfRow(product.rhs);
     rhsCopies[n] = view(product.rhs, rows, own.rhsCopies[n]);
     Value zero = zeros(VectorType::get({elements}, product.rhs.element()));
-    forRange( // constants are made in front of the iterations: none in here
+    forRange( // constants are made in front of the entry: none in here
         index(0), index(rows * elements), [&](Value at) { create<vector::StoreOp>(zero, rhsCopies[n], ValueRange{at}); }, elements);
   }
 }

@@ -38,10 +38,10 @@ func::FuncOp DeviceEmitter::emit() {
   traits.subGroupSize = plan.subGroup;
   kernel = makeKernel(problem, problem, traits);
   b.setInsertionPointToStart(&kernel.function.getBody().front());
-  iterations = create<func::ReturnOp>();
-  b.setInsertionPoint(iterations);
+  entry = create<func::ReturnOp>();
+  b.setInsertionPoint(entry);
   lane = create<gpu::LaneIdOp>(IntegerAttr());
-  iterations = lane.getDefiningOp();
+  entry = lane.getDefiningOp();
   clonePrologue(b, kernel, problem, chain.prologue, [&](int64_t value) { return index(value); });
   emitPlace();
   makePanels();
@@ -150,13 +150,6 @@ void DeviceEmitter::emitPointsOfMemory(Value memory, Value base) {
   forRange(part, hidden(index(plan.rows * plan.vectors)), body, plan.parts);
 }
 
-static Value knownAt(ArrayRef<std::pair<TileAccess, Value>> known, const TileAccess &access) {
-  for (const auto &[at, value] : llvm::reverse(known))
-    if (at == access)
-      return value;
-  return {};
-}
-
 void DeviceEmitter::emitPoint(const Point &point, function_ref<Value(unsigned)> sum) {
   KnownValues known;
   for (auto [n, accumulator] : llvm::enumerate(chain.accumulators)) {
@@ -165,13 +158,13 @@ void DeviceEmitter::emitPoint(const Point &point, function_ref<Value(unsigned)> 
       Value start = startOf(accumulator, point);
       own = isa<FloatType>(own.getType()) ? create<arith::AddFOp>(start, own).getResult() : create<arith::AddIOp>(start, own).getResult();
     }
-    known.push_back({accumulator.at, own});
+    known.set(accumulator.at, own);
     if (accumulator.isStored)
       store(own, accumulator.at, point);
   }
   for (const PointOp &op : chain.epilogue)
     for (auto [out, value] : llvm::zip_equal(op.outs, evaluate(op, point, known))) {
-      known.push_back({out, value});
+      known.set(out, value);
       if (out.isArgument())
         store(value, out, point);
     }
@@ -184,24 +177,9 @@ Value DeviceEmitter::startOf(const Accumulator &accumulator, const Point &point)
 }
 
 DeviceEmitter::Values DeviceEmitter::evaluate(const PointOp &op, const Point &point, const KnownValues &known) {
-  IRMapping map;
-  linalg::LinalgOp linalgOp = op.op;
-  auto bind = [&](BlockArgument element, const TileAccess &access, Value operand) {
-    if (element.use_empty())
-      return;
-    Value value = access.base ? knownAt(known, access) : captured(operand);
-    map.map(element, value ? value : load(access, point));
-  };
-  for (auto [element, access, operand] : llvm::zip_equal(linalgOp.getRegionInputArgs(), op.ins, linalgOp.getDpsInputs()))
-    bind(element, access, operand);
-  for (auto [element, access, operand] : llvm::zip_equal(linalgOp.getRegionOutputArgs(), op.outs, linalgOp.getDpsInits()))
-    bind(element, access, operand);
-  return cloneBody(b, *linalgOp.getBlock(), map, [&](Value v) { return captured(v); });
-}
-
-Value DeviceEmitter::captured(Value scalar) {
-  TypedAttr attr;
-  return matchPattern(scalar, m_Constant(&attr)) ? constant(attr) : kernel.arguments.lookup(scalar);
+  return contractions::evaluate(
+      b, op, known,
+      {.captured = [&](Value scalar) { return captured(scalar); }, .load = [&](const TileAccess &access) { return load(access, point); }});
 }
 
 Value DeviceEmitter::addressOf(const TileAccess &access, const Point &point) {

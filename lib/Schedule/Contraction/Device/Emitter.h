@@ -13,6 +13,7 @@
 
 #include "Schedule/Contraction/Device/Plan.h"
 #include "Schedule/Contraction/Numbers.h"
+#include "Schedule/Contraction/PointValues.h"
 
 namespace quern::contractions {
 
@@ -26,7 +27,6 @@ private:
   struct Point {
     Value row, column;
   };
-  using KnownValues = llvm::SmallVector<std::pair<TileAccess, Value>, 16>;
   /// A product while its loops over K are written.
   struct Current {
     const Product &product;
@@ -48,7 +48,6 @@ private:
   void emitPoint(const Point &point, llvm::function_ref<Value(unsigned)> sum);
   Value startOf(const Accumulator &accumulator, const Point &point);
   Values evaluate(const PointOp &op, const Point &point, const KnownValues &known);
-  Value captured(Value scalar);
   Value load(const TileAccess &access, const Point &point);
   void store(Value v, const TileAccess &access, const Point &point);
   Value addressOf(const TileAccess &access, const Point &point);

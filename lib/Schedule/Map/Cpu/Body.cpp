@@ -101,39 +101,4 @@ Value MapEmitter::compute(const Place &place, const Group &group, int64_t first,
   return emitBody(elements, count);
 }
 
-Value MapEmitter::captured(Value scalar, int64_t lanes) {
-  TypedAttr attr;
-  if (matchPattern(scalar, m_Constant(&attr)))
-    return splat(attr, lanes);
-  Value inKernel = kernel.arguments.lookup(scalar);
-  if (!lanes)
-    return inKernel;
-  Value &known = capturedSplats[{scalar.getAsOpaquePointer(), lanes}];
-  if (!known)
-    known = atEntry([&] { return create<vector::BroadcastOp>(vec(lanes, scalar.getType()), inKernel).getResult(); });
-  return known;
-}
-
-Value MapEmitter::emitBody(ArrayRef<Value> elements, int64_t lanes) {
-  IRMapping map;
-  Block *body = problem.op.getBlock();
-  for (auto [operand, element] : llvm::zip_equal(problem.operands, elements))
-    if (element)
-      map.map(operand.isIndex() ? operand.base : Value(body->getArgument(operand.blockArgument)), element);
-  for (auto [argument, scalar] : problem.scalars)
-    map.map(body->getArgument(argument), captured(scalar, lanes));
-  auto valueOf = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v, lanes); };
-  for (Operation &op : body->without_terminator()) {
-    if (matchPattern(&op, m_Constant()) || isa<linalg::IndexOp>(op))
-      continue; // captured where it is used; read like an operand
-    for (Value v : op.getOperands())
-      if (!map.contains(v))
-        map.map(v, captured(v, lanes));
-    Operation *clone = b.clone(op, map);
-    if (lanes)
-      clone->getResult(0).setType(vec(lanes, op.getResult(0).getType()));
-  }
-  return valueOf(body->getTerminator()->getOperand(0));
-}
-
 Value MapEmitter::paddingValue(int64_t lanes) { return splat(problem.padding, lanes); }

@@ -22,8 +22,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-MapEmitter::MapEmitter(MapPlan &plan)
-    : plan(plan), problem(plan.problem), b(problem.function.getContext()), loc(problem.function.getLoc()) {}
+MapEmitter::MapEmitter(MapPlan &plan) : KernelBuilder(plan.problem.function), plan(plan), problem(plan.problem) {}
 
 func::FuncOp MapEmitter::emit() {
   KernelTraits traits;
@@ -34,10 +33,9 @@ func::FuncOp MapEmitter::emit() {
   kernel = makeKernel(problem.function, problem.function, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, problem.function, problem.prologue, [&](int64_t value) { return create<arith::ConstantIndexOp>(value); });
-  Value one = create<arith::ConstantIndexOp>(1);
-  iterations = create<scf::ForOp>(kernel.begin(), kernel.end(), one);
+  auto iterations = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   create<func::ReturnOp>();
-  indices[1] = one;
+  entry = iterations;
   for (const Operand &operand : problem.operands)
     flat.push_back(operand.isIndex() ? Value() : kernel.arguments.lookup(operand.base));
   b.setInsertionPointToStart(iterations.getBody());
@@ -237,19 +235,6 @@ Value MapEmitter::anyLane(const Place &place, const Group &group, int64_t first,
   return create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room(place, *only, write), index(least));
 }
 
-Value MapEmitter::prefixMask(Value count, int64_t lanes) {
-  auto type = vec(lanes, b.getI32Type());
-  auto at = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
-  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(at)));
-  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, create<vector::BroadcastOp>(type, narrowed(count)));
-}
-
-Value MapEmitter::prefixMask(int64_t count, int64_t lanes) {
-  SmallVector<bool> bits(lanes);
-  std::fill_n(bits.begin(), count, true);
-  return constant(DenseElementsAttr::get(vec(lanes, b.getI1Type()), bits));
-}
-
 /// What is left of a limit, as an i32: no group has that many lanes.
 Value MapEmitter::narrowed(Value left) {
   bool isLong = llvm::any_of(problem.limits, [](const Limit &limit) { return limit.write > std::numeric_limits<int32_t>::max(); }) ||
@@ -257,42 +242,6 @@ Value MapEmitter::narrowed(Value left) {
   if (isLong)
     left = create<arith::MinSIOp>(left, index(std::numeric_limits<int32_t>::max()));
   return create<arith::IndexCastOp>(b.getI32Type(), left);
-}
-
-// Numbers and constants.
-
-Value MapEmitter::index(int64_t value) {
-  Value &known = indices[value];
-  if (!known)
-    known = atEntry([&] { return create<arith::ConstantIndexOp>(value).getResult(); });
-  return known;
-}
-
-Value MapEmitter::constant(TypedAttr attr) {
-  Value &known = constants[attr];
-  if (!known)
-    known = atEntry([&] { return create<arith::ConstantOp>(attr).getResult(); });
-  return known;
-}
-
-Value MapEmitter::splat(TypedAttr scalar, int64_t lanes) {
-  return constant(lanes ? TypedAttr(DenseElementsAttr::get(vec(lanes, scalar.getType()), ArrayRef<Attribute>(scalar))) : scalar);
-}
-
-Value MapEmitter::zeros(Type type) { return constant(b.getZeroAttr(type)); }
-
-static bool isZero(Value v) { return matchPattern(v, m_Zero()); }
-
-Value MapEmitter::add(Value x, Value y) {
-  if (isZero(x))
-    return y;
-  return isZero(y) ? x : create<arith::AddIOp>(x, y, arith::IntegerOverflowFlags::nsw).getResult();
-}
-
-Value MapEmitter::add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
-
-Value MapEmitter::scaled(Value v, int64_t by) {
-  return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
 }
 
 /// Where index `at` of a curved axis lies, from the axis' start.
@@ -310,8 +259,6 @@ Value MapEmitter::walk(Value at, const Walk &way) {
   }
   return sum;
 }
-
-Value MapEmitter::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }
 
 Value MapEmitter::scratch(int64_t elements, Type element) {
   return atEntry([&] { return create<memref::AllocaOp>(MemRefType::get({elements}, element), b.getI64IntegerAttr(64)).getResult(); });

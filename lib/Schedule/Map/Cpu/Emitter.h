@@ -12,7 +12,8 @@
 #ifndef QUERN_SCHEDULE_MAP_CPU_EMITTER_H
 #define QUERN_SCHEDULE_MAP_CPU_EMITTER_H
 
-#include "Schedule/Build/Kernel.h"
+#include "Schedule/Build/KernelBuilder.h"
+#include "Schedule/Map/Body.h"
 #include "Schedule/Map/Cpu/Plan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,19 +21,13 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 
-#include <map>
-
 namespace quern::maps {
 
-class MapEmitter {
+class MapEmitter : public KernelBuilder {
 public:
   explicit MapEmitter(MapPlan &plan);
   /// Writes the kernel behind the problem.
   mlir::func::FuncOp emit();
-
-  using Value = mlir::Value;
-  using Values = llvm::SmallVector<Value>;
-  using Type = mlir::Type;
 
   struct Place {
     Values bases; ///< by operand: the address of lane 0, in elements
@@ -63,9 +58,9 @@ public:
   /// what is read may begin beyond a limit. Where no lane is on, the vector may lie beyond all memory of an operand; it is to be left out
   /// then, since an access whose fault is suppressed costs as much as hundreds of others.
   Value anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins, Value mask);
-  /// The first `count` of `lanes`; may be negative or more than there are.
-  Value prefixMask(Value count, int64_t lanes);
-  Value prefixMask(int64_t count, int64_t lanes);
+  /// As KernelBuilder's, of what is left of a limit.
+  using KernelBuilder::prefixMask;
+  Value prefixMask(Value left, int64_t lanes) { return KernelBuilder::prefixMask(narrowed(left), lanes); }
   /// Whether some point of the kernel's loops and groups lies beyond the limit.
   bool mayExceed(unsigned limit, bool write) const;
 
@@ -88,35 +83,17 @@ public:
   Value compute(const Place &place, const Group &group, int64_t first, int64_t count, Value mask, Value known = {},
                 unsigned knownOperand = 0);
   /// The body on vectors, or on scalars for 0 lanes; by operand, null where the body reads none.
-  Value emitBody(llvm::ArrayRef<Value> elements, int64_t lanes);
+  Value emitBody(llvm::ArrayRef<Value> elements, int64_t lanes) { return maps::emitBody(*this, problem, elements, lanes); }
   /// What a merged fill writes, in every lane; a scalar for 0 lanes.
   Value paddingValue(int64_t lanes);
 
-  // Numbers and constants, each made once, in the kernel's entry.
-  Value index(int64_t value);
-  Value constant(mlir::TypedAttr attr);
-  Value splat(mlir::TypedAttr scalar, int64_t lanes); ///< the scalar itself for 0 lanes
-  Value zeros(Type type);
-  Value add(Value a, Value b);
-  Value add(Value a, int64_t b);
-  Value scaled(Value v, int64_t by);
   Value walk(Value at, const Walk &way);
-  Value both(Value a, Value b); ///< of conditions or masks, either of which may be null for true
   /// Scratch of the kernel's stack, aligned to 64 bytes.
   Value scratch(int64_t elements, Type element);
-
-  template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
   mlir::VectorType vec(int64_t lanes, Type element) { return mlir::VectorType::get({lanes}, element); }
-  template <typename F> auto atEntry(F f) {
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(iterations);
-    return f();
-  }
 
   MapPlan &plan;
   MapProblem &problem;
-  mlir::OpBuilder b;
-  mlir::Location loc;
   Values flat; ///< by operand: the kernel's memref; null for the index of a loop
 
 private:
@@ -148,14 +125,8 @@ private:
   Place placeOf(const Place &place, const Group &group, int64_t lane);
   Value narrowed(Value left);
   Value collect(unsigned operand, llvm::ArrayRef<int64_t> offsets, Value at, Value mask);
-  Value captured(Value scalar, int64_t lanes);
 
-  Kernel kernel;               ///< its arguments are mapped with the prologue
-  mlir::scf::ForOp iterations; ///< over the kernel's space; constants go before it
-  Value block;                 ///< of the loop that was cut in two, the outer one's index
-  std::map<int64_t, Value> indices;
-  llvm::DenseMap<mlir::Attribute, Value> constants;
-  std::map<std::pair<const void *, int64_t>, Value> capturedSplats;
+  Value block; ///< of the loop that was cut in two, the outer one's index
 };
 
 } // namespace quern::maps

@@ -153,7 +153,7 @@ void DeviceMapEmitter::writeElements(const Point &point, bool asVector, Value is
   }
   Values results;
   for (const Values &list : elements) {
-    results.push_back(emitBody(list));
+    results.push_back(emitBody(*this, problem, list));
     if (isRead)
       results.back() = create<arith::SelectOp>(isRead, results.back(), constant(problem.padding));
   }
@@ -194,11 +194,11 @@ func::FuncOp DeviceMapEmitter::emit() {
   traits.subGroupSize = subGroup;
   kernel = makeKernel(problem.function, problem.function, traits);
   b.setInsertionPointToStart(&kernel.function.getBody().front());
-  first = create<func::ReturnOp>();
-  b.setInsertionPoint(first);
+  entry = create<func::ReturnOp>();
+  b.setInsertionPoint(entry);
   numbers = isSmall() ? Type(b.getI32Type()) : Type(b.getIndexType());
   item = create<gpu::ThreadIdOp>(gpu::Dimension::x);
-  first = item.getDefiningOp();
+  entry = item.getDefiningOp();
   if (subGroup) {
     Value neighbour = create<gpu::LaneIdOp>(IntegerAttr()), own = create<gpu::SubgroupIdOp>(IntegerAttr());
     if (plan.subGroup)
@@ -231,38 +231,7 @@ func::FuncOp DeviceMapEmitter::emit() {
   return kernel.function;
 }
 
-Value DeviceMapEmitter::captured(Value scalar) {
-  TypedAttr attr;
-  return matchPattern(scalar, m_Constant(&attr)) ? constant(attr) : kernel.arguments.lookup(scalar);
-}
-
-Value DeviceMapEmitter::emitBody(ArrayRef<Value> elements) {
-  IRMapping map;
-  Block *body = problem.op.getBlock();
-  for (auto [operand, element] : llvm::zip_equal(problem.operands, elements))
-    if (element)
-      map.map(body->getArgument(operand.blockArgument), element);
-  for (auto [argument, scalar] : problem.scalars)
-    map.map(body->getArgument(argument), captured(scalar));
-  return cloneBody(b, *body, map, [&](Value v) { return captured(v); })[0];
-}
-
-Value DeviceMapEmitter::index(int64_t value) {
-  if (!rows::isOpen(value))
-    return constant(b.getIndexAttr(value));
-  Value &known = openSizes[value];
-  if (!known) {
-    Value at = index(rows::indexOfOpen(value));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(first);
-    known = create<memref::LoadOp>(kernel.sizes, ValueRange{at});
-  }
-  return known;
-}
-
 Value DeviceMapEmitter::number(int64_t value) { return constant(b.getIntegerAttr(numbers, value)); }
-
-Value DeviceMapEmitter::like(Value v, int64_t value) { return constant(b.getIntegerAttr(v.getType(), value)); }
 
 Value DeviceMapEmitter::narrow(Value v) { return numbers.isIndex() ? v : create<arith::IndexCastUIOp>(numbers, v).getResult(); }
 
@@ -288,28 +257,10 @@ bool DeviceMapEmitter::isSmall() const {
   return highest < INT32_MAX;
 }
 
-Value DeviceMapEmitter::constant(TypedAttr attr) {
-  Value &known = constants[attr];
-  if (!known) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(first);
-    known = create<arith::ConstantOp>(attr);
-  }
-  return known;
-}
-
-static bool isZero(Value v) { return matchPattern(v, m_Zero()); }
-
-Value DeviceMapEmitter::add(Value x, Value y) {
-  if (isZero(x))
-    return y;
-  return isZero(y) ? x : create<arith::AddIOp>(x, y, arith::IntegerOverflowFlags::nsw).getResult();
-}
-
 Value DeviceMapEmitter::scaled(Value v, int64_t by) {
   if (rows::isOpen(by))
-    return isZero(v) ? index(0) : create<arith::MulIOp>(wide(v), index(by), arith::IntegerOverflowFlags::nsw).getResult();
-  return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, like(v, by), arith::IntegerOverflowFlags::nsw).getResult();
+    return isZero(v) ? index(0) : KernelBuilder::scaled(wide(v), by);
+  return KernelBuilder::scaled(v, by);
 }
 
 /// By powers of two without a division, which no vector unit has.
@@ -324,5 +275,3 @@ Value DeviceMapEmitter::modulo(Value v, int64_t by) {
   return llvm::isPowerOf2_64(by) ? create<arith::AndIOp>(v, like(v, by - 1)).getResult()
                                  : create<arith::RemUIOp>(v, like(v, by)).getResult();
 }
-
-Value DeviceMapEmitter::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }

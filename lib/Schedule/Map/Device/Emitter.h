@@ -5,7 +5,9 @@
 #ifndef QUERN_SCHEDULE_MAP_DEVICE_EMITTER_H
 #define QUERN_SCHEDULE_MAP_DEVICE_EMITTER_H
 
+#include "Schedule/Build/KernelBuilder.h"
 #include "Schedule/Device/GroupMemory.h"
+#include "Schedule/Map/Body.h"
 #include "Schedule/Map/Device/Plan.h"
 
 #include "mlir/IR/Builders.h"
@@ -14,17 +16,13 @@
 
 namespace quern::maps {
 
-class DeviceMapEmitter {
+class DeviceMapEmitter : KernelBuilder {
 public:
-  explicit DeviceMapEmitter(DeviceMapPlan &plan)
-      : plan(plan), problem(plan.problem), b(problem.function.getContext()), loc(problem.function.getLoc()) {}
+  explicit DeviceMapEmitter(DeviceMapPlan &plan) : KernelBuilder(plan.problem.function), plan(plan), problem(plan.problem) {}
   /// Writes the kernel behind the problem.
   mlir::func::FuncOp emit();
 
 private:
-  using Value = mlir::Value;
-  using Values = llvm::SmallVector<Value>;
-
   /// A point of the box, the first of a vector: `at` places, and `loopAt` if that is not null, behind the work-item's first in that order.
   struct Point {
     const BoxOrder &order;
@@ -64,30 +62,18 @@ private:
   Value addressOf(const Point &point, llvm::ArrayRef<int64_t> strides, Value base);
   Value addressInMemory(const Point &point);
   Value addressOf(unsigned operand, const Point &point) { return addressOf(point, problem.operands[operand].strides, bases[operand]); }
-  Value emitBody(llvm::ArrayRef<Value> elements);
-  Value captured(Value scalar);
 
-  Value index(int64_t value); ///< a number or an open size
   Value number(int64_t value);
-  Value like(Value v, int64_t value);
   Value narrow(Value v);
   Value wide(Value v);
   bool isSmall() const;
-  Value constant(mlir::TypedAttr attr);
-  Value add(Value a, Value c);
   Value scaled(Value v, int64_t by);
   Value walk(Value at, const Walk &way);
-  Value both(Value a, Value c);
   Value divided(Value v, int64_t by);
   Value modulo(Value v, int64_t by);
-  template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
 
   DeviceMapPlan &plan;
   MapProblem &problem;
-  mlir::OpBuilder b;
-  mlir::Location loc;
-  Kernel kernel;
-  mlir::Operation *first = nullptr; ///< constants stand in front of it
   mlir::Operation *box = nullptr;   ///< digits that all points share stand in front of it
   mlir::Type numbers;               ///< of what is counted in boxes and points: 32 bits if these are enough, else an index
   Value local, item, memory;        ///< the work-item's place in its group, as a number and as an index
@@ -100,8 +86,6 @@ private:
   Values rooms;                     ///< by axis, of open ones: the box's indices that exist, a number
   Values left;                      ///< by limit: `read` less the weights of the box, a number
   std::map<std::tuple<void *, int64_t, int64_t>, Value> digitsOfItem;
-  llvm::DenseMap<mlir::Attribute, Value> constants;
-  llvm::DenseMap<int64_t, Value> openSizes;
 };
 
 } // namespace quern::maps

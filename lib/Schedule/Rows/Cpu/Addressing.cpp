@@ -16,34 +16,6 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// A number, or an open size, which the kernel loads before all else.
-Value RowEmitter::index(int64_t value) {
-  if (auto known = indices.find(value); known != indices.end())
-    return known->second;
-  Value at = isOpen(value) ? index(indexOfOpen(value)) : Value();
-  Value made = before(rows, [&]() -> Value {
-    if (at)
-      return create<memref::LoadOp>(kernel.sizes, ValueRange{at});
-    return create<arith::ConstantIndexOp>(value);
-  });
-  return indices[value] = made;
-}
-
-Value RowEmitter::constant(TypedAttr attr) {
-  Value &known = constants[attr];
-  if (!known)
-    known = before(rows, [&] { return create<arith::ConstantOp>(attr).getResult(); });
-  return known;
-}
-
-Value RowEmitter::splat(TypedAttr scalar) { return constant(DenseElementsAttr::get(vec(scalar.getType()), ArrayRef<Attribute>(scalar))); }
-
-Value RowEmitter::add(Value a, Value c) { return create<arith::AddIOp>(a, c, arith::IntegerOverflowFlags::nsw); }
-
-Value RowEmitter::scaled(Value v, int64_t by) {
-  return by == 1 ? v : create<arith::MulIOp>(v, index(by), arith::IntegerOverflowFlags::nsw).getResult();
-}
-
 /// Where index `at` of a loop lies, from the loop's start. It is a multiple of `align`.
 Value RowEmitter::walk(Value at, const Walk &way, int64_t align) {
   Value sum;
@@ -253,8 +225,8 @@ Value RowEmitter::scratchView(int64_t offset, int64_t length, Type element) {
   Value &view = scratchViews[{offset, element.getAsOpaquePointer()}];
   if (!view) {
     Value at = index(offset);
-    view = before(rows,
-                  [&] { return create<memref::ViewOp>(MemRefType::get({length}, element), kernel.scratch, at, ValueRange()).getResult(); });
+    view =
+        atEntry([&] { return create<memref::ViewOp>(MemRefType::get({length}, element), kernel.scratch, at, ValueRange()).getResult(); });
   }
   return view;
 }

@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace quern::rows;
 
-RowEmitter::RowEmitter(RowPlan &plan) : plan(plan), chain(plan.chain), b(chain.problem.getContext()), loc(chain.problem.getLoc()) {}
+RowEmitter::RowEmitter(RowPlan &plan) : KernelBuilder(plan.chain.problem), plan(plan), chain(plan.chain) {}
 
 void RowEmitter::makeKernel(Operation *after) {
   bool isOneOfMany = plan.isSplit() && plan.sweeps > 1;
@@ -262,7 +262,7 @@ void RowEmitter::writeRowOutputs() {
 
 /// Whether every streamed destination starts on a multiple of its vectors, and the call is one that may stream.
 Value RowEmitter::mayStream() {
-  return before(rows, [&] {
+  return atEntry([&] {
     Value misaligned;
     for (Stage &stage : chain.stages)
       for (const Access &out : stage.outs) {
@@ -319,9 +319,8 @@ func::FuncOp RowEmitter::emit(Operation *after, int sweep) {
   clonePrologue(b, kernel, chain.problem, chain.prologue, [&](int64_t size) { return index(size); });
   auto end = create<func::ReturnOp>();
   b.setInsertionPoint(end);
-  Value one = create<arith::ConstantIndexOp>(1);
-  rows = create<scf::ForOp>(kernel.begin(), kernel.end(), one);
-  indices[1] = one;
+  rows = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
+  entry = rows;
   b.setInsertionPointToStart(rows.getBody());
   Value iteration = rows.getInductionVar();
   emitParallelIndices(plan.isSplit() ? emitChunkIndex(iteration) : iteration);

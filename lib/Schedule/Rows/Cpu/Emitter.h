@@ -14,7 +14,7 @@
 #ifndef QUERN_SCHEDULE_ROWS_CPU_EMITTER_H
 #define QUERN_SCHEDULE_ROWS_CPU_EMITTER_H
 
-#include "Schedule/Build/Kernel.h"
+#include "Schedule/Build/KernelBuilder.h"
 #include "Schedule/Rows/Bodies.h"
 #include "Schedule/Rows/Cpu/Plan.h"
 
@@ -27,16 +27,13 @@
 
 namespace quern::rows {
 
-class RowEmitter {
+class RowEmitter : KernelBuilder {
 public:
   explicit RowEmitter(RowPlan &plan);
   /// Writes a kernel of all sweeps behind `after`; of one sweep if the rows are split.
   mlir::func::FuncOp emit(mlir::Operation *after, int sweep = 0);
 
 private:
-  using Value = mlir::Value;
-  using Values = llvm::SmallVector<Value>;
-
   /// What a step will store: (stage, slot, results).
   using KeptValues = llvm::SmallVector<std::tuple<int, int64_t, Values>>;
 
@@ -111,7 +108,7 @@ private:
   Value addHalves(Stage &stage, int64_t slot, Value accumulator);
   Value widenHalves(bool isSigned, Value halves);
   Value addNeighbours(Stage &stage, int64_t slot, Value accumulator);
-  Value captured(Value scalar);
+  Value captured(Value scalar) { return KernelBuilder::captured(scalar, lanesHere()); }
   Value combine(mlir::Operation *like, Value term, Value accumulator) { return rows::combine(b, like, term, accumulator); }
   Value combineAll(mlir::Operation *like, Values parts);
   Value reduceLanes(mlir::Operation *like, Value vector);
@@ -137,11 +134,7 @@ private:
   void forEachRowLane(const Access &access, llvm::function_ref<void(Value, Value)> f, bool once);
 
   // Memory.
-  Value index(int64_t value);
-  Value constant(mlir::TypedAttr attr);
-  Value splat(mlir::TypedAttr scalar);
-  Value add(Value a, Value c);
-  Value scaled(Value v, int64_t by);
+  Value splat(mlir::TypedAttr scalar) { return KernelBuilder::splat(scalar, lanesHere()); }
   Value walk(Value at, const Walk &way, int64_t align = 1);
   Value rowBase(const Access &access);
   Value place(const Access &access, int64_t slot);
@@ -163,24 +156,14 @@ private:
   Value lanesLeft(int64_t slot);
   const Lanes &lanesOf(int64_t slot);
   Value maskOf(const Lanes &lanes);
-  Value prefixMask(int64_t count);
+  Value prefixMask(int64_t count) { return KernelBuilder::prefixMask(count, plan.lanes); }
   Value prefixMask(Value left);
 
-  template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
-  mlir::VectorType vec(mlir::Type element) { return mlir::VectorType::get({compact ? plan.registerLanes : plan.lanes}, element); }
-  /// Runs f before `point`, or here if it is null.
-  template <typename F> auto before(mlir::Operation *point, F f) {
-    mlir::OpBuilder::InsertionGuard guard(b);
-    if (point)
-      b.setInsertionPoint(point);
-    return f();
-  }
+  int64_t lanesHere() const { return compact ? plan.registerLanes : plan.lanes; }
+  mlir::VectorType vec(Type element) { return mlir::VectorType::get({lanesHere()}, element); }
 
   RowPlan &plan;
   RowChain &chain;
-  mlir::OpBuilder b;
-  mlir::Location loc;
-  Kernel kernel;                        ///< its arguments are mapped with the prologue
   Value row, chunk;                     ///< of the current iteration, if rows are split
   mlir::scf::ForOp rows;                ///< over the iteration space
   mlir::Operation *sweepLoop = nullptr; ///< over the row; null between loops
@@ -197,10 +180,7 @@ private:
   llvm::SmallVector<Value, 6> parallel; ///< current index of each parallel dim
 
   // Caches, outermost level first.
-  std::map<int64_t, Value> indices;
   std::map<int64_t, Value> wholeSteps;
-  llvm::DenseMap<mlir::Attribute, Value> constants;
-  std::map<std::pair<const void *, bool>, Value> capturedSplats; ///< by scalar and `compact`
   std::map<std::pair<int64_t, const void *>, Value> scratchViews;
   std::map<std::pair<int, unsigned>, Value> partialViews;
   using AddressKey = std::tuple<const void *, int64_t, Strides, Curves, Walk, int64_t>;

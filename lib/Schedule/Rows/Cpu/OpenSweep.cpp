@@ -20,7 +20,7 @@ using namespace quern::rows;
 Value RowEmitter::endOfWholeSteps(int64_t length) {
   Value extent = index(chain.rowExtent), step = index(length), &known = wholeSteps[length];
   if (!known)
-    known = before(rows, [&] { return create<arith::SubIOp>(extent, create<arith::RemUIOp>(extent, step)).getResult(); });
+    known = atEntry([&] { return create<arith::SubIOp>(extent, create<arith::RemUIOp>(extent, step)).getResult(); });
   return known;
 }
 
@@ -29,8 +29,8 @@ RowEmitter::Lanes RowEmitter::lastLanes() {
   if (last.left)
     return last;
   Value extent = index(chain.rowExtent), end = endOfWholeSteps(plan.lanes);
-  before(rows, [&] { last.left = last.count = create<arith::SubIOp>(extent, end); });
-  last.mask = before(rows, [&] { return prefixMask(last.left); });
+  atEntry([&] { last.left = last.count = create<arith::SubIOp>(extent, end); });
+  last.mask = atEntry([&] { return prefixMask(last.left); });
   return last;
 }
 

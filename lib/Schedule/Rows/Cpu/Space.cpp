@@ -70,7 +70,7 @@ Value RowEmitter::countOf(int dim) {
   if (dim != plan.vectorDim || !isOpen(extent))
     return index(plan.countOf(dim));
   Value all = index(extent), last = index(perGroup - 1), group = index(perGroup);
-  return before(rows, [&] { return create<arith::DivUIOp>(add(all, last), group).getResult(); });
+  return atEntry([&] { return create<arith::DivUIOp>(add(all, last), group).getResult(); });
 }
 
 /// Delinearises the iteration, innermost dim first.
@@ -152,19 +152,9 @@ void RowEmitter::limitLanes() {
 }
 
 /// The first `count` lanes.
-Value RowEmitter::prefixMask(int64_t count) {
-  SmallVector<bool> bits(plan.lanes);
-  std::fill_n(bits.begin(), count, true);
-  return constant(DenseElementsAttr::get(vec(b.getI1Type()), bits));
-}
-
 /// The first `left` lanes, known at run time and possibly more than there are, or negative.
 Value RowEmitter::prefixMask(Value left) {
-  auto type = vec(b.getI32Type());
-  auto lanes = llvm::to_vector(llvm::seq<int32_t>(0, plan.lanes));
-  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(lanes)));
   if (plan.lanesEnd() > std::numeric_limits<int32_t>::max())
     left = create<arith::MinSIOp>(left, index(plan.lanes));
-  Value limit = create<vector::BroadcastOp>(type, create<arith::IndexCastOp>(b.getI32Type(), left));
-  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, limit);
+  return KernelBuilder::prefixMask(left, plan.lanes);
 }

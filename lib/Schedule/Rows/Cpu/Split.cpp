@@ -152,7 +152,7 @@ Value RowEmitter::partialsOf(int stage, unsigned k) {
   Value &view = partialViews[{stage, k}];
   if (!view) {
     Value at = index(plan.stages[stage].partials[k]);
-    view = before(rows, [&] { return create<memref::ViewOp>(type, kernel.shared, at, ValueRange()).getResult(); });
+    view = atEntry([&] { return create<memref::ViewOp>(type, kernel.shared, at, ValueRange()).getResult(); });
   }
   return view;
 }

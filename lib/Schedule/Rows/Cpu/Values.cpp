@@ -50,16 +50,6 @@ Value RowEmitter::operand(const Access &access, int64_t slot) {
   return access.producer >= 0 ? values(access.producer, slot)[access.result] : read(access, slot);
 }
 
-Value RowEmitter::captured(Value scalar) {
-  TypedAttr attr;
-  if (matchPattern(scalar, m_Constant(&attr)))
-    return splat(attr);
-  Value &v = capturedSplats[{scalar.getAsOpaquePointer(), compact}];
-  if (!v)
-    v = before(rows, [&] { return create<vector::BroadcastOp>(vec(scalar.getType()), kernel.arguments.lookup(scalar)).getResult(); });
-  return v;
-}
-
 /// On vectors; fewer arguments than the block has are legal where the rest is not read.
 RowEmitter::Values RowEmitter::emitBody(Stage &stage, ArrayRef<Value> blockArguments) {
   auto reduced = [&](Operation *combiner, Value term, Value accumulator, ValueOf valueOf) {

@@ -52,8 +52,8 @@ void DeviceRowEmitter::moveBox(const Box &box, bool isWritten) {
   Value memref = kernel.arguments.lookup(box.access->base), mine = create<arith::IndexCastUIOp>(type, local);
   Value start = add(scaled(group, plan.rows * length), index(box.access->offset));
   for (int64_t i = 0; i < length; ++i) {
-    Value at = add(mine, number(i * plan.group, mine));
-    Value row = create<arith::DivUIOp>(at, number(length, at));
+    Value at = add(mine, like(mine, i * plan.group));
+    Value row = create<arith::DivUIOp>(at, like(at, length));
     Value inMemory = create<arith::IndexCastUIOp>(b.getIndexType(), add(at, scaled(row, box.pitch - length)));
     at = create<arith::IndexCastUIOp>(b.getIndexType(), at);
     Value exists;

@@ -47,6 +47,7 @@ Value DeviceRowEmitter::narrowed(Value v) { return isNarrow ? create<arith::Inde
 /// Which row a work-item is on, and where along it.
 void DeviceRowEmitter::emitPlace() {
   local = create<gpu::ThreadIdOp>(gpu::Dimension::x);
+  entry = local.getDefiningOp(); // constants and what all rows need stand in front of the test whether there is a row
   Value block = create<gpu::BlockIdOp>(gpu::Dimension::x), inGroup;
   group = block;
   // The lane, also where the group is one sub-group: Intel's OpenCL runtime for CPUs runs a kernel whose effects all depend on the local
@@ -67,7 +68,7 @@ void DeviceRowEmitter::emitPlace() {
       rest = create<arith::DivUIOp>(block, index(plan.space));
     Value row = rowOf(own);
     if (plan.count % plan.rows)
-      exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, row, number(plan.count, row));
+      exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, row, like(row, plan.count));
     emitStaticIndices(row);
   } else {
     emitStaticIndices(index(0));
@@ -110,7 +111,7 @@ Value DeviceRowEmitter::isRow() {
       }
     if (!sum)
       continue;
-    Value within = create<arith::CmpIOp>(arith::CmpIPredicate::ult, sum, number(extent, sum));
+    Value within = create<arith::CmpIOp>(arith::CmpIPredicate::ult, sum, like(sum, extent));
     is = is ? create<arith::AndIOp>(is, within).getResult() : within;
   }
   return is;
@@ -341,15 +342,13 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   traits.subGroupSize = plan.subGroup;
   kernel = makeKernel(chain.problem, after, traits);
   b.setInsertionPointToStart(&kernel.function.getBody().front());
-  first = create<func::ReturnOp>();
-  b.setInsertionPoint(first);
+  entry = create<func::ReturnOp>();
+  b.setInsertionPoint(entry);
   isNarrow = plan.share == RowShare::Item && plan.factors.empty() && llvm::all_of(kernel.function.getArgumentTypes(), [](Type argument) {
                auto type = dyn_cast<MemRefType>(argument);
                return !type || (type.hasStaticShape() && type.getNumElements() < INT32_MAX);
              });
   emitPlace();
-  // Constants and what all rows need stand in front of the test.
-  first = local.getDefiningOp();
   clonePrologue(b, kernel, chain.problem, chain.prologue, [&](int64_t size) { return index(size); });
   emitAlignment();
   if (plan.isBoxed)

@@ -10,6 +10,7 @@
 #ifndef QUERN_SCHEDULE_ROWS_DEVICE_EMITTER_H
 #define QUERN_SCHEDULE_ROWS_DEVICE_EMITTER_H
 
+#include "Schedule/Build/KernelBuilder.h"
 #include "Schedule/Device/GroupMemory.h"
 #include "Schedule/Rows/Bodies.h"
 #include "Schedule/Rows/Device/Plan.h"
@@ -20,16 +21,13 @@
 
 namespace quern::rows {
 
-class DeviceRowEmitter {
+class DeviceRowEmitter : KernelBuilder {
 public:
-  explicit DeviceRowEmitter(DeviceRowPlan &plan)
-      : plan(plan), chain(plan.chain), b(chain.problem.getContext()), loc(chain.problem.getLoc()) {}
+  explicit DeviceRowEmitter(DeviceRowPlan &plan) : KernelBuilder(plan.chain.problem), plan(plan), chain(plan.chain) {}
   /// Writes the kernel behind `after`.
   mlir::func::FuncOp emit(mlir::Operation *after);
 
 private:
-  using Value = mlir::Value;
-  using Values = llvm::SmallVector<Value>;
   using AddressKey = std::tuple<const void *, int64_t, Strides, Curves, Walk, int64_t>;
 
   // The row of a work-item.
@@ -79,15 +77,9 @@ private:
   Values values(int stage, int64_t slot);
   Values emitBody(Stage &stage, llvm::ArrayRef<Value> blockArguments);
   Value operand(const Access &access, int64_t slot);
-  Value captured(Value scalar);
   Value combine(mlir::Operation *like, Value term, Value accumulator) { return rows::combine(b, like, term, accumulator); }
 
   // Memory.
-  Value constant(mlir::TypedAttr attr);
-  Value index(int64_t value);
-  Value number(int64_t value, Value other);
-  Value add(Value a, Value c);
-  Value scaled(Value v, int64_t by);
   Value walk(Value at, const Walk &way);
   Value rowBase(const Access &access);
   Value positionOf(int64_t slot);
@@ -100,21 +92,8 @@ private:
   Value read(const Access &access, int64_t slot);
   void write(const Access &access, int64_t slot, llvm::ArrayRef<Value> elements);
 
-  template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
-  /// Runs f before `point`, or here if it is null.
-  template <typename F> auto before(mlir::Operation *point, F f) {
-    mlir::OpBuilder::InsertionGuard guard(b);
-    if (point)
-      b.setInsertionPoint(point);
-    return f();
-  }
-
   DeviceRowPlan &plan;
   RowChain &chain;
-  mlir::OpBuilder b;
-  mlir::Location loc;
-  Kernel kernel;
-  mlir::Operation *first = nullptr;     ///< constants stand in front of it
   mlir::Operation *sweepLoop = nullptr; ///< over the row; null outside
   int sweep = 0;
   Value local, item;                    ///< of the work-item: in its group, and along its row
@@ -129,8 +108,6 @@ private:
   llvm::SmallVector<Box, 3> readBoxed, writtenBoxed;
   int64_t memories = 0; ///< variables of the group
 
-  std::map<int64_t, Value> indices;
-  llvm::DenseMap<mlir::Attribute, Value> constants;
   std::map<AddressKey, Value> rowLoads, stepLoads, places;
   std::map<std::tuple<int64_t, Strides, Curves>, Value> rowBases;
   std::map<int64_t, Value> positions;

@@ -42,56 +42,20 @@ Value DeviceRowEmitter::operand(const Access &access, int64_t slot) {
   return access.producer >= 0 ? values(access.producer, slot)[access.result] : read(access, slot);
 }
 
-Value DeviceRowEmitter::captured(Value scalar) {
-  TypedAttr attr;
-  if (matchPattern(scalar, m_Constant(&attr)))
-    return constant(attr);
-  return kernel.arguments.lookup(scalar);
-}
-
 /// Of a reduction, the terms that the combiners add.
 DeviceRowEmitter::Values DeviceRowEmitter::emitBody(Stage &stage, ArrayRef<Value> blockArguments) {
   auto termOf = [](Operation *, Value term, Value, ValueOf valueOf) { return valueOf(term); };
   return cloneBody(b, stage, blockArguments, {[&](Value v) { return captured(v); }, termOf, [](Operation *) {}});
 }
 
-Value DeviceRowEmitter::constant(TypedAttr attr) {
-  Value &known = constants[attr];
-  if (!known)
-    known = before(first, [&] { return create<arith::ConstantOp>(attr).getResult(); });
-  return known;
-}
-
-/// A number, or an open size, which the kernel loads before all else, where numbers that are known already need not stand yet.
-Value DeviceRowEmitter::index(int64_t value) {
-  if (auto known = indices.find(value); known != indices.end())
-    return known->second;
-  Value made = before(first, [&]() -> Value {
-    Value number = create<arith::ConstantIndexOp>(isOpen(value) ? indexOfOpen(value) : value);
-    return isOpen(value) ? create<memref::LoadOp>(kernel.sizes, ValueRange{number}).getResult() : number;
-  });
-  return indices[value] = made;
-}
-
-/// A number in the type of indices like `other`: of 32 bits, or any.
-Value DeviceRowEmitter::number(int64_t value, Value other) {
-  return isa<IndexType>(other.getType()) ? index(value) : constant(b.getIntegerAttr(other.getType(), value));
-}
-
-Value DeviceRowEmitter::add(Value a, Value c) { return create<arith::AddIOp>(a, c, arith::IntegerOverflowFlags::nsw); }
-
-Value DeviceRowEmitter::scaled(Value v, int64_t by) {
-  return by == 1 ? v : create<arith::MulIOp>(v, number(by, v), arith::IntegerOverflowFlags::nsw).getResult();
-}
-
 /// Where index `at` of a loop lies, from the loop's start.
 Value DeviceRowEmitter::walk(Value at, const Walk &way) {
   Value sum;
   for (const Digit &digit : way.digits()) {
-    Value from = digit.shift ? add(at, number(digit.shift, at)) : at;
-    Value term = digit.unit == 1 ? from : create<arith::DivUIOp>(from, number(digit.unit, at)).getResult();
+    Value from = digit.shift ? add(at, like(at, digit.shift)) : at;
+    Value term = digit.unit == 1 ? from : create<arith::DivUIOp>(from, like(at, digit.unit)).getResult();
     if (digit.modulus)
-      term = create<arith::RemUIOp>(term, number(digit.modulus, at));
+      term = create<arith::RemUIOp>(term, like(at, digit.modulus));
     term = scaled(term, digit.stride);
     sum = sum ? add(sum, term) : term;
   }
@@ -113,7 +77,7 @@ Value DeviceRowEmitter::rowBase(const Access &access) {
       if (!sum)
         return index(access.offset);
       if (access.offset)
-        include(number(access.offset, sum));
+        include(like(sum, access.offset));
       return isa<IndexType>(sum.getType()) ? sum : create<arith::IndexCastOp>(b.getIndexType(), sum).getResult();
     });
   return base;

@@ -1,0 +1,85 @@
+//===- KernelBuilder.cpp - Constants, indices and masks of a kernel ------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Schedule/Build/KernelBuilder.h"
+
+#include "Schedule/Problem/Size.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+
+bool KernelBuilder::isZero(Value v) { return matchPattern(v, m_Zero()); }
+
+Value KernelBuilder::constant(TypedAttr attr) {
+  Value &known = constants[attr];
+  if (!known)
+    known = atEntry([&] { return create<arith::ConstantOp>(attr).getResult(); });
+  return known;
+}
+
+Value KernelBuilder::index(int64_t value) {
+  if (!rows::isOpen(value))
+    return constant(b.getIndexAttr(value));
+  Value &known = openSizes[value];
+  if (!known)
+    known = atEntry([&] { return create<memref::LoadOp>(kernel.sizes, ValueRange{index(rows::indexOfOpen(value))}).getResult(); });
+  return known;
+}
+
+Value KernelBuilder::like(Value other, int64_t value) {
+  return isa<IndexType>(other.getType()) ? index(value) : constant(b.getIntegerAttr(other.getType(), value));
+}
+
+Value KernelBuilder::splat(TypedAttr scalar, int64_t lanes) {
+  return constant(lanes ? TypedAttr(DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar))) : scalar);
+}
+
+Value KernelBuilder::zeros(Type type) { return constant(b.getZeroAttr(type)); }
+
+Value KernelBuilder::captured(Value scalar, int64_t lanes) {
+  TypedAttr attr;
+  if (matchPattern(scalar, m_Constant(&attr)))
+    return splat(attr, lanes);
+  Value inKernel = kernel.arguments.lookup(scalar);
+  if (!lanes)
+    return inKernel;
+  Value &known = splats[{scalar, lanes}];
+  if (!known)
+    known = atEntry([&] { return create<vector::BroadcastOp>(VectorType::get({lanes}, scalar.getType()), inKernel).getResult(); });
+  return known;
+}
+
+Value KernelBuilder::add(Value x, Value y) {
+  if (isZero(x))
+    return y;
+  return isZero(y) ? x : create<arith::AddIOp>(x, y, arith::IntegerOverflowFlags::nsw).getResult();
+}
+
+Value KernelBuilder::scaled(Value v, int64_t by) {
+  return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, like(v, by), arith::IntegerOverflowFlags::nsw).getResult();
+}
+
+Value KernelBuilder::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }
+
+Value KernelBuilder::prefixMask(int64_t count, int64_t lanes) {
+  SmallVector<bool> bits(lanes);
+  std::fill_n(bits.begin(), count, true);
+  return constant(DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits));
+}
+
+Value KernelBuilder::prefixMask(Value count, int64_t lanes) {
+  auto type = VectorType::get({lanes}, b.getI32Type());
+  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
+  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+  if (isa<IndexType>(count.getType()))
+    count = create<arith::IndexCastOp>(b.getI32Type(), count);
+  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, create<vector::BroadcastOp>(type, count));
+}

@@ -1,0 +1,73 @@
+//===- KernelBuilder.h - Constants, indices and masks of a kernel --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What the emitters of all recipes write their kernels with. A constant, an open size and a captured scalar are made once, in the kernel's
+// entry.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_BUILD_KERNELBUILDER_H
+#define QUERN_SCHEDULE_BUILD_KERNELBUILDER_H
+
+#include "Schedule/Build/Kernel.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace quern {
+
+class KernelBuilder {
+public:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<Value>;
+  using Type = mlir::Type;
+
+  explicit KernelBuilder(mlir::func::FuncOp problem) : b(problem.getContext()), loc(problem.getLoc()) {}
+
+  Value constant(mlir::TypedAttr attr);
+  /// Of a number or an open size.
+  Value index(int64_t value);
+  /// A number in the type of an index or integer `other`.
+  Value like(Value other, int64_t value);
+  /// In every lane; the scalar itself for 0 lanes.
+  Value splat(mlir::TypedAttr scalar, int64_t lanes);
+  Value zeros(Type type);
+  /// A scalar from outside of a body, or a constant in it, in every lane; the scalar itself for 0 lanes.
+  Value captured(Value scalar, int64_t lanes = 0);
+
+  /// Of indices and of integers that stand for some.
+  static bool isZero(Value v);
+  Value add(Value x, Value y);
+  Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
+  Value scaled(Value v, int64_t by);
+
+  /// Of conditions or masks, either of which may be null for true.
+  Value both(Value x, Value y);
+  /// The first `count` of `lanes`. A value, an index or an i32, may be negative or more than there are lanes.
+  Value prefixMask(int64_t count, int64_t lanes);
+  Value prefixMask(Value count, int64_t lanes);
+
+  template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
+  /// Runs f before `point`, or here if it is null.
+  template <typename F> auto before(mlir::Operation *point, F f) {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    if (point)
+      b.setInsertionPoint(point);
+    return f();
+  }
+  template <typename F> auto atEntry(F f) { return before(entry, f); }
+
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  Kernel kernel;                    ///< its arguments are mapped with the prologue
+  mlir::Operation *entry = nullptr; ///< constants go before it: the loop over the kernel's space, or what a work-item does first
+
+private:
+  llvm::DenseMap<mlir::Attribute, Value> constants;
+  llvm::DenseMap<int64_t, Value> openSizes;
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> splats; ///< of captured scalars
+};
+
+} // namespace quern
+
+#endif // QUERN_SCHEDULE_BUILD_KERNELBUILDER_H

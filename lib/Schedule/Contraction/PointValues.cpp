@@ -1,0 +1,34 @@
+//===- PointValues.cpp - Elementwise ops at a point ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/PointValues.h"
+
+#include "Schedule/Build/Bodies.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+Value KnownValues::find(const TileAccess &at) const {
+  for (const auto &[known, value] : llvm::reverse(values))
+    if (known == at)
+      return value;
+  return {};
+}
+
+SmallVector<Value> contractions::evaluate(OpBuilder &b, const PointOp &point, const KnownValues &known, const PointReader &reader) {
+  IRMapping map;
+  linalg::LinalgOp op = point.op;
+  auto bind = [&](BlockArgument element, const TileAccess &access, Value operand) {
+    if (element.use_empty())
+      return;
+    Value value = access.base ? known.find(access) : reader.captured(operand);
+    map.map(element, value ? value : reader.load(access));
+  };
+  for (auto [element, access, operand] : llvm::zip_equal(op.getRegionInputArgs(), point.ins, op.getDpsInputs()))
+    bind(element, access, operand);
+  for (auto [element, access, operand] : llvm::zip_equal(op.getRegionOutputArgs(), point.outs, op.getDpsInits()))
+    bind(element, access, operand);
+  return cloneBody(b, *op.getBlock(), map, reader.captured, reader.adapt);
+}

@@ -1,0 +1,18 @@
+//===- Body.h - The body of a map ----------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_MAP_BODY_H
+#define QUERN_SCHEDULE_MAP_BODY_H
+
+#include "Schedule/Build/KernelBuilder.h"
+#include "Schedule/Map/Axes.h"
+
+namespace quern::maps {
+
+/// What the body makes of `elements`, by operand, null where it reads none: vectors, or scalars for 0 lanes.
+mlir::Value emitBody(KernelBuilder &builder, const MapProblem &problem, llvm::ArrayRef<mlir::Value> elements, int64_t lanes = 0);
+
+} // namespace quern::maps
+
+#endif // QUERN_SCHEDULE_MAP_BODY_H

@@ -21,9 +21,9 @@ Result<void> checkOperand(const std::string &name, TensorDesc &operand, const Te
       return invalidArguments("dim ", d, " of ", name, " is ", operand.dims[d] == runtimeDim ? "unknown" : std::to_string(operand.dims[d]),
                               "; it must be 1 or dst's ", dst.dims[d] == runtimeDim ? "unknown one" : std::to_string(dst.dims[d]),
                               rules.shape);
-  if (!rules.isElementType(operand.dataType))
+  if (!rules.types.contains(operand.dataType))
     return unimplemented(rules.subject, " is not implemented for ", name, " of type ", nameOf(operand.dataType), "; it is for ",
-                         rules.elementTypes, rules.type);
+                         rules.types.names(), rules.type);
   if (!operand.isAny())
     return rules.checkLayout(name, operand);
   Result<TensorDesc> resolved = TensorDesc::dense(operand.shape(), operand.dataType);
@@ -48,15 +48,13 @@ Result<void> checkSum(const PostOp &op, const TensorDesc &dst, const PostOpRules
   if (bitsOf(op.dataType) != bitsOf(dst.dataType))
     return invalidArguments("post-op sum reads dst as ", nameOf(op.dataType), ", which has not the size of ", nameOf(dst.dataType),
                             rules.sum);
-  if (!rules.isElementType(op.dataType))
+  if (!rules.types.contains(op.dataType))
     return unimplemented(rules.subject, " is not implemented with a sum that reads dst as ", nameOf(op.dataType), "; it is for ",
-                         rules.elementTypes, rules.type);
+                         rules.types.names(), rules.type);
   return {};
 }
 
 } // namespace
-
-std::string Quantization::of() const { return concat(isScales ? "scales of " : "zero points of ", arg::nameOf(argument)); }
 
 Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst, const PostOpRules &rules) {
   int sums = 0;

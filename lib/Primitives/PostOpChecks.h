@@ -10,26 +10,14 @@
 #ifndef QUERN_PRIMITIVES_POSTOPCHECKS_H
 #define QUERN_PRIMITIVES_POSTOPCHECKS_H
 
-#include "Desc/PrimitiveDesc.h"
+#include "Primitives/QuantizationChecks.h"
 
 namespace quern {
-
-/// Scales or zero points of one argument.
-struct Quantization {
-  bool isScales;
-  int32_t argument;
-  const QuantParams &params;
-
-  /// "scales of src".
-  std::string of() const;
-  bool isMasked(int dim) const { return params.mask >> dim & 1; }
-};
 
 /// What one primitive says. Citations are as " (softmax C11)".
 struct PostOpRules {
   std::string_view subject; ///< "softmax"
-  bool (*isElementType)(DataType type);
-  std::string_view elementTypes; ///< for messages
+  TypeSet types;            ///< of elements
   Result<void> (*checkLayout)(std::string_view name, const TensorDesc &tensor);
   /// Of scales or zero points of an operand.
   Result<void> (*checkParams)(const Quantization &quantization, const TensorDesc &tensor);

@@ -4,30 +4,13 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/SourceChecks.h"
 
+#include "Primitives/TypeSets.h"
+
 #include <algorithm>
 
 namespace quern {
-namespace {
-
-bool isElementType(DataType type) {
-  switch (type) {
-  case DataType::F64:
-  case DataType::F32:
-  case DataType::BF16:
-  case DataType::F16:
-  case DataType::F8E5M2:
-  case DataType::F8E4M3:
-  case DataType::E8M0:
-  case DataType::S32:
-  case DataType::S8:
-  case DataType::U8:
-    return true;
-  default:
-    return false;
-  }
-}
-
-} // namespace
+constexpr TypeSet sourceTypes = {DataType::F64,    DataType::F32,  DataType::BF16, DataType::F16, DataType::F8E5M2,
+                                 DataType::F8E4M3, DataType::E8M0, DataType::S32,  DataType::S8,  DataType::U8};
 
 Result<void> checkSource(const TensorDesc &source, size_t position, const SourceRules &rules) {
   if (source.isZero() || source.isAny())
@@ -37,9 +20,9 @@ Result<void> checkSource(const TensorDesc &source, size_t position, const Source
 }
 
 Result<void> checkElements(std::string_view name, const TensorDesc &tensor, const SourceRules &rules) {
-  if (!isElementType(tensor.dataType))
-    return unimplemented(rules.layout.subject, " is not implemented for ", name, " of type ", nameOf(tensor.dataType),
-                         "; it is for f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, s32, s8, u8", rules.type);
+  if (!sourceTypes.contains(tensor.dataType))
+    return unimplemented(rules.layout.subject, " is not implemented for ", name, " of type ", nameOf(tensor.dataType), "; it is for ",
+                         sourceTypes.names(), rules.type);
   return checkLayout(name, tensor, rules.layout);
 }
 

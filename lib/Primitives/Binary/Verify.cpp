@@ -39,6 +39,7 @@
 #include "Primitives/Arguments.h"
 #include "Primitives/Registry.h"
 #include "Primitives/TensorChecks.h"
+#include "Primitives/TypeSets.h"
 
 namespace quern {
 namespace {
@@ -113,9 +114,9 @@ Result<void> checkSupported(const BinaryDesc &binary) {
   for (const auto &[name, desc] : all) {
     if (desc.isZero())
       continue;
-    if (!binary::isElementType(desc.dataType))
+    if (!elementTypes.contains(desc.dataType))
       return unimplemented("a binary is not implemented for ", name, " of type ", nameOf(desc.dataType), "; it is for ",
-                           binary::elementTypes, " (binary C15)");
+                           elementTypes.names(), " (binary C15)");
     if (Result<void> ok = binary::checkLayout(name, desc); !ok)
       return ok;
   }
@@ -138,23 +139,6 @@ void listArguments(VerifiedProblem &problem) {
 }
 
 } // namespace
-
-bool binary::isElementType(DataType type) {
-  switch (type) {
-  case DataType::F64:
-  case DataType::F32:
-  case DataType::BF16:
-  case DataType::F16:
-  case DataType::F8E5M2:
-  case DataType::F8E4M3:
-  case DataType::S32:
-  case DataType::S8:
-  case DataType::U8:
-    return true;
-  default:
-    return false;
-  }
-}
 
 Result<void> binary::checkLayout(std::string_view name, const TensorDesc &tensor) {
   return quern::checkLayout(name, tensor, {"a binary", " (binary C16)", " (binary C17)", " (binary C18)"});

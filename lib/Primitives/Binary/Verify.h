@@ -13,10 +13,6 @@
 
 namespace quern::binary {
 
-/// The types of elements that a binary reads or writes, and their names for messages.
-bool isElementType(DataType type);
-inline constexpr std::string_view elementTypes = "f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8, u8";
-
 /// Of one tensor with a layout, whatever its role: C16 to C18.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);
 

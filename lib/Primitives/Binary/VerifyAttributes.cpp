@@ -17,20 +17,7 @@ namespace {
 
 /// C9, C20 and groups by the constraint that `own` cites.
 Result<void> checkVector(const Quantization &quantization, const TensorDesc &tensor, std::string_view own) {
-  const QuantParams &params = quantization.params;
-  if (params.mask >> tensor.ndims != 0)
-    return invalidArguments(quantization.of(), " have mask ", params.mask, "; a tensor of rank ", tensor.ndims, " allows 0 to ",
-                            (1 << tensor.ndims) - 1, " (binary C9)");
-  if (!params.groups.empty())
-    return unimplemented("a binary is not implemented with groups of ", quantization.of(), own);
-  DataType type = params.dataType;
-  bool isSupported = quantization.isScales
-                         ? type == DataType::F32 || type == DataType::BF16 || type == DataType::F16 || type == DataType::E8M0
-                         : type == DataType::S32 || type == DataType::S8 || type == DataType::U8 || type == DataType::F32;
-  if (!isSupported)
-    return unimplemented(quantization.of(), " are of type ", nameOf(type), "; a binary takes ",
-                         quantization.isScales ? "f32, bf16, f16, e8m0" : "s32, s8, u8, f32", " (binary C20)");
-  return {};
+  return checkParams(quantization, tensor, {"a binary", " (binary C9)", own, " (binary C20)", scaleTypesWithPowers});
 }
 
 /// C9, C20, C23.
@@ -39,9 +26,8 @@ Result<void> checkOperandVector(const Quantization &quantization, const TensorDe
 }
 
 /// C9 to C11, C15 to C18, C20, C22, C23.
-constexpr PostOpRules postOpRules = {"a binary",         binary::isElementType, binary::elementTypes, binary::checkLayout,
-                                     checkOperandVector, " (binary C10)",       " (binary C15)",      " (binary C9)",
-                                     " (binary C23)",    " (binary C22)",       " (binary C11)"};
+constexpr PostOpRules postOpRules = {"a binary",      elementTypes,   binary::checkLayout, checkOperandVector, " (binary C10)",
+                                     " (binary C15)", " (binary C9)", " (binary C23)",     " (binary C22)",    " (binary C11)"};
 
 /// C9, C19, C20, of src or src_1.
 Result<void> checkScales(const Quantization &scales, const TensorDesc &tensor) {
@@ -74,12 +60,9 @@ Result<void> binary::checkAttributes(const BinaryDesc &binary, Attributes &attr)
     return unimplemented("a binary does not take RNN quantization parameters (binary C24)");
   if (Result<void> ok = checkPostOps(attr.postOps, binary.dst, postOpRules); !ok)
     return ok;
-  for (const auto &[argument, params] : attr.scales)
-    if (Result<void> ok = checkQuantization({true, argument, params}, binary, attr.postOps); !ok)
-      return ok;
-  for (const auto &[argument, params] : attr.zeroPoints)
-    if (Result<void> ok = checkQuantization({false, argument, params}, binary, attr.postOps); !ok)
-      return ok;
+  auto check = [&](const Quantization &quantization) { return checkQuantization(quantization, binary, attr.postOps); };
+  if (Result<void> ok = checkEach(attr, check); !ok)
+    return ok;
   return checkDropout(attr.dropout, binary.dst, {"a binary", " (binary C25)", " (binary C26)"});
 }
 

@@ -43,6 +43,7 @@
 #include "Primitives/Arguments.h"
 #include "Primitives/Registry.h"
 #include "Primitives/TensorChecks.h"
+#include "Primitives/TypeSets.h"
 
 #include <array>
 
@@ -176,9 +177,9 @@ Result<void> checkTensors(const EltwiseDesc &eltwise) {
   for (const auto &[name, desc] : tensorsOf(eltwise)) {
     if (desc.isZero())
       continue;
-    if (!eltwise::isElementType(desc.dataType) || (!forward && !isFloating(desc.dataType)))
+    if (!elementTypes.contains(desc.dataType) || (!forward && !isFloating(desc.dataType)))
       return forward ? unimplemented("eltwise is not implemented for ", name, " of type ", nameOf(desc.dataType), "; it is for ",
-                                     eltwise::elementTypes, " (eltwise C15)")
+                                     elementTypes.names(), " (eltwise C15)")
                      : unimplemented("backward eltwise is not implemented for ", name, " of type ", nameOf(desc.dataType),
                                      "; it is for f64, f32, bf16, f16, f8_e5m2, f8_e4m3 (eltwise C16)");
     if (Result<void> ok = eltwise::checkLayout(name, desc); !ok)
@@ -207,23 +208,6 @@ void listArguments(VerifiedProblem &problem) {
 
 Result<void> eltwise::checkLayout(std::string_view name, const TensorDesc &tensor) {
   return quern::checkLayout(name, tensor, {"eltwise", " (eltwise C17)", " (eltwise C18)", " (eltwise C19)"});
-}
-
-bool eltwise::isElementType(DataType type) {
-  switch (type) {
-  case DataType::F64:
-  case DataType::F32:
-  case DataType::BF16:
-  case DataType::F16:
-  case DataType::F8E5M2:
-  case DataType::F8E4M3:
-  case DataType::S32:
-  case DataType::S8:
-  case DataType::U8:
-    return true;
-  default:
-    return false;
-  }
 }
 
 Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &, const PrimitiveDesc *forwardHint) {

@@ -15,45 +15,14 @@
 namespace quern {
 namespace {
 
-/// C25.
-Result<void> checkNone(const Attributes &attr) {
-  if (!attr.scales.empty())
-    return unimplemented("backward eltwise takes no scales, which ", arg::nameOf(attr.scales.begin()->first), " has (eltwise C25)");
-  if (!attr.zeroPoints.empty())
-    return unimplemented("backward eltwise takes no zero points, which ", arg::nameOf(attr.zeroPoints.begin()->first),
-                         " has (eltwise C25)");
-  if (!attr.postOps.empty())
-    return unimplemented("backward eltwise takes no post-ops; ", attr.postOps.size(), " are given, the first is ",
-                         nameOf(attr.postOps[0].kind), " (eltwise C25)");
-  if (attr.dropout.isSet())
-    return unimplemented("backward eltwise takes no dropout (eltwise C25)");
-  return {};
-}
-
-bool isParamType(DataType type, bool isScale) {
-  if (isScale)
-    return type == DataType::F32 || type == DataType::BF16 || type == DataType::F16;
-  return type == DataType::S32 || type == DataType::S8 || type == DataType::U8 || type == DataType::F32;
-}
-
 /// C11, C21.
 Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
-  const QuantParams &params = quantization.params;
-  if (params.mask >> tensor.ndims != 0)
-    return invalidArguments(quantization.of(), " have mask ", params.mask, "; a tensor of rank ", tensor.ndims, " allows 0 to ",
-                            (1 << tensor.ndims) - 1, " (eltwise C11)");
-  if (!params.groups.empty())
-    return unimplemented("eltwise is not implemented with groups, which the ", quantization.of(), " have (eltwise C21)");
-  if (!isParamType(params.dataType, quantization.isScales))
-    return unimplemented(quantization.of(), " are of type ", nameOf(params.dataType), "; eltwise takes ",
-                         quantization.isScales ? "f32, bf16, f16" : "s32, s8, u8, f32", " (eltwise C21)");
-  return {};
+  return checkParams(quantization, tensor, {"eltwise", " (eltwise C11)", " (eltwise C21)", " (eltwise C21)"});
 }
 
 /// C10, C11, C17 to C19, C21 to C24.
-constexpr PostOpRules postOpRules = {
-    "eltwise",        eltwise::isElementType, eltwise::elementTypes, eltwise::checkLayout, checkParams, " (eltwise C10)",
-    " (eltwise C23)", " (eltwise C11)",       " (eltwise C24)",      " (eltwise C22)",     ""};
+constexpr PostOpRules postOpRules = {"eltwise",        elementTypes,     eltwise::checkLayout, checkParams,      " (eltwise C10)",
+                                     " (eltwise C23)", " (eltwise C11)", " (eltwise C24)",     " (eltwise C22)", ""};
 
 /// C11, C20, C24.
 Result<void> checkQuantization(const Quantization &quantization, const std::vector<PostOp> &postOps) {
@@ -68,15 +37,12 @@ Result<void> eltwise::checkAttributes(const EltwiseDesc &eltwise, Attributes &at
   if (!attr.rnn.isIdentity())
     return unimplemented("eltwise does not take RNN quantization parameters (eltwise C26)");
   if (!isForward(eltwise.prop))
-    return checkNone(attr);
+    return checkNoAttributes(attr, "backward eltwise", " (eltwise C25)");
   if (Result<void> ok = checkPostOps(attr.postOps, eltwise.dst, postOpRules); !ok)
     return ok;
-  for (const auto &[argument, params] : attr.scales)
-    if (Result<void> ok = checkQuantization({true, argument, params}, attr.postOps); !ok)
-      return ok;
-  for (const auto &[argument, params] : attr.zeroPoints)
-    if (Result<void> ok = checkQuantization({false, argument, params}, attr.postOps); !ok)
-      return ok;
+  auto check = [&](const Quantization &quantization) { return checkQuantization(quantization, attr.postOps); };
+  if (Result<void> ok = checkEach(attr, check); !ok)
+    return ok;
   return checkDropout(attr.dropout, eltwise.dst, {"eltwise", " (eltwise C27)", " (eltwise C28)"});
 }
 

@@ -108,9 +108,9 @@ Result<void> checkHalfBytes(const ReorderDesc &reorder) {
 Result<void> checkSupported(const ReorderDesc &reorder) {
   const NamedTensor both[] = {{"src", reorder.src}, {"dst", reorder.dst}};
   for (const auto &[name, desc] : both) {
-    if (!reorder::isElementType(desc.dataType))
+    if (!reorder::types.contains(desc.dataType))
       return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(desc.dataType), "; it is for ",
-                           reorder::elementTypes, " (reorder C16)");
+                           reorder::types.names(), " (reorder C16)");
     if (Result<void> ok = reorder::checkLayout(name, desc); !ok)
       return ok;
   }
@@ -142,27 +142,6 @@ void listArguments(VerifiedProblem &problem) {
 }
 
 } // namespace
-
-bool reorder::isElementType(DataType type) {
-  switch (type) {
-  case DataType::F64:
-  case DataType::F32:
-  case DataType::BF16:
-  case DataType::F16:
-  case DataType::F8E5M2:
-  case DataType::F8E4M3:
-  case DataType::E8M0:
-  case DataType::F4E2M1:
-  case DataType::S32:
-  case DataType::S8:
-  case DataType::U8:
-  case DataType::S4:
-  case DataType::U4:
-    return true;
-  default:
-    return false;
-  }
-}
 
 Result<void> reorder::checkLayout(std::string_view name, const TensorDesc &tensor) {
   if (bitsOf(tensor.dataType) < 8 && tensor.hasRuntimeDims())

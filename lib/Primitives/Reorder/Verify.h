@@ -10,12 +10,14 @@
 #define QUERN_PRIMITIVES_REORDER_VERIFY_H
 
 #include "Desc/PrimitiveDesc.h"
+#include "Primitives/TypeSets.h"
 
 namespace quern::reorder {
 
-/// The types of elements that a reorder reads or writes, and their names for messages.
-bool isElementType(DataType type);
-inline constexpr std::string_view elementTypes = "f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, f4_e2m1, s32, s8, u8, s4, u4";
+/// Of elements that a reorder reads or writes.
+inline constexpr TypeSet types = {DataType::F64,    DataType::F32,  DataType::BF16,   DataType::F16, DataType::F8E5M2,
+                                  DataType::F8E4M3, DataType::E8M0, DataType::F4E2M1, DataType::S32, DataType::S8,
+                                  DataType::U8,     DataType::S4,   DataType::U4};
 
 /// Of one tensor with a layout, whatever its role: C18, C19.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);

@@ -15,22 +15,13 @@
 namespace quern {
 namespace {
 
-bool isParamType(DataType type, bool isScale) {
-  if (isScale)
-    return type == DataType::F32 || type == DataType::BF16 || type == DataType::F16 || type == DataType::E8M0;
-  return type == DataType::F32 || (!isFloating(type) && reorder::isElementType(type));
-}
+constexpr QuantizationRules paramRules = {
+    "a reorder",      " (reorder C7)",      "",
+    " (reorder C21)", scaleTypesWithPowers, {DataType::S32, DataType::S8, DataType::U8, DataType::S4, DataType::U4, DataType::F32}};
 
 /// C7, C21.
 Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
-  const QuantParams &params = quantization.params;
-  if (params.mask >> tensor.ndims != 0)
-    return invalidArguments(quantization.of(), " have mask ", params.mask, "; a tensor of rank ", tensor.ndims, " allows 0 to ",
-                            (1 << tensor.ndims) - 1, " (reorder C7)");
-  if (!isParamType(params.dataType, quantization.isScales))
-    return unimplemented(quantization.of(), " are of type ", nameOf(params.dataType), "; a reorder takes ",
-                         quantization.isScales ? "f32, bf16, f16, e8m0" : "s32, s8, u8, s4, u4, f32", " (reorder C21)");
-  return {};
+  return checkParams(quantization, tensor, paramRules);
 }
 
 /// C18 to C20, of a post-op's tensor.
@@ -43,15 +34,14 @@ Result<void> checkOperandLayout(std::string_view name, const TensorDesc &operand
 
 /// C7, C21, C25.
 Result<void> checkParamsOfPostOp(const Quantization &quantization, const TensorDesc &tensor) {
-  if (!quantization.params.groups.empty())
-    return unimplemented("a reorder is not implemented with groups of ", quantization.of(), " (reorder C25)");
-  return checkParams(quantization, tensor);
+  QuantizationRules rules = paramRules;
+  rules.groups = " (reorder C25)";
+  return checkParams(quantization, tensor, rules);
 }
 
 /// C7, C10, C11, C18 to C21, C23 to C25.
-constexpr PostOpRules postOpRules = {"a reorder",         reorder::isElementType, reorder::elementTypes, checkOperandLayout,
-                                     checkParamsOfPostOp, " (reorder C10)",       " (reorder C24)",      " (reorder C7)",
-                                     " (reorder C25)",    " (reorder C23)",       " (reorder C11)"};
+constexpr PostOpRules postOpRules = {"a reorder",      reorder::types,  checkOperandLayout, checkParamsOfPostOp, " (reorder C10)",
+                                     " (reorder C24)", " (reorder C7)", " (reorder C25)",   " (reorder C23)",    " (reorder C11)"};
 
 /// C8.
 Result<void> checkGroups(const Quantization &quantization, const TensorDesc &tensor) {
@@ -153,13 +143,7 @@ Result<void> reorder::checkAttributes(const ReorderDesc &reorder, Attributes &at
     return ok;
   if (Result<void> ok = checkPostOps(attr.postOps, reorder.dst, postOpRules); !ok)
     return ok;
-  for (const auto &[argument, params] : attr.scales)
-    if (Result<void> ok = checkQuantization({true, argument, params}, reorder, attr.postOps); !ok)
-      return ok;
-  for (const auto &[argument, params] : attr.zeroPoints)
-    if (Result<void> ok = checkQuantization({false, argument, params}, reorder, attr.postOps); !ok)
-      return ok;
-  return {};
+  return checkEach(attr, [&](const Quantization &quantization) { return checkQuantization(quantization, reorder, attr.postOps); });
 }
 
 } // namespace quern

@@ -44,6 +44,7 @@
 #include "Primitives/Arguments.h"
 #include "Primitives/Registry.h"
 #include "Primitives/TensorChecks.h"
+#include "Primitives/TypeSets.h"
 
 namespace quern {
 namespace {
@@ -140,28 +141,15 @@ Result<void> resolveLayouts(SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
 
 /// C13, C14.
 Result<void> checkType(const SoftmaxDesc &softmax, const char *name, DataType type) {
-  bool forward = isForward(softmax.prop);
-  switch (type) {
-  case DataType::F64:
-  case DataType::F32:
-  case DataType::BF16:
-  case DataType::F16:
+  constexpr TypeSet ofForward = {DataType::F64,    DataType::F32,    DataType::BF16, DataType::F16,
+                                 DataType::F8E5M2, DataType::F8E4M3, DataType::S8,   DataType::U8};
+  constexpr TypeSet ofBackward = {DataType::F64, DataType::F32, DataType::BF16, DataType::F16};
+  const bool forward = isForward(softmax.prop);
+  const TypeSet &types = forward ? ofForward : ofBackward;
+  if (types.contains(type))
     return {};
-  case DataType::F8E5M2:
-  case DataType::F8E4M3:
-  case DataType::S8:
-  case DataType::U8:
-    if (forward)
-      return {};
-    break;
-  default:
-    break;
-  }
-  if (forward)
-    return unimplemented("softmax is not implemented for ", name, " of type ", nameOf(type),
-                         "; it is for f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s8, u8 (softmax C13)");
-  return unimplemented("backward softmax is not implemented for ", name, " of type ", nameOf(type),
-                       "; it is for f64, f32, bf16, f16 (softmax C14)");
+  return unimplemented(forward ? "" : "backward ", "softmax is not implemented for ", name, " of type ", nameOf(type), "; it is for ",
+                       types.names(), forward ? " (softmax C13)" : " (softmax C14)");
 }
 
 /// C13 to C17.

@@ -87,7 +87,7 @@ TEST(EltwiseVerify, RefusesWhatIsUnimplementedByNumber) {
       {"C21",
        "eltwise fwd_i alg=relu src=f32:4x8:ab dst=f32:4x8:ab attr.scales=post0.src_1(mask=3,groups=1x8) "
        "attr.post_ops=binary(alg=add,src1=f32:4x8:ab)",
-       unsupported, "eltwise is not implemented with groups, which the"},
+       unsupported, "eltwise is not implemented with groups of"},
       {"C21",
        "eltwise fwd_i alg=relu src=f32:4x8:ab dst=f32:4x8:ab attr.scales=post0.src_1(type=s8) "
        "attr.post_ops=binary(alg=add,src1=f32:4x8:ab)",

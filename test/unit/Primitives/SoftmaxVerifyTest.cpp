@@ -202,7 +202,7 @@ TEST(SoftmaxVerify, RefusesByNumber) {
       {"C16", "softmax fwd_i src=f32:8x9:ab:s8s8@1 dst=f32:8x9:ab", unsupported, "compensation in src; its flags are 1"},
       {"C17", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:s20x1:pad8x16:at0x3", unsupported, "that of dim 1 of dst is 3"},
       {"C18", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst(mask=2)", unsupported, "scales of dst have mask 2"},
-      {"C19", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(groups=1x3)", unsupported, "the scales of src have"},
+      {"C19", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(groups=1x3)", unsupported, "groups of scales of src"},
       {"C20", "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(type=f64)", unsupported, "scales of src are of type f64"},
       {"C20",
        "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.zero_points=post0.src_1(type=f16) "

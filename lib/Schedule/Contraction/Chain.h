@@ -21,7 +21,7 @@ namespace quern::contractions {
 
 /// What a schedule takes beyond columns that lie side by side in every factor and open sizes of none but the rows.
 struct Reach {
-  bool apart = false;        ///< a factor strided along its columns
+  bool strided = false;      ///< a factor strided along its columns
   bool singleColumn = false; ///< a dim of one index is taken for the columns
   bool open = false;         ///< open columns and loops over K, and open strides
   bool scalars = false;      ///< factors computed with scalars of the problem
@@ -89,7 +89,7 @@ struct Product {
   int64_t lhsRow = 0;
   llvm::SmallVector<Reduced, 2> reduced; ///< outermost first, without what is packed
   int64_t packed = 1, taken = 1;         ///< elements of a column that lie side by side in rhs along K, and how many of them are multiplied
-  int64_t apart = 0;                     ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not
+  int64_t columnStride = 0;              ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not
   llvm::SmallVector<Sum, 4> sums;
   llvm::SmallVector<Column, 3> columns; ///< fastest first
   int64_t readable = 0;                 ///< columns that rhs has, padding included
@@ -102,7 +102,7 @@ struct Product {
   /// Of what it is summed in.
   mlir::Type sumType() const { return mlir::linalg::LinalgOp(op).getRegionOutputArgs()[0].getType(); }
   /// Elements of rhs from a column of a vector to the next.
-  int64_t laneStride() const { return apart ? apart : packed; }
+  int64_t laneStride() const { return columnStride ? columnStride : packed; }
   /// Elements of rhs from column 0 to another.
   int64_t rhsAt(int64_t column) const;
   /// Differs in nothing but its buffers.

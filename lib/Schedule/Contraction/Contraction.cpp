@@ -19,7 +19,7 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleContraction(func::FuncOp pro
   for (bool isLastResort : {strategy.isLastResort, true}) {
     contractions::Chain chain;
     contractions::Plan plan(chain, strategy);
-    if (succeeded(contractions::readChain(problem, chain, {.apart = isLastResort, .singleColumn = isLastResort}, reason)) &&
+    if (succeeded(contractions::readChain(problem, chain, {.strided = isLastResort, .singleColumn = isLastResort}, reason)) &&
         succeeded(contractions::planContraction(plan, reason)) &&
         (isLastResort == strategy.isLastResort || plan.stepsOfCut)) // what is copied need not lie side by side
       return SmallVector<func::FuncOp>{contractions::Emitter(plan).emit()};

@@ -39,7 +39,7 @@ struct ContractionStrategy {
   int64_t leastCopyRows = 64;      ///< rows for which copying pays
   int64_t inlineOps = 6;           ///< elementwise ops of up to so many operations stay in registers, more go over scratch
   int64_t nearStrideBytes = 4096;  ///< a step along K this long meets the same sets of a cache: tiles of few rows then read longer runs
-  bool isLastResort = false;       ///< no other recipe takes it: columns that lie apart are read one by one, and a single one is taken, too
+  bool isLastResort = false;       ///< no other recipe takes it: strided columns are read one by one, and a single one is taken, too
   int64_t nearestBytes = 32 << 10; ///< what a tile reads of rhs so often stays in the first level of the cache up to this size
   int64_t nearBytes = 512 << 10;   ///< and in the second up to this
   int64_t aheadBytes = 2048;       ///< what comes from the second is asked for so far ahead

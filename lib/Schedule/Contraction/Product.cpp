@@ -5,7 +5,7 @@
 //
 // The loop along which the result is contiguous tells the factors apart: only one of them varies along it. Of the loops of that factor,
 // those that follow each other compactly in the result are columns, until the columns of the problem are covered; the others are gates. An
-// innermost reduction with neighbours in the factor, by which the columns then lie apart, is packed.
+// innermost reduction with neighbours in the factor, by which the columns are then strided, is packed.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Chain.h"
@@ -56,7 +56,7 @@ bool Product::sharesLhs(const Product &other) const {
 bool Product::isAlike(const Product &other) const {
   return lhs.base.getType() == other.lhs.base.getType() && rhs.base.getType() == other.rhs.base.getType() &&
          lhs.offset == other.lhs.offset && lhsRow == other.lhsRow && reduced == other.reduced && packed == other.packed &&
-         taken == other.taken && apart == other.apart && sums == other.sums && columns == other.columns &&
+         taken == other.taken && columnStride == other.columnStride && sums == other.sums && columns == other.columns &&
          mayContract == other.mayContract && mayReassociate == other.mayReassociate && mayRound == other.mayRound &&
          haveLikeConversions(lhs, other.lhs) && haveLikeConversions(rhs, other.rhs);
 }
@@ -156,9 +156,9 @@ void Reader::readPacking(unsigned loop) {
 
 LogicalResult Reader::sortLoops() {
   constexpr int64_t mostBits = 64; // of a lane
-  int64_t apart = rhs.strides[lanes];
-  bool fitsLane = llvm::isPowerOf2_64(apart) && apart * product.rhs.element().getIntOrFloatBitWidth() <= mostBits;
-  (fitsLane ? product.packed : product.apart) = apart;
+  int64_t stride = rhs.strides[lanes];
+  bool fitsLane = llvm::isPowerOf2_64(stride) && stride * product.rhs.element().getIntOrFloatBitWidth() <= mostBits;
+  (fitsLane ? product.packed : product.columnStride) = stride;
   auto kinds = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < extents.size(); ++loop) {
     bool isRow = kinds[loop] == utils::IteratorType::parallel && !rhs.strides[loop];
@@ -318,11 +318,11 @@ bool Reader::hasWhole() {
   return gate + last + product.packed <= size + 1;
 }
 
-/// Columns that lie apart are read one by one.
+/// Strided columns are read one by one.
 LogicalResult Reader::checkStride() {
-  if (!product.apart && product.taken == 1 && !hasWhole())
-    product.apart = std::exchange(product.packed, 1);
-  if ((product.apart && !reach.apart) || !(product.apart || hasWhole()))
+  if (!product.columnStride && product.taken == 1 && !hasWhole())
+    product.columnStride = std::exchange(product.packed, 1);
+  if ((product.columnStride && !reach.strided) || !(product.columnStride || hasWhole()))
     return fail("a factor is strided along its columns");
   return success();
 }

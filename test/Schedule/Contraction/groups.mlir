@@ -10,7 +10,7 @@
 // Four rows are a single block, which reads each panel once; the second level has them all.
 // FEW: blocks of 4x4 vectors, 3 tiles of 16 columns x 1 chunks, {{[0-9]+}} operations
 // FEW-NOT: memref.prefetch
-// CHECK: blocks of 12x2 vectors for 2 accumulators at a time and of 4 rows, 3 tiles of 16 columns x 1 chunks, asks ahead
+// CHECK: blocks of 12x2 vectors for 2 accumulators at a time and of 4 rows, 3 tiles of 16 columns x 1 chunks, prefetch
 // CHECK: %[[FIRST:[^:]*]]:24 = scf.for %{{.*}} = %c0 to %c2
 // CHECK: scf.for %{{.*}} = %c0 to %c520
 // CHECK: locality<2>

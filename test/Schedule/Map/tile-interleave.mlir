@@ -17,7 +17,7 @@
 // PIXELS-COUNT-3: vector.load {{.*}} vector<16xf32>
 // PIXELS-COUNT-6: vector.shuffle
 // PIXELS-COUNT-3: vector.store {{.*}} vector<16xf32>
-// PLANES: quern.plan = "map: tiles, space 1, 3 x 16 of i8 taken apart, body after the transposition
+// PLANES: quern.plan = "map: tiles, space 1, 3 x 16 of i8 deinterleaved, body after the transposition
 // PLANES-COUNT-3: vector.load {{.*}} vector<16xi8>
 // PLANES-COUNT-3: vector.store {{.*}} vector<16xf32>
 // PAIRS: quern.plan = "map: tiles, {{.*}} x 2 of bf16 interleaved

@@ -105,7 +105,7 @@ protected:
 TEST_F(Contractions, RecipeEqualsNaiveLoops) {
   uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 120);
   for (const char *feature : {"by fma", "by mul and add", "by dots of bf16 pairs", "by dots of four bytes", "by dots of bytes in 16 bits",
-                              "rounded to bf16", "over scratch", "in registers", "masked tail", "tail apart", "and of ", "at a time",
+                              "rounded to bf16", "over scratch", "in registers", "masked tail", "separate tail", "and of ", "at a time",
                               "2 products", "2 loops", "lower ones", "rhs copied"})
     seen[feature] = 0;
   for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {

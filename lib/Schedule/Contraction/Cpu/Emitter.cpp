@@ -68,8 +68,8 @@ void Emitter::emitIteration(Value iteration) {
     here = create<arith::DivUIOp>(iteration, chunks);
     chunk = create<arith::RemUIOp>(iteration, chunks);
   }
-  if (plan.tail != Tail::Apart || plan.tiles == 1)
-    return emitTile(here, chunk, plan.tail == Tail::Apart);
+  if (plan.tail != Tail::Separate || plan.tiles == 1)
+    return emitTile(here, chunk, plan.tail == Tail::Separate);
   Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, here, index(plan.tiles - 1));
   auto either = create<scf::IfOp>(isLast, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -138,7 +138,7 @@ void Emitter::emitTile(Value at, Value chunk, bool isLast) {
   placeVectors(at);
   const auto accumulators = static_cast<unsigned>(chain.accumulators.size()), size = static_cast<unsigned>(plan.groupSize);
   group = {0, accumulators};
-  if (plan.shiftsApart)
+  if (plan.sumsShiftOnce)
     emitShift();
   if (plan.matrices)
     return emitMatrixChunk(chunk);
@@ -209,7 +209,7 @@ Emitter::RowRange Emitter::forOpenBlocks(Value chunk, function_ref<void(Value, i
 /// A block of sums from start to end, into scratch or through the epilogue.
 void Emitter::emitBlock(Value row, int64_t rows) {
   Values sums = startSums(row, rows);
-  if (plan.isShifted() && !plan.shiftsApart) // beside the sums, as of another row
+  if (plan.isShifted() && !plan.sumsShiftOnce) // beside the sums, as of another row
     sums.append(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
   for (ArrayRef<Plan::Step> turns : plan.loops)
     emitSums(turns, row, rows, sums);
@@ -239,7 +239,7 @@ Emitter::Values Emitter::startSums(Value row, int64_t rows) {
           sum = startOf(accumulator, {row, i}, tile.vectors[v]);
       }
   }
-  if (plan.shiftsApart)
+  if (plan.sumsShiftOnce)
     subtractShift(tile.shift, sums);
   return sums;
 }

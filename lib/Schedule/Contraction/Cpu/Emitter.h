@@ -50,7 +50,7 @@ private:
     bool isMasked = false;
     llvm::SmallVector<Lanes, 4> vectors;                ///< of columns
     llvm::SmallVector<llvm::SmallVector<Place>, 4> rhs; ///< by product and vector of columns
-    Values shift;                                       ///< by sum of a row: what shifted dots add to it, if that is summed apart
+    Values shift;                                       ///< by sum of a row: what shifted dots add to it, if that is summed once
   };
   /// A row of the tile: a value and a number.
   struct Row {
@@ -119,8 +119,8 @@ private:
   Values loadLhs(const Product &product, Dot dot, Value buffer, Value at);
   Value loadRhs(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
   Value rhsAt(unsigned product, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
-  void askAhead(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
-  Value loadApart(const Product &product, Value buffer, Value at, const Lanes &lanes);
+  void prefetch(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
+  Value loadStrided(const Product &product, Value buffer, Value at, const Lanes &lanes);
   Value tileAddress(unsigned product, Value tile, Value firstColumn);
 
   // Registers of a matrix (ContractionMatrices.cpp).

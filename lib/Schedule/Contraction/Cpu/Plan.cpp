@@ -43,7 +43,7 @@ private:
   int64_t blocksOfRows() const;
   bool isFar() const;
   bool suitsGroups(int64_t groupSize) const;
-  bool asksAhead() const;
+  bool shouldPrefetch() const;
   void chooseGroups();
   bool splitFarRows();
   int64_t rowsOfChunk() const { return plan.stepsOfCut ? std::max(strategy.cutRows, strategy.chunkRows) : strategy.chunkRows; }
@@ -119,7 +119,7 @@ int64_t Planner::widest() const {
 
 /// Whether a tile walks rhs as it lies.
 bool Planner::isTogether(const Product &product) const {
-  return !product.apart &&
+  return !product.columnStride &&
          (product.reduced.empty() || product.reduced.back().rhs * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
 }
 
@@ -149,14 +149,14 @@ int64_t Planner::blocksOfRows() const {
 }
 
 /// Copies rhs, a part of K at a time, where many rows read more of it than the second level of the cache keeps at such strides. Columns
-/// that lie apart are always copied.
+/// that are strided are always copied.
 void Planner::chooseCut() {
   plan.stepsOfCut = 0;
   const Product &product = chain.products[0];
   if (chain.products.size() > 1 || product.reduced.size() != 1 || chain.openRows ||
       chain.rows < std::max(strategy.leastCopyRows, mostRows() + 1) || chain.columns < plan.lanes)
     return;
-  if (!product.apart && (isTogether(product) || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
+  if (!product.columnStride && (isTogether(product) || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
     return;
   plan.stepsOfCut = std::max<int64_t>(16, strategy.cutBytes / (plan.elementsOfStep(product) * bytesOf(product.rhs.element())));
   plan.stepsOfCut = ceilDiv(product.steps(), ceilDiv(product.steps(), plan.stepsOfCut));
@@ -214,7 +214,7 @@ bool Planner::splitFarRows() {
 }
 
 /// A single block that reads rhs from the second level does not wait for it; the instructions would cost a tenth of its time.
-bool Planner::asksAhead() const {
+bool Planner::shouldPrefetch() const {
   bool isReadAgain = chain.openRows || plan.blocks > 1;
   bool isBeyondSecond = plan.bytesOfTile() * static_cast<double>(plan.tiles) > static_cast<double>(strategy.nearBytes);
   return isFar() && plan.tallest() > 1 && (isReadAgain || isBeyondSecond);
@@ -237,7 +237,7 @@ bool Planner::takesMatrices() {
   SmallVector<Dot, 4> dots;
   for (auto [product, byVectors] : llvm::zip_equal(chain.products, plan.dots)) {
     std::optional<Dot> dot = chooseMatrixDot(product, byVectors);
-    if (!dot || product.apart || product.readable % plan.lanes)
+    if (!dot || product.columnStride || product.readable % plan.lanes)
       return false;
     dots.push_back(*dot);
     steps += product.steps();
@@ -287,7 +287,7 @@ void Planner::placeCopies() {
 void Planner::splitRows() {
   if (plan.matrices)
     return splitMatrices();
-  plan.shiftsApart = plan.isShifted() && (chain.openRows || chain.rows >= mostRows());
+  plan.sumsShiftOnce = plan.isShifted() && (chain.openRows || chain.rows >= mostRows());
   chooseCut();
   if (chain.openRows)
     return splitOpenRows();
@@ -328,7 +328,7 @@ void Planner::chooseTail() {
     lookAt(point.ins);
     lookAt(point.outs);
   }
-  plan.tail = strategy.narrowestMask && narrowest >= strategy.narrowestMask ? Tail::Masked : Tail::Apart;
+  plan.tail = strategy.narrowestMask && narrowest >= strategy.narrowestMask ? Tail::Masked : Tail::Separate;
 }
 
 void Planner::groupProducts() {
@@ -396,7 +396,7 @@ LogicalResult Planner::run() {
   }
   chooseTail();
   groupProducts();
-  plan.asksAhead = asksAhead();
+  plan.prefetches = shouldPrefetch();
   plan.scratchBytes = plan.scratchRows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
   plan.rhsCopy = plan.scratchBytes;
   if (plan.stepsOfCut)
@@ -472,12 +472,12 @@ std::string Plan::text() const {
     os << chunks << " chunks";
   if (stepsOfCut)
     os << ", rhs copied by " << stepsOfCut << " steps along K";
-  if (asksAhead)
-    os << ", asks ahead";
+  if (prefetches)
+    os << ", prefetch";
   if (!chain.epilogue.empty())
     os << ", " << chain.epilogueOps() << " operations after it " << (scratchRows ? "over scratch" : "in registers");
   if (tail != Tail::None)
-    os << (tail == Tail::Masked ? ", masked tail" : ", tail apart");
+    os << (tail == Tail::Masked ? ", masked tail" : ", separate tail");
   return out;
 }
 

@@ -17,9 +17,9 @@ namespace quern::contractions {
 
 /// How the last tile's missing columns are left out.
 enum class Tail {
-  None,   ///< there are none
-  Masked, ///< masked loads and stores in every tile
-  Apart,  ///< code of its own for the last tile, lane by lane where its columns end: for elements that no instruction masks
+  None,     ///< there are none
+  Masked,   ///< masked loads and stores in every tile
+  Separate, ///< code of its own for the last tile, lane by lane where its columns end: for elements that no instruction masks
 };
 
 /// A block of sums in registers of a matrix. Matrices of one height cover the rows of a chunk; the last lies over rows of the one before it
@@ -59,8 +59,8 @@ struct Plan {
   llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn
   int64_t scratchRows = 0;               ///< of sums; 0: the epilogue works in registers
   int64_t scratchBytes = 0;              ///< of sums, and what matrices need beside them
-  bool asksAhead = false;                ///< for vectors of rhs, which several blocks of rows read again from beyond the first level
-  bool shiftsApart = false;              ///< what shifted dots add is summed once for all blocks of an iteration, not beside the only one
+  bool prefetches = false;               ///< for vectors of rhs, which several blocks of rows read again from beyond the first level
+  bool sumsShiftOnce = false;            ///< what shifted dots add is summed once for all blocks of an iteration, not beside the only one
   Tail tail = Tail::None;
   llvm::SmallVector<Dot, 4> dots;            ///< by product
   llvm::SmallVector<int64_t, 4> tileStrides; ///< by product: elements of rhs from tile to tile; 0: by the digits of the tile's first column
@@ -79,7 +79,7 @@ struct Plan {
   }
   bool readsPastEnd(const Product &product) const { return product.readable < tiles * width(); }
   /// Some vector of rhs ends behind the factor's columns.
-  bool masksRhs(const Product &product) const { return !product.apart && readsPastEnd(product) && product.readable % lanes; }
+  bool masksRhs(const Product &product) const { return !product.columnStride && readsPastEnd(product) && product.readable % lanes; }
   double bytesOfTile() const; ///< of all factors rhs
   double nsPerIteration() const;
   std::string text() const; ///< one line

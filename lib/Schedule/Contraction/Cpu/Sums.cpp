@@ -123,8 +123,8 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
     const Product &product = chain.products[number];
     for (auto [which, sum] : llvm::enumerate(product.sums))
       for (int64_t v = 0; group.contains(sum.accumulator) && v < plan.columnVectors && tile.vectors[v].count; ++v) {
-        if (plan.asksAhead && rows > 1)
-          askAhead(number, buffers.rhs[n], k, which, v, rows);
+        if (plan.prefetches && rows > 1)
+          prefetch(number, buffers.rhs[n], k, which, v, rows);
         Value loaded = cut.copy ? loadCopy(number, k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
         take({number, sum.accumulator, static_cast<unsigned>(v), prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
       }
@@ -185,7 +185,7 @@ Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vec
 }
 
 /// The hardware follows a panel to the end of a page, and into the second level only. Behind the panel lies the next tile's.
-void Emitter::askAhead(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows) {
+void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows) {
   constexpr int64_t lineBytes = 64;
   const Product &product = chain.products[number];
   int64_t element = bytesOf(product.rhs.element());
@@ -208,8 +208,8 @@ Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
   Value at = rhsAt(number, k, sum, vector);
   const Lanes &lanes = place.lanes;
   int64_t wide = plan.lanes * product.packed;
-  if (product.apart)
-    return loadApart(product, buffer, at, lanes);
+  if (product.columnStride)
+    return loadStrided(product, buffer, at, lanes);
   if (!plan.masksRhs(product))
     return loadVector(buffer, at, wide, Value(), wide);
   Value mask = lanes.mask && product.packed > 1 ? columnMask(linear(lanes.offset, {{lanes.first, 1}}), product.packed) : lanes.mask;
@@ -217,7 +217,7 @@ Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
 }
 
 /// Columns that do not exist repeat the last one.
-Value Emitter::loadApart(const Product &product, Value buffer, Value at, const Lanes &lanes) {
+Value Emitter::loadStrided(const Product &product, Value buffer, Value at, const Lanes &lanes) {
   Values elements;
   for (int64_t lane = 0; lane < plan.lanes; ++lane) {
     Value step = index(std::min(lane, lanes.count - 1));
@@ -225,7 +225,7 @@ Value Emitter::loadApart(const Product &product, Value buffer, Value at, const L
       Value last = create<arith::SubIOp>(index(product.readable - 1 - lanes.offset), lanes.first);
       step = create<arith::MinSIOp>(step, last);
     }
-    elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {step, product.apart}})));
+    elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {step, product.columnStride}})));
   }
   return create<vector::FromElementsOp>(VectorType::get({plan.lanes}, product.rhs.element()), elements);
 }

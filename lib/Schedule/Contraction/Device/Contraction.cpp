@@ -12,10 +12,10 @@ using namespace quern;
 FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceContraction(func::FuncOp problem, const DeviceStrategy &strategy,
                                                                       std::string *whyNot) {
   std::string reason, first;
-  for (auto [mayLieApart, maySingle] : {std::pair(false, false), std::pair(true, false), std::pair(true, true)}) {
+  for (auto [mayBeStrided, maySingle] : {std::pair(false, false), std::pair(true, false), std::pair(true, true)}) {
     contractions::Chain chain;
     contractions::DevicePlan plan(chain, strategy);
-    contractions::Reach reach{.apart = mayLieApart, .singleColumn = maySingle, .open = true, .scalars = true};
+    contractions::Reach reach{.strided = mayBeStrided, .singleColumn = maySingle, .open = true, .scalars = true};
     if (succeeded(contractions::readChain(problem, chain, reach, reason)) && succeeded(contractions::planDeviceContraction(plan, reason)))
       return SmallVector<func::FuncOp>{contractions::DeviceEmitter(plan).emit()};
     if (first.empty())

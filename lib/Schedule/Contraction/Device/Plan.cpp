@@ -61,7 +61,7 @@ void Planner::chooseSubGroup() {
 
 /// A matrix times a vector, where no lanes lie along its rows: lanes that lie along K pass nothing on, and need no memory.
 bool Planner::isReduction() const {
-  bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].apart);
+  bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].columnStride);
   bool isOneSum = chain.columns == 1 && chain.accumulators.size() == 1;
   return chain.products.size() == 1 && chain.accumulators[0].startsAtZero() && (isOneRow || isOneSum);
 }
@@ -130,17 +130,18 @@ void Planner::chooseSteps() {
   }
 }
 
-/// Where several blocks read the same rhs, or its columns lie apart and lanes read along K.
+/// Where several blocks read the same rhs, or its columns are strided and lanes read along K.
 void Planner::choosePanels() {
   constexpr int64_t shareOfMemory = 4, most = 64;
   for (auto [product, own] : llvm::zip_equal(chain.products, plan.products)) {
     int64_t count = stepCount(product);
-    own.unit = product.apart ? std::max(own.steps, plan.subGroup) : own.steps;
+    own.unit = product.columnStride ? std::max(own.steps, plan.subGroup) : own.steps;
     own.length = plan.parts == 1 ? count : ceilDiv(ceilDiv(count, plan.parts), own.unit) * own.unit;
-    if (plan.blocks == 1 && !product.apart)
+    if (plan.blocks == 1 && !product.columnStride)
       continue;
     int64_t bytes = product.packed == 1 ? bytesOf(chain.sumType()) : product.packed * bytesOf(product.rhs.element());
-    own.pitch = static_cast<int64_t>(product.sums.size()) * plan.width() + (product.apart ? 1 : 0); // odd: lanes write to different banks
+    own.pitch =
+        static_cast<int64_t>(product.sums.size()) * plan.width() + (product.columnStride ? 1 : 0); // odd: lanes write to different banks
     int64_t units = std::min(most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.pitch * bytes)) / own.unit;
     own.panel = std::clamp<int64_t>(units, 1, ceilDiv(own.length, own.unit)) * own.unit;
   }

@@ -87,7 +87,7 @@ void DeviceEmitter::findFactors(Current &own) {
   if (!own.plan.panel)
     return;
   own.panel = panels[panelElement(product)];
-  own.inPanel = linear(0, {{part, own.plan.panel * own.plan.pitch}, {product.apart ? index(0) : lane, 1}});
+  own.inPanel = linear(0, {{part, own.plan.panel * own.plan.pitch}, {product.columnStride ? index(0) : lane, 1}});
 }
 
 /// Where a step reads that is taken by itself: computed there, since registers are few in the loop in front of it.
@@ -147,7 +147,7 @@ void DeviceEmitter::emitPanels(Current &own, Value begin, Value end, Values &sum
     Value count = index(steps);
     if (!hasWholePanels(own))
       count = difference(least(linear(steps, {{own.first, 1}}), end), least(own.first, end));
-    if (own.product.apart)
+    if (own.product.columnStride)
       copyColumns(own, count);
     else
       copySteps(own, count);
@@ -277,7 +277,7 @@ Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Val
   if (own.panel) {
     int64_t place = (static_cast<int64_t>(sum) * plan.vectors + vector) * plan.subGroup + further * own.plan.pitch;
     llvm::SmallVector<Term> terms{{own.inPanel, 1}, {k, own.plan.pitch}};
-    if (product.apart)
+    if (product.columnStride)
       terms.push_back({lane, 1});
     return loadElement(b, loc, own.panel, linear(place, terms));
   }

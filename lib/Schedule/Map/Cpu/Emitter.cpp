@@ -76,17 +76,17 @@ void MapEmitter::emitLoops(ArrayRef<Loop> nest, Place place) {
   Value end = index(loop.trip);
   if (loop.partOf % loop.trip)
     end = create<arith::MinSIOp>(end, create<arith::SubIOp>(index(loop.partOf), scaled(block, loop.trip)));
-  int64_t abreast = nest.size() == 1 && plan.kind == MapKind::Line ? plan.abreast : 1;
+  int64_t jam = nest.size() == 1 && plan.kind == MapKind::Line ? plan.jam : 1;
   auto body = [&](Value at) {
     Place here = advance(place, loop, at);
     if (nest.size() == 1 && plan.kind == MapKind::Line)
-      askAhead(here, loop);
-    for (int64_t i = 0; i < abreast; ++i)
+      prefetch(here, loop);
+    for (int64_t i = 0; i < jam; ++i)
       emitLoops(nest.drop_front(), further(here, loop, i));
   };
-  if (abreast == loop.trip && !loop.partOf)
+  if (jam == loop.trip && !loop.partOf)
     return body(index(0));
-  forRange(index(0), end, abreast, body);
+  forRange(index(0), end, jam, body);
 }
 
 /// The place a known number of steps further.
@@ -95,7 +95,7 @@ MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by)
     base = add(base, by * loop.step * operand.strides[loop.axis]);
     for (auto &[axis, way] : operand.curves)
       if (axis == loop.axis && by)
-        base = add(base, *way.advance(by, plan.abreast == loop.trip ? 0 : plan.abreast)); // the plan has seen that it can
+        base = add(base, *way.advance(by, plan.jam == loop.trip ? 0 : plan.jam)); // the plan has seen that it can
   }
   for (auto [limit, left] : llvm::zip_equal(problem.limits, place.left))
     left = add(left, -by * loop.step * limit.weights[loop.axis]);
@@ -103,11 +103,11 @@ MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by)
 }
 
 /// Asks for runs of the source further on. Beyond the end this names memory that is not the source's, which a prefetch may.
-void MapEmitter::askAhead(const Place &place, const Loop &loop) {
+void MapEmitter::prefetch(const Place &place, const Loop &loop) {
   constexpr int64_t lineBytes = 64;
   int64_t bytes = plan.source().bytes();
-  for (int64_t i = 0; i < plan.abreast && plan.asksAhead; ++i) {
-    int64_t next = (plan.asksAhead * plan.abreast + i) * loop.step * plan.source().strides[loop.axis];
+  for (int64_t i = 0; i < plan.jam && plan.prefetchDistance; ++i) {
+    int64_t next = (plan.prefetchDistance * plan.jam + i) * loop.step * plan.source().strides[loop.axis];
     for (int64_t byte = 0; byte < plan.run.lanes() * bytes; byte += lineBytes)
       create<memref::PrefetchOp>(flat[problem.source], ValueRange{add(place.bases[problem.source], next + byte / bytes)},
                                  /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);

@@ -100,7 +100,7 @@ private:
   Place startOf(Place place, Value iteration);
   void emitLoops(llvm::ArrayRef<Loop> nest, Place place);
   Place further(Place place, const Loop &loop, int64_t by);
-  void askAhead(const Place &place, const Loop &loop);
+  void prefetch(const Place &place, const Loop &loop);
   // One for each kind.
   void emitLine(const Place &place);  // MapLine.cpp
   void emitPoint(const Place &place); // MapLine.cpp

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Colours of pixels, pairs and quads of weights. n rows of a vector each become n vectors of the destination in which they alternate, or n
-// vectors of the source are taken apart into n columns: no vector is cut, and the body runs on whole ones, before or after.
+// vectors of the source are deinterleaved into n columns: no vector is cut, and the body runs on whole ones, before or after.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"

@@ -202,12 +202,12 @@ void pairRuns(MapPlan &plan) {
   if (plan.problem.axes[loop.axis].isCurved)
     most *= 2; // else every run divides
   bool isSimple = plan.problem.limits.empty() || vectors == 1;
-  for (int64_t count = most; isSimple && count > 1 && plan.abreast == 1; --count)
+  for (int64_t count = most; isSimple && count > 1 && plan.jam == 1; --count)
     if (loop.trip % count == 0 && loop.partOf % count == 0 && repeats(plan, loop, count))
-      plan.abreast = count;
+      plan.jam = count;
   int64_t bytes = plan.run.lanes() * plan.source().bytes(), apart = plan.source().strides[loop.axis] * loop.step * plan.source().bytes();
   if (bytes >= lineBytes && bytes < followed && apart != bytes && apart)
-    plan.asksAhead = std::max<int64_t>(1, ahead / (bytes * plan.abreast));
+    plan.prefetchDistance = std::max<int64_t>(1, ahead / (bytes * plan.jam));
 }
 
 /// Vectors that one store streams: as many as fill a register, of those in a step.

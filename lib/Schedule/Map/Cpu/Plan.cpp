@@ -210,16 +210,16 @@ std::string MapPlan::text() const {
   os << "map: " << kinds[static_cast<int>(kind)] << ", space " << space;
   if (kind == MapKind::Line) {
     os << ", runs of " << run.lanes() << ", " << lanes << " lanes, unroll " << unroll;
-    if (abreast > 1)
-      os << ", " << abreast << " abreast";
-    if (asksAhead)
-      os << ", asks " << asksAhead << " ahead";
+    if (jam > 1)
+      os << ", jam " << jam;
+    if (prefetchDistance)
+      os << ", prefetch " << prefetchDistance << " ahead";
     if (!isContiguousAlong(source(), run.parts[0].axis))
       os << ", lanes of the source are collected";
   } else if (kind == MapKind::Tile) {
     os << ", " << columns.lanes() << " x " << rows.lanes() << " of " << tile.moved;
     if (tile.network != TileNetwork::Squares)
-      os << (tile.network == TileNetwork::Interleave ? " interleaved" : " taken apart");
+      os << (tile.network == TileNetwork::Interleave ? " interleaved" : " deinterleaved");
     if (!problem.isCopy)
       os << ", body " << (tile.bodyInColumns ? "after" : "before") << " the transposition";
     if (tile.throughRows)
@@ -229,7 +229,7 @@ std::string MapPlan::text() const {
     if (tile.throughColumns)
       os << ", columns through scratch";
     if (tile.prefetch)
-      os << ", asks " << tile.prefetch << " ahead";
+      os << ", prefetch " << tile.prefetch << " ahead";
   }
   os << ", axes";
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {

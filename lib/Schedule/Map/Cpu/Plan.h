@@ -28,7 +28,7 @@ struct Loop {
 };
 
 /// How rows become columns: squares of them; or as few rows as lie between neighbouring columns in the destination are interleaved; or as
-/// few columns as lie between neighbouring rows in the source are taken apart.
+/// few columns as lie between neighbouring rows in the source are deinterleaved.
 enum class TileNetwork { Squares, Interleave, Deinterleave };
 
 /// How the elements of a tile move.
@@ -65,8 +65,8 @@ struct MapPlan {
   Group run;
   int64_t lanes = 1;     ///< of a vector
   int64_t unroll = 1;    ///< vectors in a step
-  int64_t abreast = 1;   ///< runs in an iteration of the innermost loop
-  int64_t asksAhead = 0; ///< iterations of the innermost loop ahead whose source is asked for
+  int64_t jam = 1;       ///< runs in an iteration of the innermost loop (unroll and jam)
+  int64_t prefetchDistance = 0; ///< iterations of the innermost loop ahead whose source is prefetched; 0: none is
 
   /// Tiles: `rows` are contiguous in the destination (one row of the tile for each), `columns` in the source.
   Group rows, columns;
@@ -104,7 +104,7 @@ bool planLine(MapPlan &plan);
 void fitLine(MapPlan &plan);
 /// Puts the loops around a line in order.
 void orderLineLoops(MapPlan &plan);
-/// Decides what depends on all loops: runs abreast, what is asked for ahead, where streaming begins.
+/// Decides what depends on all loops: runs to jam, how far ahead to prefetch, where streaming begins.
 void finishLine(MapPlan &plan);
 
 /// Sets the fields of tiles, or returns false if the map suits none. Loops are chosen afterwards (MapTilePlan.cpp).

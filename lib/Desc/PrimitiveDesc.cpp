@@ -13,14 +13,9 @@
 
 namespace quern {
 
-bool SoftmaxDesc::operator==(const SoftmaxDesc &other) const { return sameFields(*this, other); }
-bool ReorderDesc::operator==(const ReorderDesc &other) const { return sameFields(*this, other); }
-bool RnnDesc::operator==(const RnnDesc &other) const { return sameFields(*this, other); }
-bool EltwiseDesc::operator==(const EltwiseDesc &other) const { return sameFields(*this, other); }
-bool BinaryDesc::operator==(const BinaryDesc &other) const { return sameFields(*this, other); }
-bool SumDesc::operator==(const SumDesc &other) const { return sameFields(*this, other); }
-bool ConcatDesc::operator==(const ConcatDesc &other) const { return sameFields(*this, other); }
-bool GemmDesc::operator==(const GemmDesc &other) const { return sameFields(*this, other); }
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                                        \
+  bool NAME##Desc::operator==(const NAME##Desc &other) const { return sameFields(*this, other); }
+#include "Desc/Primitives.def"
 bool PrimitiveDesc::operator==(const PrimitiveDesc &other) const { return op == other.op && attr == other.attr; }
 
 namespace {

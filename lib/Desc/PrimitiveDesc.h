@@ -137,9 +137,17 @@ struct ConcatDesc {
 template <typename Op> inline constexpr PrimitiveKind kindOf = Op::kind;
 template <typename Op> inline constexpr PrimitiveKind kindOf<Boxed<Op>> = Op::kind;
 
+/// An RNN has 25 tensors, 19 KB: what is large is boxed, so that the other operations do not pay for it.
+template <typename Desc> using HeldDesc = std::conditional_t<(sizeof(Desc) > 8192), Boxed<Desc>, Desc>;
+
+template <typename, typename... Descs> struct VariantOf { using Type = std::variant<HeldDesc<Descs>...>; };
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) , NAME##Desc
+using OperationDesc = VariantOf<void
+#include "Desc/Primitives.def"
+                                >::Type;
+
 struct PrimitiveDesc {
-  /// An RNN has 25 tensors, 19 KB: boxed, so that the other operations do not pay for it.
-  std::variant<SoftmaxDesc, ReorderDesc, Boxed<RnnDesc>, EltwiseDesc, BinaryDesc, SumDesc, ConcatDesc, GemmDesc> op;
+  OperationDesc op;
   Attributes attr;
 
   PrimitiveKind kind() const;

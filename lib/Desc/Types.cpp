@@ -28,9 +28,10 @@ constexpr Named<DataType> dataTypeNames[] = {
 };
 
 constexpr Named<PrimitiveKind> primitiveKindNames[] = {
-    {PrimitiveKind::Undef, "undef"},   {PrimitiveKind::Reorder, "reorder"}, {PrimitiveKind::Concat, "concat"},
-    {PrimitiveKind::Sum, "sum"},       {PrimitiveKind::Eltwise, "eltwise"}, {PrimitiveKind::Rnn, "rnn"},
-    {PrimitiveKind::Binary, "binary"}, {PrimitiveKind::Softmax, "softmax"}, {PrimitiveKind::Gemm, "gemm"}};
+    {PrimitiveKind::Undef, "undef"},
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) {PrimitiveKind::NAME, #WORD},
+#include "Desc/Primitives.def"
+};
 
 constexpr Named<PropKind> propKindNames[] = {
     {PropKind::Undef, "undef"},          {PropKind::ForwardTraining, "fwd_t"}, {PropKind::ForwardInference, "fwd_i"},

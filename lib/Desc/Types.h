@@ -27,7 +27,9 @@ enum class SparseEncoding : int32_t { Undef = 0, Csr = 1, Packed = 2, Coo = 3 };
 
 /// `Gemm` is Quern's own: oneDNN has functions for it and no primitive.
 enum class PrimitiveKind : int32_t {
-  Undef = 0, Reorder = 1, Concat = 3, Sum = 4, Eltwise = 7, Rnn = 11, Binary = 13, Softmax = 19, Gemm = 0x1000,
+  Undef = 0,
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) NAME = VALUE,
+#include "Desc/Primitives.def"
 };
 
 enum class PropKind : int32_t {

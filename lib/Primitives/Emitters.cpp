@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Dispatch by kind of primitive. The verifier has refused what no emitter takes, so that a failure here is a missing line below.
+// Dispatch by kind of primitive. The verifier has refused what no emitter takes.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"
@@ -21,16 +21,9 @@ struct Emitter {
   void (*emit)(mlir::ModuleOp, const VerifiedProblem &);
 };
 
-/// One line for each primitive that has an implementation.
 constexpr Emitter emitters[] = {
-    {PrimitiveKind::Binary, emitBinary},
-    {PrimitiveKind::Gemm, emitGemm},
-    {PrimitiveKind::Eltwise, emitEltwise},
-    {PrimitiveKind::Reorder, emitReorder},
-    {PrimitiveKind::Concat, emitConcat},
-    {PrimitiveKind::Sum, emitSum},
-    {PrimitiveKind::Rnn, emitRnn},
-    {PrimitiveKind::Softmax, emitSoftmax},
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) {PrimitiveKind::NAME, emit##NAME},
+#include "Desc/Primitives.def"
 };
 
 } // namespace

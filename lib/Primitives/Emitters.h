@@ -24,14 +24,8 @@ namespace quern {
 mlir::LogicalResult emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 // One emitter for each primitive, in Primitives/<Name>/Emit.cpp.
-void emitBinary(mlir::ModuleOp module, const VerifiedProblem &problem);
-void emitEltwise(mlir::ModuleOp module, const VerifiedProblem &problem);
-void emitSoftmax(mlir::ModuleOp module, const VerifiedProblem &problem);
-void emitGemm(mlir::ModuleOp module, const VerifiedProblem &problem);
-void emitConcat(mlir::ModuleOp module, const VerifiedProblem &problem);
-void emitSum(mlir::ModuleOp module, const VerifiedProblem &problem);
-void emitReorder(mlir::ModuleOp module, const VerifiedProblem &problem);
-void emitRnn(mlir::ModuleOp module, const VerifiedProblem &problem);
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) void emit##NAME(mlir::ModuleOp module, const VerifiedProblem &problem);
+#include "Desc/Primitives.def"
 
 } // namespace quern
 

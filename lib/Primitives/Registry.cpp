@@ -17,24 +17,17 @@ using Verifier = Result<VerifiedProblem> (*)(const PrimitiveDesc &, const Target
 struct RegisteredPrimitive {
   PrimitiveKind kind;
   Verifier verify;
-  bool takesDropout = false;                                                            ///< or refuses it itself
-  bool (*roundsFactors)(const PrimitiveDesc &verified, const Target &target) = nullptr; ///< null: not with any fpmath mode
+  bool takesDropout;
 };
 
-/// One line for each primitive that has an implementation.
 constexpr RegisteredPrimitive primitives[] = {
-    {PrimitiveKind::Binary, verifyBinary, true},   {PrimitiveKind::Gemm, verifyGemm},
-    {PrimitiveKind::Eltwise, verifyEltwise, true}, {PrimitiveKind::Reorder, verifyReorder},
-    {PrimitiveKind::Concat, verifyConcat},         {PrimitiveKind::Sum, verifySum},
-    {PrimitiveKind::Softmax, verifySoftmax, true}, {PrimitiveKind::Rnn, verifyRnn, false, rnnRoundsFactors},
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) {PrimitiveKind::NAME, verify##NAME, TAKES_DROPOUT},
+#include "Desc/Primitives.def"
 };
 
 FpmathMode usedFpmath(const PrimitiveDesc &verified, const Target &target) {
-  if (verified.attr.fpmathMode != FpmathMode::Strict)
-    for (const RegisteredPrimitive &primitive : primitives)
-      if (primitive.kind == verified.kind() && primitive.roundsFactors && primitive.roundsFactors(verified, target))
-        return FpmathMode::BF16;
-  return FpmathMode::Strict;
+  const bool rounds = verified.attr.fpmathMode != FpmathMode::Strict && verified.kind() == PrimitiveKind::Rnn;
+  return rounds && rnnRoundsFactors(verified, target) ? FpmathMode::BF16 : FpmathMode::Strict;
 }
 
 /// Replaces what is left out of keys; of a const descriptor it only says whether there is something.

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A new primitive is one folder and one line in Registry.cpp. Verification settles everything that can be settled without a compiler: it
+// A new primitive is a folder and a line in Desc/Primitives.def. Verification settles everything that can be settled without a compiler: it
 // validates, fills defaults, resolves `any`, refuses what is not supported, and lists the arguments that execution takes.
 //
 //===----------------------------------------------------------------------===//
@@ -45,16 +45,11 @@ KernelKey keyOf(const PrimitiveDesc &verified, const Target &target);
 Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint = nullptr);
 
 // One verifier for each primitive, in Primitives/<Name>/Verify.cpp.
-Result<VerifiedProblem> verifyBinary(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
-Result<VerifiedProblem> verifyGemm(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
-Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
-Result<VerifiedProblem> verifySum(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
-Result<VerifiedProblem> verifyEltwise(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
-Result<VerifiedProblem> verifyReorder(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
-Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                                        \
+  Result<VerifiedProblem> verify##NAME(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
+#include "Desc/Primitives.def"
 /// Whether the fpmath mode lets the kernel round factors of products to bf16.
 bool rnnRoundsFactors(const PrimitiveDesc &verified, const Target &target);
-Result<VerifiedProblem> verifySoftmax(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 
 } // namespace quern
 

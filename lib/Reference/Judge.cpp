@@ -107,7 +107,15 @@ double thresholdOfRnn(const RnnDesc &rnn) {
 } // namespace
 
 bool hasExactResults(PrimitiveKind kind) {
-  return kind == PrimitiveKind::Reorder || kind == PrimitiveKind::Binary || kind == PrimitiveKind::Sum || kind == PrimitiveKind::Concat;
+  switch (kind) {
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                                        \
+  case PrimitiveKind::NAME:                                                                                                                \
+    return IS_EXACT;
+#include "Desc/Primitives.def"
+  case PrimitiveKind::Undef:
+    break;
+  }
+  return false;
 }
 
 double thresholdOf(const PrimitiveDesc &desc, DataType outputType) {

@@ -47,12 +47,9 @@ struct Oracle {
   Result<std::vector<ReferenceOutput>> (*compute)(const PrimitiveDesc &, const ReferenceInputs &);
 };
 
-/// One line for each primitive that has a reference.
 constexpr Oracle oracles[] = {
-    {PrimitiveKind::Binary, computeBinaryReference},   {PrimitiveKind::Gemm, computeGemmReference},
-    {PrimitiveKind::Eltwise, computeEltwiseReference}, {PrimitiveKind::Reorder, computeReorderReference},
-    {PrimitiveKind::Concat, computeConcatReference},   {PrimitiveKind::Sum, computeSumReference},
-    {PrimitiveKind::Rnn, computeRnnReference},         {PrimitiveKind::Softmax, computeSoftmaxReference},
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) {PrimitiveKind::NAME, compute##NAME##Reference},
+#include "Desc/Primitives.def"
 };
 
 } // namespace

@@ -73,15 +73,10 @@ struct ReferenceOutput {
 /// `unimplemented` where the references do not reach, `invalid_arguments` for a missing input or a layout that is not resolved.
 Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 
-// One function for each primitive, in Primitives/<Name>/Reference.cpp.
-Result<std::vector<ReferenceOutput>> computeBinaryReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
-Result<std::vector<ReferenceOutput>> computeGemmReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
-Result<std::vector<ReferenceOutput>> computeConcatReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
-Result<std::vector<ReferenceOutput>> computeSumReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
-Result<std::vector<ReferenceOutput>> computeEltwiseReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
-Result<std::vector<ReferenceOutput>> computeReorderReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
-Result<std::vector<ReferenceOutput>> computeRnnReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
-Result<std::vector<ReferenceOutput>> computeSoftmaxReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
+// One function for each primitive, in Reference/<Name>/Reference.cpp.
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                                        \
+  Result<std::vector<ReferenceOutput>> compute##NAME##Reference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
+#include "Desc/Primitives.def"
 
 } // namespace quern
 

@@ -219,9 +219,10 @@ struct FieldDrawer {
 PrimitiveDesc RandomDesc::problem() {
   PrimitiveDesc desc;
   FieldDrawer drawer{*this};
-  constexpr PrimitiveKind kinds[] = {PrimitiveKind::Softmax, PrimitiveKind::Reorder, PrimitiveKind::Rnn,    PrimitiveKind::Eltwise,
-                                     PrimitiveKind::Binary,  PrimitiveKind::Sum,     PrimitiveKind::Concat, PrimitiveKind::Gemm};
-  static_assert(std::size(kinds) == std::variant_size_v<decltype(desc.op)>);
+  constexpr PrimitiveKind kinds[] = {
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) PrimitiveKind::NAME,
+#include "Desc/Primitives.def"
+  };
   desc.setKind(kinds[below(std::size(kinds))]);
   std::visit([&]<typename Op>(Op &op) { Op::visitFields(op, drawer); }, desc.op);
   desc.attr = attributes();

@@ -110,9 +110,9 @@ TEST(TextForm, FloatsByTheirBits) {
 
 TEST(TextForm, ErrorsPointAtThePlace) {
   const BadLine lines[] = {
-      {"", 0, "the line is empty; it starts with one of reorder, concat, sum, eltwise, rnn, binary, softmax"},
-      {"softmin fwd_i", 0, "primitive is 'softmin'; known are reorder, concat, sum, eltwise, rnn, binary, softmax"},
-      {"undef", 0, "primitive is 'undef'; known are reorder"},
+      {"", 0, "the line is empty; it starts with one of softmax, reorder, rnn, eltwise, binary, sum, concat, gemm"},
+      {"softmin fwd_i", 0, "primitive is 'softmin'; known are softmax, reorder, rnn, eltwise, binary, sum, concat, gemm"},
+      {"undef", 0, "primitive is 'undef'; known are softmax"},
       {"softmax=3", 7, "'=3' follows the name of the primitive"},
       {"softmax forward", 8, "'forward' is neither field=value nor a propagation kind (fwd_t, fwd_i"},
       {"softmax fwd_i fwd_t", 14, "a second propagation kind is given"},

@@ -51,12 +51,16 @@ bool isRoundedTwice(DataType type, double ours, double theirs) {
   return std::fabs(ours - theirs) <= epsilonOf(type) * std::max({std::fabs(ours), std::fabs(theirs), leastNormal});
 }
 
-bool isBesideDomain(const PeerComparison &with, double ours, double theirs) {
+bool isBesideDomain(const PeerComparison &with, size_t element, double ours, double theirs) {
   const std::vector<PostOp> &postOps = with.desc.attr.postOps;
   auto hasDomain = [](const PostOp &post) {
     return post.alg == Alg::EltwiseSqrt || post.alg == Alg::EltwiseLog || post.alg == Alg::EltwisePow;
   };
-  return std::isnan(ours) != std::isnan(theirs) && postOps.size() > 1 && std::any_of(postOps.begin() + 1, postOps.end(), hasDomain);
+  const std::ptrdiff_t behindOther = with.desc.kind() == PrimitiveKind::Eltwise ? 0 : 1; // an eltwise is less exact itself
+  if (static_cast<std::ptrdiff_t>(postOps.size()) <= behindOther || std::none_of(postOps.begin() + behindOther, postOps.end(), hasDomain))
+    return false;
+  const bool isNanOfInteger = !isFloating(with.exact.desc.dataType) && std::isnan(with.exact.exact[element]);
+  return isNanOfInteger || std::isnan(ours) != std::isnan(theirs);
 }
 
 bool isLogisticOfNan(const PeerComparison &with, double ours, double theirs) {

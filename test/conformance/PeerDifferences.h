@@ -23,7 +23,7 @@ bool areOppositeEnds(DataType type, double ours, double theirs);
 /// Neighbours in a type of 8 bits: one of them was first rounded to f16.
 bool isRoundedTwice(DataType type, double ours, double theirs);
 /// NaN on one side alone, where a post-op in front of sqrt, log or pow is less exact: its value is 0 or on the other side of it.
-bool isBesideDomain(const PeerComparison &with, double ours, double theirs);
+bool isBesideDomain(const PeerComparison &with, size_t element, double ours, double theirs);
 /// In `ref` implementations a logistic makes 0 of NaN.
 bool isLogisticOfNan(const PeerComparison &with, double ours, double theirs);
 /// Whether a buffer has bytes that are neither elements nor padding; the offset of the first element does not count.

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace quern::rnn {
 namespace {
@@ -390,9 +391,11 @@ void Run::addState(RunValues &sums, size_t at, double h, double stored, double o
   const double rounding = isIntegerSum ? 0 : stateType.roundingOf(exact);
   const double low = std::isfinite(exact) ? std::min(a, b) - rounding : exact,
                high = std::isfinite(exact) ? std::max(a, b) + rounding : exact;
-  sums.exact[at] = (isFirst ? 0 : sums.exact[at]) + exact;
-  sums.low[at] = (isFirst ? 0 : sums.low[at]) + low;
-  sums.high[at] = (isFirst ? 0 : sums.high[at]) + high;
+  const double most = saturatesSums ? stateType.kept(std::numeric_limits<float>::max()) : std::numeric_limits<double>::infinity();
+  const double slack = saturatesSums ? rounding : 0;
+  sums.exact[at] = std::min(most, (isFirst ? 0 : sums.exact[at]) + exact);
+  sums.low[at] = std::min(most - slack, (isFirst ? 0 : sums.low[at]) + low);
+  sums.high[at] = std::min(most + slack, (isFirst ? 0 : sums.high[at]) + high);
 }
 
 } // namespace quern::rnn

@@ -62,7 +62,8 @@ public:
 
 private:
   Run(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands, const Variant &variant)
-      : desc(rnn), quantized(quantization), s(Shape::of(rnn)), stateType(rnn, quantization, operands, variant) {
+      : desc(rnn), quantized(quantization), s(Shape::of(rnn)), stateType(rnn, quantization, operands, variant),
+        saturatesSums(variant.saturatesSums) {
     const DataType ofCells = (desc.srcIterC.isZero() ? desc.dstIterC : desc.srcIterC).dataType;
     cellType = variant.roundsCells && ofCells != DataType::Undef ? ofCells : DataType::F32;
   }
@@ -95,6 +96,7 @@ private:
   RnnQuantization quantized;
   Shape s;
   StateType stateType;
+  bool saturatesSums;
   DataType cellType;                                          ///< that c is kept in; f32 as it is
   std::vector<double> srcLayer, srcIter, srcIterC, attention; ///< srcLayer as numbers, srcIter as it is given, zeros as stored
   std::vector<int64_t> lengthOf;

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Eltwise/Generator.h"
 #include "PeerDifferences.h"
+#include "Reference/Elements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,12 +27,15 @@ std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) {
   return {};
 }
 
-Difference knownDifference(const PeerComparison &with, size_t, double ours, double theirs) {
+Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs) {
   const std::vector<PostOp> &postOps = with.desc.attr.postOps;
   auto isClip = [](const PostOp &post) { return post.alg == Alg::EltwiseClip || post.alg == Alg::EltwiseClipV2; };
   if (std::isnan(ours) && std::any_of(postOps.begin(), postOps.end(), isClip))
     return {"NaN becomes a limit of the clip that follows it", 0.005};
-  if (isBesideDomain(with, ours, theirs))
+  const DataType to = with.exact.desc.dataType;
+  if (!isFloating(to) && ours == 0 && std::isnan(with.exact.exact[element]) && theirs == roundTo(to, -0x1p40))
+    return {"NaN becomes the lowest integer", 0.005};
+  if (isBesideDomain(with, element, ours, theirs))
     return {"the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact", 0.005};
   if (isRoundedTwice(with.exact.desc.dataType, ours, theirs))
     return {"f8 is rounded twice, by way of f16", 0.015};

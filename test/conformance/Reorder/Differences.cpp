@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "PeerDifferences.h"
 #include "Primitives/Arguments.h"
+#include "Reference/Elements.h"
 #include "Reorder/Generator.h"
 
 #include <algorithm>
@@ -35,6 +36,12 @@ bool isScattered(const QuantParams *params) {
 /// Of another type than oneDNN takes where there are no groups, or only one.
 bool isMisread(const QuantParams *params, DataType simple, const TensorDesc &tensor) {
   return params && params->dataType != simple && (params->groups.empty() || arg::vectorOf(*params, tensor).dims[0] == 1);
+}
+
+/// Whether a value beyond the limits of half a byte has become the half of what it saturates to as a byte.
+bool isCutByte(DataType to, double ours, double theirs) {
+  const bool isHigh = ours == roundTo(to, 0x1p40), isLow = ours == roundTo(to, -0x1p40);
+  return to == DataType::S4 && ((isHigh && theirs == -1) || (isLow && theirs == 0)); // of 0x7f and 0x80
 }
 
 /// What follows from the problem alone.
@@ -94,6 +101,8 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
     return {"s32 goes through f32", 0.005};
   if (op.src.dataType == DataType::S32 && !attr.zeroPoints.empty() && areOppositeEnds(to, ours, theirs))
     return {"a zero point is taken from s32 as s32, which wraps around", 0.01};
+  if (isCutByte(to, ours, theirs))
+    return {"values beyond s4 become the half of a byte's limit", 0.005};
   if (isOfOtherOrder(with.exact, element, theirs))
     return {"rounded otherwise: scales and sum in another order, or fused", 0.11};
   return {};

@@ -24,6 +24,7 @@ std::optional<Difference> expectOfPeer(const PeerComparison &with, const Referen
   const bool isRef = with.implementation.starts_with("ref"), isLstm = op.cell == Alg::VanillaLstm;
   const bool isProjected = !op.weightsProjection.isZero(), hasNumbers = !isQuantized(op.srcIter.dataType) && !op.srcIter.isZero();
   variant.clampsStates = op.srcLayer.dataType == DataType::S8 && isRef && isLstm && !isProjected && !hasNumbers;
+  variant.saturatesSums = variant.clampsStates && isFloating(op.dstLayer.dataType);
   variant.roundsCells = isLstm && (isNarrow(op.srcIterC) || isNarrow(op.dstIterC)) && !(isProjected && !isRef);
   if (!variant.clampsStates && !variant.roundsCells)
     return std::nullopt;
@@ -47,6 +48,8 @@ Difference knownDifference(const PeerComparison &with) {
     return {"3.13 makes NaN of a projection of f16", 0.05};
   if (src == DataType::BF16 && !isRef && !op.weightsProjection.isZero())
     return {"bf16 with a projection and packed weights: other results than with plain ones", 0.02};
+  if (src == DataType::BF16 && op.cell == Alg::LbrAugru && with.implementation.starts_with("brgemm"))
+    return {"brgemm of an lbr_augru of bf16: other results for some sizes", 0.005};
   bool isGru = op.cell == Alg::VanillaGru || op.cell == Alg::VanillaAugru;
   if (isNarrow(op.bias) && isGru && !isQuantized(src))
     return {"a bf16 or f16 bias of gru or augru is misread", 0.02};

@@ -214,6 +214,7 @@ step one "install what is missing" tools/deps.sh "$(pick "" --spirv-check --spir
 beside one "install peers" tools/peers.sh "${peers[@]}"
 step one "build release" build release all
 join
+step tests "format" tools/format.sh --check
 step tests "unit tests" unit release
 step tests "lit" "$lit" -v --order=lexical build/release/test
 

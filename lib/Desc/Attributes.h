@@ -37,13 +37,13 @@ struct PostOp {
   /// Depthwise is kept for its getters alone: it has no name and no fields in text or bytes, and validate() refuses it.
   enum class Kind : int32_t { Eltwise = 0, Binary = 1, Sum = 2, Prelu = 3, Depthwise = 4 };
   Kind kind = Kind::Eltwise;
-  Alg alg = Alg::Undef;                    ///< eltwise, binary
-  float alpha = 0, beta = 0;               ///< eltwise
-  float scale = 1;                         ///< sum
-  int32_t zeroPoint = 0;                   ///< sum
-  DataType dataType = DataType::Undef;     ///< sum; Undef: the destination's
-  TensorDesc src1, src2;                   ///< binary; src2 only for select
-  int32_t mask = 0;                        ///< prelu
+  Alg alg = Alg::Undef;                ///< eltwise, binary
+  float alpha = 0, beta = 0;           ///< eltwise
+  float scale = 1;                     ///< sum
+  int32_t zeroPoint = 0;               ///< sum
+  DataType dataType = DataType::Undef; ///< sum; Undef: the destination's
+  TensorDesc src1, src2;               ///< binary; src2 only for select
+  int32_t mask = 0;                    ///< prelu
   struct {
     DataType weights = DataType::Undef, bias = DataType::Undef, dst = DataType::Undef;
     int64_t kernel = 0, stride = 0, padding = 0;
@@ -98,8 +98,8 @@ struct Dropout {
 /// What oneDNN has and no primitive here computes: kept for its getters. Attributes::validate() refuses all of it, so none of it is ever
 /// part of a problem, its bytes or its text.
 struct UncomputedAttributes {
-  std::map<int32_t, int32_t> quantizationModes;  ///< of scales that are not static, by execution argument: dnnl_quantization_mode_t
-  std::map<int32_t, int32_t> roundingModes;      ///< those that are not of the environment: dnnl_rounding_mode_t
+  std::map<int32_t, int32_t> quantizationModes; ///< of scales that are not static, by execution argument: dnnl_quantization_mode_t
+  std::map<int32_t, int32_t> roundingModes;     ///< those that are not of the environment: dnnl_rounding_mode_t
   std::map<int32_t, QuantParams> precomputedReductions;
 };
 

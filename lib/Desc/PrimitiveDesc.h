@@ -74,12 +74,11 @@ struct RnnDesc {
         visit("seq_lengths", self.seqLengths), visit("weights_layer", self.weightsLayer), visit("weights_iter", self.weightsIter),
         visit("weights_peephole", self.weightsPeephole), visit("weights_projection", self.weightsProjection), visit("bias", self.bias),
         visit("dst_layer", self.dstLayer), visit("dst_iter", self.dstIter), visit("dst_iter_c", self.dstIterC),
-        visit("diff_src_layer", self.diffSrcLayer), visit("diff_src_iter", self.diffSrcIter),
-        visit("diff_src_iter_c", self.diffSrcIterC), visit("diff_attention", self.diffAttention),
-        visit("diff_weights_layer", self.diffWeightsLayer), visit("diff_weights_iter", self.diffWeightsIter),
-        visit("diff_weights_peephole", self.diffWeightsPeephole), visit("diff_weights_projection", self.diffWeightsProjection),
-        visit("diff_bias", self.diffBias), visit("diff_dst_layer", self.diffDstLayer), visit("diff_dst_iter", self.diffDstIter),
-        visit("diff_dst_iter_c", self.diffDstIterC);
+        visit("diff_src_layer", self.diffSrcLayer), visit("diff_src_iter", self.diffSrcIter), visit("diff_src_iter_c", self.diffSrcIterC),
+        visit("diff_attention", self.diffAttention), visit("diff_weights_layer", self.diffWeightsLayer),
+        visit("diff_weights_iter", self.diffWeightsIter), visit("diff_weights_peephole", self.diffWeightsPeephole),
+        visit("diff_weights_projection", self.diffWeightsProjection), visit("diff_bias", self.diffBias),
+        visit("diff_dst_layer", self.diffDstLayer), visit("diff_dst_iter", self.diffDstIter), visit("diff_dst_iter_c", self.diffDstIterC);
   }
   bool operator==(const RnnDesc &other) const;
 };
@@ -140,7 +139,9 @@ template <typename Op> inline constexpr PrimitiveKind kindOf<Boxed<Op>> = Op::ki
 /// An RNN has 25 tensors, 19 KB: what is large is boxed, so that the other operations do not pay for it.
 template <typename Desc> using HeldDesc = std::conditional_t<(sizeof(Desc) > 8192), Boxed<Desc>, Desc>;
 
-template <typename, typename... Descs> struct VariantOf { using Type = std::variant<HeldDesc<Descs>...>; };
+template <typename, typename... Descs> struct VariantOf {
+  using Type = std::variant<HeldDesc<Descs>...>;
+};
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) , NAME##Desc
 using OperationDesc = VariantOf<void
 #include "Desc/Primitives.def"

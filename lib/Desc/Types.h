@@ -17,6 +17,7 @@
 
 namespace quern {
 
+// clang-format off: rows of values
 enum class DataType : int32_t {
   Undef = 0, F16 = 1, BF16 = 2, F32 = 3, S32 = 4, S8 = 5, U8 = 6, F64 = 7, Boolean = 8, F8E5M2 = 9, F8E4M3 = 10, S4 = 11, U4 = 12,
   E8M0 = 13, F4E2M1 = 14, F4E3M0 = 15, S64 = 16, ///< S64: of the indices of sparse tensors
@@ -47,6 +48,7 @@ enum class Alg : int32_t {
   BinarySelect,
   SoftmaxAccurate = 0x30000, SoftmaxLog, SoftmaxAccurateInfAsZero,
 };
+// clang-format on
 
 enum class RnnDirection : int32_t { Undef = 0, Left2Right = 1, Right2Left = 2, BidirectionalConcat = 3, BidirectionalSum = 4 };
 enum class ScratchpadMode : int32_t { Library = 0, User = 1 };

@@ -21,10 +21,10 @@ namespace quern {
 
 /// A verified problem.
 struct VerifiedProblem {
-  PrimitiveDesc desc;                      ///< defaults filled, `any` resolved, attributes as they were given
-  std::vector<ArgumentInfo> arguments;     ///< in the order of the emitted function's arguments
-  std::string implementation;              ///< "jit:avx512_core_bf16": code made for that target; the plan names the recipe
-  bool isNoop = false;                     ///< no elements: nothing to compile or to run
+  PrimitiveDesc desc;                  ///< defaults filled, `any` resolved, attributes as they were given
+  std::vector<ArgumentInfo> arguments; ///< in the order of the emitted function's arguments
+  std::string implementation;          ///< "jit:avx512_core_bf16": code made for that target; the plan names the recipe
+  bool isNoop = false;                 ///< no elements: nothing to compile or to run
   /// Whether the tensors of an execution, in the order of the arguments, agree in the dims that were left open; null: as
   /// checkSharedDims() has it (runtime/Core/RuntimeSizes.h).
   Result<void> (*checkSizes)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;

@@ -40,11 +40,16 @@ struct IsaLevel {
 };
 /// From the highest down; a level of oneDNN's that Quern has no code for takes the next below it.
 constexpr IsaLevel isaLevels[] = {
-    {quern_cpu_isa_avx512_core_amx_fp16, CpuIsa::Avx512Amx}, {quern_cpu_isa_avx512_core_amx, CpuIsa::Avx512Amx},
-    {quern_cpu_isa_avx512_core_fp16, CpuIsa::Avx512Fp16},    {quern_cpu_isa_avx512_core_bf16, CpuIsa::Avx512Bf16},
-    {quern_cpu_isa_avx512_core_vnni, CpuIsa::Avx512Vnni},    {quern_cpu_isa_avx512_core, CpuIsa::Avx512},
-    {quern_cpu_isa_avx2_vnni_2, CpuIsa::Avx2},               {quern_cpu_isa_avx2_vnni, CpuIsa::Avx2},
-    {quern_cpu_isa_avx2, CpuIsa::Avx2},                      {quern_cpu_isa_avx, CpuIsa::Sse42},
+    {quern_cpu_isa_avx512_core_amx_fp16, CpuIsa::Avx512Amx},
+    {quern_cpu_isa_avx512_core_amx, CpuIsa::Avx512Amx},
+    {quern_cpu_isa_avx512_core_fp16, CpuIsa::Avx512Fp16},
+    {quern_cpu_isa_avx512_core_bf16, CpuIsa::Avx512Bf16},
+    {quern_cpu_isa_avx512_core_vnni, CpuIsa::Avx512Vnni},
+    {quern_cpu_isa_avx512_core, CpuIsa::Avx512},
+    {quern_cpu_isa_avx2_vnni_2, CpuIsa::Avx2},
+    {quern_cpu_isa_avx2_vnni, CpuIsa::Avx2},
+    {quern_cpu_isa_avx2, CpuIsa::Avx2},
+    {quern_cpu_isa_avx, CpuIsa::Sse42},
     {quern_cpu_isa_sse41, CpuIsa::Sse42},
 };
 
@@ -312,13 +317,27 @@ quern_cpu_isa_t quern_get_effective_cpu_isa(void) noexcept {
   quern_cpu_isa_t effective = quern_cpu_isa_sse41;
   (void)guarded([&]() -> Result<void> {
     switch (Target::host().isa) {
-    case CpuIsa::Sse42: effective = quern_cpu_isa_sse41; break;
-    case CpuIsa::Avx2: effective = quern_cpu_isa_avx2; break;
-    case CpuIsa::Avx512: effective = quern_cpu_isa_avx512_core; break;
-    case CpuIsa::Avx512Vnni: effective = quern_cpu_isa_avx512_core_vnni; break;
-    case CpuIsa::Avx512Bf16: effective = quern_cpu_isa_avx512_core_bf16; break;
-    case CpuIsa::Avx512Fp16: effective = quern_cpu_isa_avx512_core_fp16; break;
-    case CpuIsa::Avx512Amx: effective = quern_cpu_isa_avx512_core_amx; break;
+    case CpuIsa::Sse42:
+      effective = quern_cpu_isa_sse41;
+      break;
+    case CpuIsa::Avx2:
+      effective = quern_cpu_isa_avx2;
+      break;
+    case CpuIsa::Avx512:
+      effective = quern_cpu_isa_avx512_core;
+      break;
+    case CpuIsa::Avx512Vnni:
+      effective = quern_cpu_isa_avx512_core_vnni;
+      break;
+    case CpuIsa::Avx512Bf16:
+      effective = quern_cpu_isa_avx512_core_bf16;
+      break;
+    case CpuIsa::Avx512Fp16:
+      effective = quern_cpu_isa_avx512_core_fp16;
+      break;
+    case CpuIsa::Avx512Amx:
+      effective = quern_cpu_isa_avx512_core_amx;
+      break;
     }
     return {};
   });

@@ -88,11 +88,16 @@ quern_primitive_kind_t quern_post_ops_get_kind(const_quern_post_ops_t postOps, i
   if (!postOps || index < 0 || static_cast<size_t>(index) >= unwrap(postOps)->size())
     return quern_undefined_primitive;
   switch ((*unwrap(postOps))[static_cast<size_t>(index)].kind) {
-  case PostOp::Kind::Eltwise: return quern_eltwise;
-  case PostOp::Kind::Binary: return quern_binary;
-  case PostOp::Kind::Sum: return quern_sum;
-  case PostOp::Kind::Prelu: return quern_prelu;
-  case PostOp::Kind::Depthwise: return quern_convolution;
+  case PostOp::Kind::Eltwise:
+    return quern_eltwise;
+  case PostOp::Kind::Binary:
+    return quern_binary;
+  case PostOp::Kind::Sum:
+    return quern_sum;
+  case PostOp::Kind::Prelu:
+    return quern_prelu;
+  case PostOp::Kind::Depthwise:
+    return quern_convolution;
   }
   return quern_undefined_primitive;
 }
@@ -221,8 +226,8 @@ quern_status_t quern_post_ops_append_dw(quern_post_ops_t postOps, quern_data_typ
     QUERN_REQUIRE("post_ops", postOps);
     PostOp op;
     op.kind = PostOp::Kind::Depthwise;
-    for (auto [kept, given] : {std::pair(&op.depthwise.weights, weights), std::pair(&op.depthwise.bias, bias),
-                               std::pair(&op.depthwise.dst, dst)}) {
+    for (auto [kept, given] :
+         {std::pair(&op.depthwise.weights, weights), std::pair(&op.depthwise.bias, bias), std::pair(&op.depthwise.dst, dst)}) {
       Result<DataType> element = checkedEnum<DataType>("data type", given);
       if (!element)
         return element.takeError();

@@ -25,7 +25,7 @@ namespace quern {
 
 /// One file of the cache, as `list` reports it.
 struct DiskCacheFile {
-  std::string name;          ///< relative to the directory
+  std::string name; ///< relative to the directory
   uint64_t bytes = 0;
   int64_t lastUsedSeconds = 0; ///< since the epoch; updated by a hit at most every ten minutes
 };

@@ -191,8 +191,7 @@ std::string CompilerChild::errorLine() const {
   std::string_view rest(text, got > 0 ? static_cast<size_t>(got) : 0);
   rest.remove_prefix(std::min(rest.find_first_not_of("\n "), rest.size()));
   std::string line(rest.substr(0, std::min<size_t>(rest.find('\n'), 300)));
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
   return line;
 }
 

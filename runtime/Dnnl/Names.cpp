@@ -173,9 +173,7 @@ bool quern::dropin::sameIgnoringCase(std::string_view name, std::string_view low
   return std::equal(name.begin(), name.end(), lower.begin(), lower.end(), [&](char a, char b) { return fold(a) == b; });
 }
 
-const char *quern::dropin::formatTagName(int tag) noexcept {
-  return quern::name_of(static_cast<quern::format_tag>(tag));
-}
+const char *quern::dropin::formatTagName(int tag) noexcept { return quern::name_of(static_cast<quern::format_tag>(tag)); }
 
 int quern::dropin::cpuIsaOf(std::string_view name) noexcept {
   // Names by which older releases know two of the levels, and another one for the default.

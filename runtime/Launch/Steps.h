@@ -33,8 +33,7 @@ inline int64_t iterationsOf(const quern_entry_step_t &step, const int64_t *sizes
 #if defined(__clang__)
 __attribute__((no_sanitize("function")))
 #endif
-inline void
-invoke(const quern_entry_step_t &step, const quern_kernel_args_t &arguments, int64_t begin, int64_t end) {
+inline void invoke(const quern_entry_step_t &step, const quern_kernel_args_t &arguments, int64_t begin, int64_t end) {
   step.function(&arguments, begin, end);
 }
 

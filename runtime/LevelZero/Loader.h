@@ -15,20 +15,22 @@
 
 namespace quern::ze {
 
-#define QUERN_ZE_FUNCTIONS(X)                                                                                                              \
-  X(zeInit)                                                                                                                                \
-  X(zeDriverGet)                                                                                                                           \
-  X(zeDriverGetProperties)                                                                                                                 \
-  X(zeDeviceGet) X(zeDeviceGetProperties) X(zeDeviceGetComputeProperties) X(zeDeviceGetModuleProperties)                                   \
-      X(zeDeviceGetCommandQueueGroupProperties) X(zeContextCreate) X(zeContextDestroy) X(zeMemAllocDevice) X(zeMemAllocHost)               \
-          X(zeMemAllocShared) X(zeMemFree) X(zeMemGetAllocProperties) X(zeModuleCreate) X(zeModuleDestroy) X(zeModuleBuildLogGetString)    \
-              X(zeModuleBuildLogDestroy) X(zeModuleGetNativeBinary) X(zeKernelCreate) X(zeKernelDestroy) X(zeKernelSetGroupSize)           \
-                  X(zeKernelSetArgumentValue) X(zeCommandQueueCreate) X(zeCommandQueueDestroy) X(zeCommandQueueExecuteCommandLists)        \
-                      X(zeCommandQueueSynchronize) X(zeCommandListCreate) X(zeCommandListCreateImmediate) X(zeCommandListDestroy)          \
-                          X(zeCommandListClose) X(zeCommandListReset) X(zeCommandListAppendLaunchKernel) X(zeCommandListAppendMemoryCopy)  \
-                              X(zeCommandListAppendBarrier) X(zeCommandListAppendWaitOnEvents) X(zeCommandListAppendEventReset)            \
-                                  X(zeEventPoolCreate) X(zeEventPoolDestroy) X(zeEventCreate) X(zeEventDestroy) X(zeEventHostSynchronize)  \
-                                      X(zeEventHostReset) X(zeEventQueryKernelTimestamp)
+// clang-format off: a list
+#define QUERN_ZE_FUNCTIONS(X) \
+  X(zeInit) X(zeDriverGet) X(zeDriverGetProperties) X(zeDeviceGet) X(zeDeviceGetProperties) \
+  X(zeDeviceGetComputeProperties) X(zeDeviceGetModuleProperties) \
+  X(zeDeviceGetCommandQueueGroupProperties) X(zeContextCreate) X(zeContextDestroy) \
+  X(zeMemAllocDevice) X(zeMemAllocHost) X(zeMemAllocShared) X(zeMemFree) X(zeMemGetAllocProperties) \
+  X(zeModuleCreate) X(zeModuleDestroy) X(zeModuleBuildLogGetString) X(zeModuleBuildLogDestroy) \
+  X(zeModuleGetNativeBinary) X(zeKernelCreate) X(zeKernelDestroy) X(zeKernelSetGroupSize) \
+  X(zeKernelSetArgumentValue) X(zeCommandQueueCreate) X(zeCommandQueueDestroy) \
+  X(zeCommandQueueExecuteCommandLists) X(zeCommandQueueSynchronize) X(zeCommandListCreate) \
+  X(zeCommandListCreateImmediate) X(zeCommandListDestroy) X(zeCommandListClose) \
+  X(zeCommandListReset) X(zeCommandListAppendLaunchKernel) X(zeCommandListAppendMemoryCopy) \
+  X(zeCommandListAppendBarrier) X(zeCommandListAppendWaitOnEvents) X(zeCommandListAppendEventReset) \
+  X(zeEventPoolCreate) X(zeEventPoolDestroy) X(zeEventCreate) X(zeEventDestroy) \
+  X(zeEventHostSynchronize) X(zeEventHostReset) X(zeEventQueryKernelTimestamp)
+// clang-format on
 
 /// What the loader exports and this library calls.
 struct Functions {

@@ -95,8 +95,7 @@ static void showDump(void) {
   char name[64] = "";
   if (file && fread(words, 8, 12, file) == 12) {
     const uint32_t kind = (uint32_t)words[5], bytes = (uint32_t)(words[5] >> 32);
-    for (size_t i = 0; i < sizeof(name) - 1 && fread(&name[i], 1, 1, file) == 1 && name[i]; ++i) {
-    }
+    for (size_t i = 0; i < sizeof(name) - 1 && fread(&name[i], 1, 1, file) == 1 && name[i]; ++i) {}
     const uint64_t address = words[8], codeBytes = words[10];
     char *code = malloc(codeBytes);
     const int isWhole = fread(code, 1, codeBytes, file) == codeBytes && bytes == 56 + strlen(name) + 1 + codeBytes && address != 0;

@@ -87,8 +87,7 @@ Result<void> CompileSuite::validate(const std::string &module) const {
 
 Result<void> CompileSuite::compile(const std::string &line, const Target &target) {
   Result<Problem> problem = readProblem(line, target);
-  if (!problem && problem.error().status == Status::Unimplemented &&
-      skipped.add(reasonOf(problem.error().message, target)))
+  if (!problem && problem.error().status == Status::Unimplemented && skipped.add(reasonOf(problem.error().message, target)))
     return {};
   if (!problem)
     return problem.takeError();

@@ -79,7 +79,7 @@ std::vector<DataType> drawTypes(Random &random, const SourceCell &cell) {
 Dims drawSourceShape(Random &random, int64_t elements) {
   Dims dims(static_cast<size_t>(random.between(1, random.oneIn(4) ? 6 : 4)), 1);
   auto budget = static_cast<double>(elements);
-  for (size_t left = dims.size(); int64_t & dim : dims) {
+  for (size_t left = dims.size(); int64_t &dim : dims) {
     const double share = std::pow(budget, 1.0 / static_cast<double>(random.between(1, static_cast<int64_t>(left--))));
     dim = drawExtent(random, static_cast<int64_t>(std::min(budget, 1.5 * share)));
     budget /= static_cast<double>(dim);

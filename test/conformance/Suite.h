@@ -24,14 +24,14 @@ namespace quern {
 
 struct SuiteOptions {
   uint64_t seed = 1;
-  int64_t first = 0;        ///< the number of the first legal problem
-  int64_t count = 0;        ///< legal problems; 0: a first round
-  bool all = false;         ///< instead of `count`: all rounds
-  double seconds = 0;       ///< 0: no limit
+  int64_t first = 0;          ///< the number of the first legal problem
+  int64_t count = 0;          ///< legal problems; 0: a first round
+  bool all = false;           ///< instead of `count`: all rounds
+  double seconds = 0;         ///< 0: no limit
   int64_t damagedLines = 500; ///< that are read: the same in every process of a set
-  bool listOnly = false;    ///< verify legal problems and print the commands that would run them
-  bool compileOnly = false; ///< for devices, and run nothing
-  bool aliases = false;     ///< lay outputs on other arguments instead
+  bool listOnly = false;      ///< verify legal problems and print the commands that would run them
+  bool compileOnly = false;   ///< for devices, and run nothing
+  bool aliases = false;       ///< lay outputs on other arguments instead
   bool useOrc = true, useLoader = true;
   quern_engine_kind_t engine = quern_cpu;
   std::string peer; ///< a oneDNN to compare with; empty: none
@@ -96,9 +96,9 @@ private:
   std::unique_ptr<OneDnn> peer;
   std::string cacheDirectory;
   std::map<std::string_view, std::pair<int64_t, double>> peerDifferences; ///< how many problems have each, and may have it
-  std::map<std::string, int64_t> peerUnsafe;      ///< problems that the peer is not asked, by why
-  std::map<std::string, int64_t> refusals;        ///< by kind of mistake
-  std::map<std::string, int64_t> flat;            ///< problems whose data or results have to be of one value, by why
+  std::map<std::string, int64_t> peerUnsafe;                              ///< problems that the peer is not asked, by why
+  std::map<std::string, int64_t> refusals;                                ///< by kind of mistake
+  std::map<std::string, int64_t> flat; ///< problems whose data or results have to be of one value, by why
   DeviceRefusals skipped;
   AliasRounds aliases;
   GuardedSide guarded = GuardedSide::End; ///< of the execution that runs

@@ -56,9 +56,7 @@ public:
 
   nlohmann::json parameters(const Problem &problem) const override {
     const RnnDesc &rnn = descOf(problem);
-    return {{"cell", nameOf(rnn.cell)},
-            {"direction", nameOf(rnn.direction)},
-            {"fpmath", nameOf(problem.verified.desc.attr.fpmathMode)}};
+    return {{"cell", nameOf(rnn.cell)}, {"direction", nameOf(rnn.direction)}, {"fpmath", nameOf(problem.verified.desc.attr.fpmathMode)}};
   }
 
   Bounds bounds(const Problem &problem, const std::string &plan) const override {

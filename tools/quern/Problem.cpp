@@ -56,8 +56,7 @@ size_t findWord(std::string_view message, const Word &word) {
   std::string name(word.value.empty() ? "propagation" : word.key.substr(word.key.rfind('.') + 1));
   size_t best = message.npos;
   for (char separator : {'_', '-', ' '}) {
-    std::replace_if(
-        name.begin(), name.end(), [](char c) { return !isNameCharacter(c) || c == '_'; }, separator);
+    std::replace_if(name.begin(), name.end(), [](char c) { return !isNameCharacter(c) || c == '_'; }, separator);
     best = std::min(best, findName(message, name));
   }
   return best;

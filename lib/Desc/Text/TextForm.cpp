@@ -28,7 +28,7 @@ template <typename Struct> void appendValue(std::string &out, bool value) { out 
 template <typename Struct> void appendValue(std::string &out, float value) { appendFloat(out, value); }
 template <typename Struct> void appendValue(std::string &out, const TensorDesc &value) { appendTensor(out, value); }
 template <typename Struct, typename T>
-requires std::is_integral_v<T> || std::is_enum_v<T>
+  requires std::is_integral_v<T> || std::is_enum_v<T>
 void appendValue(std::string &out, const T &value) {
   if constexpr (std::is_same_v<T, Alg>)
     out += shortName<Struct>(value);

@@ -60,9 +60,8 @@ private:
 
 ReorderEmitter::ReorderEmitter(ModuleOp module, const VerifiedProblem &problem)
     : function(module, problem, "reorder", argumentTypesToFill(problem, module.getContext())), desc(std::get<ReorderDesc>(problem.desc.op)),
-      attr(problem.desc.attr), compute(computeTypeOf(desc, function.builder)),
-      space(desc.src.dims, desc.src.ndims), inputs{function.tensor(arg::src, space)},
-      srcZeroPoint(quantization(attr.zeroPoints, arg::src, arg::zeroPointsOf(arg::src))),
+      attr(problem.desc.attr), compute(computeTypeOf(desc, function.builder)), space(desc.src.dims, desc.src.ndims),
+      inputs{function.tensor(arg::src, space)}, srcZeroPoint(quantization(attr.zeroPoints, arg::src, arg::zeroPointsOf(arg::src))),
       srcScale(quantization(attr.scales, arg::src, arg::scalesOf(arg::src))),
       dstScale(quantization(attr.scales, arg::dst, arg::scalesOf(arg::dst))),
       dstZeroPoint(quantization(attr.zeroPoints, arg::dst, arg::zeroPointsOf(arg::dst))), rnn(reorder::rnnRoleOf(desc, attr)),

@@ -163,8 +163,7 @@ void RnnEmitter::callCell(const At &at, bool beside) {
   else
     addNext(bindings, at);
   addKept(bindings, at);
-  program.call(
-      "rnn_cell", bindings, [&](StepEmitter &step) { emitCell(step, context); }, beside);
+  program.call("rnn_cell", bindings, [&](StepEmitter &step) { emitCell(step, context); }, beside);
 }
 
 void RnnEmitter::callProjection(const At &at, bool beside) {
@@ -177,8 +176,7 @@ void RnnEmitter::callProjection(const At &at, bool beside) {
     addVector(bindings, "remaining", remainingAt(at.t));
   }
   addNext(bindings, at);
-  program.call(
-      "rnn_projection", bindings, [&](StepEmitter &step) { emitProjection(step, context); }, beside);
+  program.call("rnn_projection", bindings, [&](StepEmitter &step) { emitProjection(step, context); }, beside);
 }
 
 /// Of both steps of a gru: what they exchange, too.
@@ -192,8 +190,7 @@ RnnEmitter::Bindings RnnEmitter::gruBindings(const At &at) {
 void RnnEmitter::callGruGates(const At &at, bool beside) {
   Bindings bindings = gruBindings(at);
   addKept(bindings, at);
-  program.call(
-      "rnn_gates", bindings, [&](StepEmitter &step) { emitGruGates(step, context); }, beside);
+  program.call("rnn_gates", bindings, [&](StepEmitter &step) { emitGruGates(step, context); }, beside);
 }
 
 void RnnEmitter::callGruOutput(const At &at, bool beside) {
@@ -201,8 +198,7 @@ void RnnEmitter::callGruOutput(const At &at, bool beside) {
   addPerSequence(bindings, at);
   addNext(bindings, at);
   addKept(bindings, at);
-  program.call(
-      "rnn_output", bindings, [&](StepEmitter &step) { emitGruOutput(step, context); }, beside);
+  program.call("rnn_output", bindings, [&](StepEmitter &step) { emitGruOutput(step, context); }, beside);
 }
 
 void RnnEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isFirst) {
@@ -238,8 +234,7 @@ void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
     Bindings bindings = {x};
     this->layer.bindAlone("w", layer, direction, program, bindings);
     bindings.push_back(inputs);
-    program.call(
-        "rnn_inputs", bindings, [&](StepEmitter &step) { rnn::emitInputs(step, context); }, direction != directions.front());
+    program.call("rnn_inputs", bindings, [&](StepEmitter &step) { rnn::emitInputs(step, context); }, direction != directions.front());
   }
 }
 

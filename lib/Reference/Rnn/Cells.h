@@ -31,9 +31,9 @@ struct Operands {
 
 /// What another library is known to do otherwise; as the page has it by default.
 struct Variant {
-  bool clampsStates = false; ///< integer states are kept as 0 at least
+  bool clampsStates = false;  ///< integer states are kept as 0 at least
   bool saturatesSums = false; ///< the sum of two directions saturates as one of them; of integers without a shift
-  bool roundsCells = false;  ///< c is kept in the type of src_iter_c or dst_iter_c
+  bool roundsCells = false;   ///< c is kept in the type of src_iter_c or dst_iter_c
 };
 
 /// How a state is kept between steps: rounded to the type of src_layer, quantized if that is an integer.

@@ -264,9 +264,8 @@ void Unpacking::emitPacking(const Packed &packed) {
   if (packed.end % 2 == 0)
     return;
   func::FuncOp last = makeFunction("_packlast", packed, bytesOf(whole, whole + 1), bytesOf(2 * whole, 2 * whole + 1));
-  emitMap(last, /*toBuffer=*/false, packed, [&](OpBuilder &b, Location loc, Value x) {
-    return Arithmetic{b, loc}.make<arith::AndIOp>(x, 0x0f);
-  });
+  emitMap(last, /*toBuffer=*/false, packed,
+          [&](OpBuilder &b, Location loc, Value x) { return Arithmetic{b, loc}.make<arith::AndIOp>(x, 0x0f); });
   module.push_back(last);
 }
 

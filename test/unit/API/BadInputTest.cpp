@@ -39,10 +39,7 @@ void check(const std::vector<Row> &rows) {
   }
 }
 
-#define BAD(CALL, STATUS, WORDS)                                                                                                           \
-  {                                                                                                                                        \
-#CALL, [&] { return CALL; }, quern_##STATUS, WORDS                                                                                     \
-  }
+#define BAD(CALL, STATUS, WORDS) {#CALL, [&] { return CALL; }, quern_##STATUS, WORDS}
 #define BAD_NULL(CALL, NAME) BAD(CALL, invalid_arguments, NAME " is null")
 
 class BadInput : public testing::Test {

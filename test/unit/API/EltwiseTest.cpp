@@ -83,9 +83,7 @@ TEST_F(EltwiseExecution, RefusesByNumber) {
   memory src(md, device, data.data()), dst(md, device, data.data() + 16), shifted(md, device, data.data() + 1);
   eltwise_forward kernel(forward(algorithm::eltwise_tanh, md, md));
   EXPECT_NE(refusal([&] { kernel.execute(order, {{QUERN_ARG_DST, dst}}); }).find("(eltwise C12)"), std::string::npos);
-  EXPECT_NE(refusal([&] {
-              kernel.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, shifted}});
-            }).find("(eltwise C13)"),
+  EXPECT_NE(refusal([&] { kernel.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, shifted}}); }).find("(eltwise C13)"),
             std::string::npos);
   memory::desc open({QUERN_RUNTIME_DIM_VAL, 5}, dt::f32, "ab"), less({1, 5}, dt::f32, "ab");
   eltwise_forward any(forward(algorithm::eltwise_tanh, open, open));

@@ -43,8 +43,8 @@ quern_status_t quern_test_from_c(float *src, float *dst) {
   if (!status)
     status = quern_memory_create(&memories[1], desc, engine, dst);
   if (!status)
-    status = quern_softmax_forward_primitive_desc_create(&problem, engine, quern_forward_inference, quern_softmax_accurate, desc,
-                                                         desc, 1, NULL);
+    status =
+        quern_softmax_forward_primitive_desc_create(&problem, engine, quern_forward_inference, quern_softmax_accurate, desc, desc, 1, NULL);
   if (!status)
     status = quern_primitive_create(&primitive, problem);
   args[0].arg = QUERN_ARG_SRC;

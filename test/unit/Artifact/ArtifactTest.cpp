@@ -228,8 +228,7 @@ TEST(Artifact, ForgedFieldsAreRefused) {
          a.steps[3].buffers[0] = {0, sum({{96, {}}, {-48, {0}}, {8, {0, 1}}})};
          a.loops[0].trips = 4; // down to -48
        }},
-      {"step 4 passes buffer 3 from byte 1024*d0 on, of 1024",
-       [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{1024, {0}}}); }},
+      {"step 4 passes buffer 3 from byte 1024*d0 on, of 1024", [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{1024, {0}}}); }},
       {"from byte 9223372036854775807*d0 on", [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{INT64_MAX, {0}}}); }},
       {"step 0 says 1 of running beside", [](Artifact &a) { a.steps[0].besidePrevious = true; }},
   };

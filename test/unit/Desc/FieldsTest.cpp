@@ -101,8 +101,7 @@ template <typename Op> int mutateAllOf() {
   PrimitiveDesc desc;
   EXPECT_TRUE(desc.setKind(kindOf<Op>));
   EXPECT_EQ(desc.kind(), kindOf<Op>);
-  return mutateAll(
-      desc, [](PrimitiveDesc & d) -> auto & { return std::get<Op>(d.op); }, std::string(nameOf(kindOf<Op>)).c_str());
+  return mutateAll(desc, [](PrimitiveDesc &d) -> auto & { return std::get<Op>(d.op); }, std::string(nameOf(kindOf<Op>)).c_str());
 }
 
 TEST(Fields, OfEveryOperation) {
@@ -118,18 +117,12 @@ TEST(Fields, OfEveryOperation) {
 }
 
 TEST(Fields, OfAttributes) {
-  EXPECT_EQ(mutateAll(
-                PrimitiveDesc(), [](PrimitiveDesc & d) -> auto & { return d.attr; }, "attr"),
-            18);
+  EXPECT_EQ(mutateAll(PrimitiveDesc(), [](PrimitiveDesc &d) -> auto & { return d.attr; }, "attr"), 18);
   PrimitiveDesc desc;
   desc.attr.scales[1];
   desc.attr.zeroPoints[17];
-  EXPECT_EQ(mutateAll(
-                desc, [](PrimitiveDesc & d) -> auto & { return d.attr.scales[1]; }, "scales"),
-            4);
-  EXPECT_EQ(mutateAll(
-                desc, [](PrimitiveDesc & d) -> auto & { return d.attr.zeroPoints[17]; }, "zero_points"),
-            4);
+  EXPECT_EQ(mutateAll(desc, [](PrimitiveDesc &d) -> auto & { return d.attr.scales[1]; }, "scales"), 4);
+  EXPECT_EQ(mutateAll(desc, [](PrimitiveDesc &d) -> auto & { return d.attr.zeroPoints[17]; }, "zero_points"), 4);
   PrimitiveDesc other = desc;
   other.attr.scales.erase(1);
   other.attr.scales[2];
@@ -187,10 +180,7 @@ TEST(Fields, OfTensors) {
       {"paddedDims", [](TensorDesc &d) { d.paddedDims[0] = 5; }},
       {"paddedOffsets", [](TensorDesc &d) { d.paddedOffsets[1] = 3; }},
       {"offset0", [](TensorDesc &d) { d.offset0 = 9; }},
-      {"formatKind",
-       [](TensorDesc &d) {
-         d = *TensorDesc::fromTag(std::vector<int64_t>{4, 24}, DataType::S8, "any");
-       }},
+      {"formatKind", [](TensorDesc &d) { d = *TensorDesc::fromTag(std::vector<int64_t>{4, 24}, DataType::S8, "any"); }},
       {"strides", [](TensorDesc &d) { d.strides[0] = 64; }},
       {"innerBlocks", [](TensorDesc &d) { d.innerBlockCount = 2, d.innerBlocks[0] = 4, d.innerBlocks[1] = 4, d.innerIndices[1] = 1; }},
       {"innerIndices",

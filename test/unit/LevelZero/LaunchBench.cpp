@@ -152,8 +152,7 @@ void measure() {
     Median ours, driver;
     for (int i = 0; i < rounds; ++i) {
       addOurs(ours, run);
-      addDriver(
-          driver, [&] { check(zeCommandListAppendBarrier(raw.now, nullptr, 1, &raw.gate)); }, [&] { raw.append(raw.now); });
+      addDriver(driver, [&] { check(zeCommandListAppendBarrier(raw.now, nullptr, 1, &raw.gate)); }, [&] { raw.append(raw.now); });
     }
     print("a launch", ours, driver);
   }
@@ -165,8 +164,7 @@ void measure() {
     Median ours, driver;
     for (int i = 0; i < rounds / 8; ++i) {
       addOurs(ours, run);
-      addDriver(
-          driver, [&] { raw.submit(raw.held); }, [&] { raw.submit(raw.recorded); });
+      addDriver(driver, [&] { raw.submit(raw.held); }, [&] { raw.submit(raw.recorded); });
     }
     print(concat("a program of ", 2 * steps, " launches"), ours, driver);
     check(zeCommandListDestroy(raw.recorded));

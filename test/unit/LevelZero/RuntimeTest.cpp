@@ -225,9 +225,7 @@ TEST(LevelZero, ACacheBlobHasWhatTheDriverMade) {
   for (size_t cut : {blob.size() - 1, blob.size() / 2 + given.size() / 2, given.size() + 20}) // the SPIR-V is whole
     expectRuns({blob.begin(), blob.begin() + static_cast<ptrdiff_t>(cut)});
   for (size_t cut : {size_t(7), size_t(16), given.size() / 2})
-    EXPECT_THAT(messageOf([&] {
-                  primitive(run.desc, {blob.begin(), blob.begin() + static_cast<ptrdiff_t>(cut)});
-                }),
+    EXPECT_THAT(messageOf([&] { primitive(run.desc, {blob.begin(), blob.begin() + static_cast<ptrdiff_t>(cut)}); }),
                 HasSubstr("the cache blob cannot be used"));
 }
 

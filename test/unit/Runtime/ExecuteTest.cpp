@@ -6,8 +6,8 @@
 // Threads, pools, scratch, floating-point environment, aliasing and empty tensors; each case checks every element.
 //
 //===----------------------------------------------------------------------===//
-#include "Cpu/CpuExecutable.h"
 #include "Cpu/Execute.h"
+#include "Cpu/CpuExecutable.h"
 #include "Runtime/TestArtifacts.h"
 #include "Runtime/TestPools.h"
 #include "Runtime/TestSupport.h"

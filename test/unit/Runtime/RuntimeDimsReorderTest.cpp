@@ -94,9 +94,7 @@ TEST_F(RuntimeDimsReorderTest, KnownSizesBesideOpenOnes) {
     EXPECT_EQ(wrongElements(plain, from.data(), blocked, to.data(), same) + test::othersThan(blocked, to, 0.0f), 0u);
   }
   EXPECT_EQ(wrong(fromBlocked, memory::desc({33, 20}, dt::f32, "aB8b"), memory::desc({33, 20}, dt::f32, memory::dims{23, 1})), 0u);
-  EXPECT_EQ(test::statusOf([&] {
-              make(memory::desc({open, 20}, dt::f32, "ab"), memory::desc({33, 20}, dt::f32, "ab"));
-            }),
+  EXPECT_EQ(test::statusOf([&] { make(memory::desc({open, 20}, dt::f32, "ab"), memory::desc({33, 20}, dt::f32, "ab")); }),
             quern_invalid_arguments);
 }
 

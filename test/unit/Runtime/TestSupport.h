@@ -13,8 +13,8 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -57,9 +57,8 @@ RandomLayout ByteSums::layOut(Element element) {
     layout.count = extents[0] * extents[1] * extents[2];
     break;
   default:
-    return drawLayout(*this, {50, 25, 0}, element, {0, 1, 2}, extents, false, [&] {
-      return chance(40) ? std::vector<int64_t>{1, int64_t(1) << pick(2, 5)} : std::vector<int64_t>();
-    });
+    return drawLayout(*this, {50, 25, 0}, element, {0, 1, 2}, extents, false,
+                      [&] { return chance(40) ? std::vector<int64_t>{1, int64_t(1) << pick(2, 5)} : std::vector<int64_t>(); });
   }
   layout.memref = "memref<" + layout.memref + "xi8>";
   return layout;

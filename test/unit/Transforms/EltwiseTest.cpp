@@ -165,8 +165,7 @@ template <typename T> void check(const std::string &name, const Body &body, cons
 
 template <typename T> void checkFunction(const Function &f) {
   auto body = [&](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) { return emitEltwise(b, loc, f.alg, f.alpha, f.beta, x); };
-  check<T>(
-      describe(f), body, [&](T x, T y) { return ulps<T>(y, exact(f.alg, f.alpha, f.beta, x)); }, 4);
+  check<T>(describe(f), body, [&](T x, T y) { return ulps<T>(y, exact(f.alg, f.alpha, f.beta, x)); }, 4);
 }
 
 /// Of a gradient of 1. Errors are relative to the terms of the formula, at least to 512 times the least normal number, since a factor of a

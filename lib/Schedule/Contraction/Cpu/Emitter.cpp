@@ -199,8 +199,7 @@ Emitter::RowRange Emitter::forOpenBlocks(Value chunk, function_ref<void(Value, i
       Value left = create<arith::SubIOp>(end, from);
       to = create<arith::SubIOp>(end, create<arith::RemUIOp>(left, index(height)));
     }
-    forRange(
-        from, to, [&](Value row) { body(row, height); }, height);
+    forRange(from, to, [&](Value row) { body(row, height); }, height);
     from = to;
   }
   return {chunkRow, end};

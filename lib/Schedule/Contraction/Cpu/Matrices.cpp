@@ -97,8 +97,7 @@ void Emitter::forBlocks(Value count, function_ref<void(Value from, int64_t down)
     int64_t end = known.value_or(0) / down * down;
     Value to = known ? index(end) : create<arith::SubIOp>(count, create<arith::RemUIOp>(count, index(down))).getResult();
     if (!known || end - *begin > down)
-      forRange(
-          from, to, [&](Value at) { body(at, down); }, down);
+      forRange(from, to, [&](Value at) { body(at, down); }, down);
     else if (end > *begin)
       body(from, down);
     from = to;

@@ -201,8 +201,7 @@ void LineEmitter::emitStep(Value at, int64_t vectors) {
   int64_t together = plan.streamedLanes / lanes;
   if (!aligned || vectors % together)
     return store(values, lanes, false);
-  e.choose(
-      aligned, [&] { store(joined(values, together), plan.streamedLanes, true); }, [&] { store(values, lanes, false); });
+  e.choose(aligned, [&] { store(joined(values, together), plan.streamedLanes, true); }, [&] { store(values, lanes, false); });
 }
 
 /// Neighbours side by side, `count` to a vector: a line that is streamed in parts holds a buffer of the core for longer.

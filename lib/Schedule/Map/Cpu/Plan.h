@@ -63,9 +63,9 @@ struct MapPlan {
   /// Lines: contiguous in the destination. After `period` lanes the pattern of all operands that are not contiguous, and of all limits but
   /// those along the last part, repeats; it divides `lanes` or the run is shorter than a vector.
   Group run;
-  int64_t lanes = 1;     ///< of a vector
-  int64_t unroll = 1;    ///< vectors in a step
-  int64_t jam = 1;       ///< runs in an iteration of the innermost loop (unroll and jam)
+  int64_t lanes = 1;            ///< of a vector
+  int64_t unroll = 1;           ///< vectors in a step
+  int64_t jam = 1;              ///< runs in an iteration of the innermost loop (unroll and jam)
   int64_t prefetchDistance = 0; ///< iterations of the innermost loop ahead whose source is prefetched; 0: none is
 
   /// Tiles: `rows` are contiguous in the destination (one row of the tile for each), `columns` in the source.

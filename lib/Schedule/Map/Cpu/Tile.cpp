@@ -230,8 +230,7 @@ void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Va
           }
         };
         if (aligned)
-          choose(
-              aligned, [&] { storeAll(true); }, [&] { storeAll(false); });
+          choose(aligned, [&] { storeAll(true); }, [&] { storeAll(false); });
         else
           storeAll(false);
       };
@@ -251,8 +250,7 @@ void MapEmitter::stageColumns(const Place &place, Value from) {
     auto put = [&](Value vector, const Place &there, int64_t first, Value mask) {
       Value at = add(there.bases.back(), first);
       if (aligned)
-        choose(
-            aligned, [&] { store(vector, at, mask, !mask); }, [&] { store(vector, at, mask, false); });
+        choose(aligned, [&] { store(vector, at, mask, !mask); }, [&] { store(vector, at, mask, false); });
       else
         store(vector, at, mask, false);
     };
@@ -295,8 +293,7 @@ void MapEmitter::stageColumns(const Place &place, Value from) {
 /// Past the caches where the destination is aligned; never, if `aligned` is null.
 void MapEmitter::storeLine(Value vector, Value at, Value aligned) {
   if (aligned)
-    choose(
-        aligned, [&] { store(vector, at, Value(), true); }, [&] { store(vector, at, Value(), false); });
+    choose(aligned, [&] { store(vector, at, Value(), true); }, [&] { store(vector, at, Value(), false); });
   else
     store(vector, at, Value(), false);
 }

@@ -95,8 +95,7 @@ void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Poi
       one(each);
     };
     Value isWhole = both(insideAxes(last), insideLimits(last, /*write=*/false));
-    choose(
-        b, loc, both(aligned, isWhole), [&] { vector(point); }, forEach);
+    choose(b, loc, both(aligned, isWhole), [&] { vector(point); }, forEach);
   });
 }
 
@@ -124,8 +123,7 @@ void DeviceMapEmitter::readBox() {
   forPoints(plan.read, /*isRolled=*/false, [&](const Point &point) {
     if (plan.read.width == 1)
       return readPoint(point);
-    forVector(
-        point, [&](const Point &first) { readElements(first, /*asVector=*/true); }, readPoint);
+    forVector(point, [&](const Point &first) { readElements(first, /*asVector=*/true); }, readPoint);
   });
   create<gpu::BarrierOp>();
 }

@@ -74,17 +74,17 @@ private:
 
   DeviceMapPlan &plan;
   MapProblem &problem;
-  mlir::Operation *box = nullptr;   ///< digits that all points share stand in front of it
-  mlir::Type numbers;               ///< of what is counted in boxes and points: 32 bits if these are enough, else an index
-  Value local, item, memory;        ///< the work-item's place in its group, as a number and as an index
-  Value lane, firstLane;            ///< in the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter
-  Value aligned;                    ///< whether vectors are; null: always
-  Values flat;                      ///< by operand: the kernel's memref
-  Values kept;                      ///< by operand: its element for all points of the work-item; null: they differ
-  Values bases;                     ///< by operand: the address of the box
-  Values firsts;                    ///< by axis: the box's first index, a number
-  Values rooms;                     ///< by axis, of open ones: the box's indices that exist, a number
-  Values left;                      ///< by limit: `read` less the weights of the box, a number
+  mlir::Operation *box = nullptr; ///< digits that all points share stand in front of it
+  mlir::Type numbers;             ///< of what is counted in boxes and points: 32 bits if these are enough, else an index
+  Value local, item, memory;      ///< the work-item's place in its group, as a number and as an index
+  Value lane, firstLane;          ///< in the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter
+  Value aligned;                  ///< whether vectors are; null: always
+  Values flat;                    ///< by operand: the kernel's memref
+  Values kept;                    ///< by operand: its element for all points of the work-item; null: they differ
+  Values bases;                   ///< by operand: the address of the box
+  Values firsts;                  ///< by axis: the box's first index, a number
+  Values rooms;                   ///< by axis, of open ones: the box's indices that exist, a number
+  Values left;                    ///< by limit: `read` less the weights of the box, a number
   std::map<std::tuple<void *, int64_t, int64_t>, Value> digitsOfItem;
 };
 

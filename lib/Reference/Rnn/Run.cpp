@@ -393,9 +393,13 @@ void Run::addState(RunValues &sums, size_t at, double h, double stored, double o
                high = std::isfinite(exact) ? std::max(a, b) + rounding : exact;
   const double most = saturatesSums ? stateType.kept(std::numeric_limits<float>::max()) : std::numeric_limits<double>::infinity();
   const double slack = saturatesSums ? rounding : 0;
-  sums.exact[at] = std::min(most, (isFirst ? 0 : sums.exact[at]) + exact);
-  sums.low[at] = std::min(most - slack, (isFirst ? 0 : sums.low[at]) + low);
-  sums.high[at] = std::min(most + slack, (isFirst ? 0 : sums.high[at]) + high);
+  auto add = [&](double &sum, double value, double limit) { // NaN stays
+    sum = (isFirst ? 0 : sum) + value;
+    sum = sum > limit ? limit : sum;
+  };
+  add(sums.exact[at], exact, most);
+  add(sums.low[at], low, most - slack);
+  add(sums.high[at], high, most + slack);
 }
 
 } // namespace quern::rnn

@@ -185,10 +185,16 @@ bool Planner::suitsGroups(int64_t groupSize) const {
   return true;
 }
 
-/// Small groups where the sums of all accumulators leave registers for a part of the rows only, and are kept in scratch anyway.
+/// Small groups where the sums of all accumulators leave registers for a part of the rows only, and are kept in scratch anyway. Each reads
+/// all rows of lhs again, which must stay in the second level beside what the tile reads of rhs.
 void Planner::chooseGroups() {
   auto accumulators = static_cast<int64_t>(chain.accumulators.size());
   plan.groupSize = accumulators;
+  double bytesOfLhs = 0;
+  for (const Product &product : chain.products)
+    bytesOfLhs += static_cast<double>(chain.rows * product.steps() * product.packed * bytesOf(product.lhs.element()));
+  if (bytesOfLhs + plan.bytesOfTile() > 1.5 * static_cast<double>(strategy.nearBytes))
+    return;
   if (!isFar() || plan.isShifted() || chain.epilogueOps() <= strategy.inlineOps || chain.rows <= mostRows())
     return;
   plan.groupSize = 1;

@@ -5,6 +5,12 @@
 //
 // The stages as MLIR passes, by these names in textual pipelines:
 //   quern-schedule{target=T}                 module: linalg problems to vector kernels
+//   quern-schedule-map{target=T …}           module: likewise by one recipe; the other options (lib/Schedule/*/Strategy.def) change
+//   quern-schedule-contraction{target=T …}   the target's strategy
+//   quern-schedule-rows{target=T …}
+//   quern-schedule-device-map{target=T …}    and for devices
+//   quern-schedule-device-contraction{target=T …}
+//   quern-schedule-device-rows{target=T …}
 //   quern-lower{target=T}                    module: kernels to the LLVM dialect
 //   quern-expand-math{isa=I exp=E}           func: exp and log to arithmetic; I: sse42|avx2|avx512, E: polynomial|table
 //   quern-expand-narrow-floats{isa=I}        func: bf16 and f16 to i16 and conversions

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "quern-compiler/Passes.h"
 
+#include "Compiler/RecipePasses.h"
 #include "Targets/Cpu/Pipeline.h"
 #include "Transforms/Transforms.h"
 #include "quern-compiler/Compiler.h"
@@ -62,6 +63,7 @@ void registerPasses() {
   static std::once_flag once;
   std::call_once(once, [] {
     registerTransformPasses();
+    registerRecipePasses();
     registerPass([] { return createSchedulePass(); });
     registerPass([] { return createLowerPass(); });
   });

@@ -70,16 +70,13 @@ FailureOr<SmallVector<func::FuncOp>> scheduleForCpu(func::FuncOp problem, const 
 
 } // namespace
 
-LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string &whyNot) {
-  pairElements(module);
-  if (failed(unpackElements(module, whyNot)))
-    return failure();
+LogicalResult scheduleProblems(ModuleOp module, Scheduler scheduler, std::string &whyNot) {
   int64_t sharedEnd = endOfSharedBuffers(module);
   for (auto problem : llvm::to_vector(module.getOps<func::FuncOp>())) {
     if (problem->hasAttr(kernel_attr::space))
       continue;
     std::string reasons;
-    auto kernels = target.isCpu() ? scheduleForCpu(problem, target, reasons) : scheduleForDevice(problem, target.device, reasons);
+    auto kernels = scheduler(problem, reasons);
     if (failed(kernels)) {
       whyNot = "no recipe schedules @" + problem.getName().str() + ": " + reasons;
       return failure();
@@ -99,6 +96,16 @@ LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string 
     problem.erase();
   }
   return success();
+}
+
+LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string &whyNot) {
+  pairElements(module);
+  if (failed(unpackElements(module, whyNot)))
+    return failure();
+  auto scheduler = [&](func::FuncOp problem, std::string &reasons) {
+    return target.isCpu() ? scheduleForCpu(problem, target, reasons) : scheduleForDevice(problem, target.device, reasons);
+  };
+  return scheduleProblems(module, scheduler, whyNot);
 }
 
 LogicalResult lowerModule(ModuleOp module, const Target &target) {

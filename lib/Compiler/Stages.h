@@ -24,9 +24,16 @@
 
 namespace quern {
 
-/// Replaces every problem of `module` (a func.func without `quern.space`) by its scheduled kernels, in the order in which they run. On
-/// failure `whyNot` has, in one line, why no recipe took the first problem that none took; the module is then partly scheduled. Nothing is
-/// diagnosed.
+/// Makes kernels of a problem, or says in one line why not.
+using Scheduler =
+    llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>(mlir::func::FuncOp problem, std::string &whyNot)>;
+
+/// Replaces every problem of `module` (a func.func without `quern.space`) by the kernels that `scheduler` makes of it, in the order in
+/// which they run. On failure `whyNot` has, in one line, why the first problem that was not taken was not; the module is then partly
+/// scheduled. Nothing is diagnosed.
+mlir::LogicalResult scheduleProblems(mlir::ModuleOp module, Scheduler scheduler, std::string &whyNot);
+
+/// Likewise by the first recipe of `target` that takes it, half bytes made whole before.
 mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Target &target, std::string &whyNot);
 
 /// `lower` on kernels for `target`: to the LLVM dialect. Diagnoses what cannot be lowered.

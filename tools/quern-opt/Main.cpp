@@ -40,7 +40,7 @@ struct Options {
   cl::opt<std::string> input{cl::Positional, cl::desc("<IR file, - for standard input>"), cl::init("-"), cl::cat(category)};
   cl::opt<std::string> output{"o", cl::desc("Output file, - for standard output"), cl::init("-"), cl::cat(category)};
   cl::opt<std::string> target{"target", cl::desc("An instruction set, or native"), cl::init("native"), cl::cat(category)};
-  cl::opt<std::string> pipeline{"pass-pipeline", cl::desc("Passes to run first, as MLIR writes them"), cl::cat(category)};
+  PassPipelineCLParser passes{"", "Passes to run first"};
   cl::opt<bool> schedule{"schedule", cl::desc("Stop after scheduling by the recipe that matches"), cl::cat(category)};
   cl::opt<bool> naive{"naive", cl::desc("Make scalar loops in f64 instead of scheduling"), cl::cat(category)};
   cl::opt<bool> expandMath{"expand-math", cl::desc("Stop after expanding math and narrow floats"), cl::cat(category)};
@@ -48,7 +48,8 @@ struct Options {
   cl::opt<bool> llvmIr{"llvm", cl::desc("Print LLVM IR"), cl::cat(category)};
   cl::opt<bool> codegen{"codegen", cl::desc("Print assembly"), cl::cat(category)};
   cl::opt<bool> run{"run", cl::desc("Run the kernel on data made from --seed and print a digest of what it changed"), cl::cat(category)};
-  cl::opt<bool> check{"check", cl::desc("Schedule, run, and compare with the naive loops on the same data"), cl::cat(category)};
+  cl::opt<bool> check{"check", cl::desc("Run the passes, schedule, run, and compare with the naive loops of the input on the same data"),
+                      cl::cat(category)};
   cl::opt<bool> allowEmpty{"allow-empty", cl::desc("Let --check pass where a masked access without an active lane lies behind a buffer"),
                            cl::cat(category)};
   cl::opt<bool> time{"time", cl::desc("Time compiling and running, on one thread, beside a measured peak"), cl::cat(category)};
@@ -63,16 +64,24 @@ struct Options {
                             cl::init(0), cl::cat(category)};
 };
 
+/// Of all that LLVM's libraries register, --help has this tool's options and the passes.
+void hideOptionsOfLibraries(Options &options) {
+  auto &registered = cl::getRegisteredOptions();
+  for (StringRef ofParser : {"pass-pipeline", "quern-schedule"}) // the second stands for all passes
+    registered.lookup(ofParser)->addCategory(options.category);
+  cl::HideUnrelatedOptions(options.category);
+}
+
 /// A module of problems (linalg), kernels (vector, scf) or lowered kernels (LLVM dialect), carried through the stages on request.
 class Driver {
 public:
   Driver(const Options &options, llvm::raw_ostream &os) : options(options), os(os) {}
 
   LogicalResult process(ModuleOp module) {
-    if (failed(runPipeline(module)))
-      return failure();
     if (options.check)
       return check(module);
+    if (failed(runPasses(module)))
+      return failure();
     if (options.time)
       return time(module);
     bool carriesOn = options.expandMath || options.lower || options.llvmIr || options.codegen || options.run;
@@ -92,17 +101,10 @@ public:
 
 private:
   std::vector<int64_t> sizeList() const { return {options.sizes.begin(), options.sizes.end()}; }
-  LogicalResult runPipeline(ModuleOp module) {
-    if (options.pipeline.empty())
-      return success();
-    FailureOr<OpPassManager> parsed = parsePassPipeline(options.pipeline, llvm::errs());
-    if (failed(parsed))
-      return failure();
-    auto passes = PassManager::on<ModuleOp>(module.getContext());
-    if (parsed->getOpAnchorName() != ModuleOp::getOperationName())
-      return module.emitError("--pass-pipeline must be builtin.module(…)");
-    static_cast<OpPassManager &>(passes) = *parsed;
-    return passes.run(module);
+  LogicalResult runPasses(ModuleOp module) {
+    auto passes = PassManager::on<ModuleOp>(module.getContext(), OpPassManager::Nesting::Implicit);
+    auto fail = [&](const Twine &why) { return module.emitError(why); };
+    return failure(failed(options.passes.addToPipeline(passes, fail)) || failed(passes.run(module)));
   }
   /// Without one, every operation is meant to round as it is written.
   static bool hasReduction(func::FuncOp function) {
@@ -158,6 +160,8 @@ private:
       return failure();
     if (naive)
       copy = std::move(closed);
+    if (!naive && failed(runPasses(*copy)))
+      return failure();
     if (failed(schedule(*copy, naive)))
       return failure();
     if (options.check && !options.allowEmpty)
@@ -193,11 +197,11 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  Options options;
-  cl::HideUnrelatedOptions(options.category);
-  quern::compiler::registerPasses();
+  quern::compiler::registerPasses(); // before the options, of which each pass is one
   registerCanonicalizerPass();
   registerCSEPass();
+  Options options;
+  hideOptionsOfLibraries(options);
   if (!cl::ParseCommandLineOptions(argc, argv, "Runs Quern's stages and passes on IR from a file\n", &llvm::errs()))
     return 2;
   if (auto target = quern::Target::parse(options.target.getValue()); !target) {
@@ -219,6 +223,7 @@ int main(int argc, char **argv) {
   quern::compiler::registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false); // a line for each error
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*input), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());

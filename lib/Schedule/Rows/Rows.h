@@ -21,25 +21,13 @@ namespace quern {
 
 /// What a target contributes. One table per target fills it (Targets/*/Strategy.h).
 struct RowsStrategy {
-  int64_t vectorBytes = 64;   ///< of one register; lanes follow from the widest type that a chain computes in
-  int64_t registers = 32;     ///< vector registers; bounds the accumulators of a sweep
-  int64_t unroll = 4;         ///< most vectors per iteration along a contiguous row
-  int64_t sweepOps = 24;      ///< a sweep is unrolled up to about this many operations: cheap sweeps hide latency, dear ones stay small
-  int64_t blockSteps = 32;    ///< steps that a sum takes before its partial result goes to a wider accumulator
-  int64_t maxOps = 208;       ///< budget of operations per step when several vectors go side by side across rows (compile time)
-  int64_t maxColumns = 8;     ///< most vectors side by side across rows
-  int64_t recomputeOps = 3;   ///< a value needed in several sweeps is recomputed, not kept, up to this cost
-  int64_t narrowestMask = 8;  ///< bits of the narrowest element that masked loads and stores take natively; 0: no masked memory access
-  int64_t l1Bytes = 32 << 10; ///< what side-by-side columns may touch in one sweep
-  int64_t scratchBytes = 512 << 10;     ///< most scratch per thread; values that do not fit are recomputed
-  int64_t l2Bytes = 1 << 20;            ///< what a row that is read again should fit, with regard to the sets that its stride meets
-  int64_t streamBytes = 16 << 20;       ///< a destination this large is written past the caches, where its alignment allows
-  int64_t streamAlwaysBytes = 16 << 20; ///< by every call; a smaller one only by a call that computes all of it
-  int64_t splitRows = 16;               ///< so few rows, if long, are cut into chunks that threads share
-  int64_t splitElements = 32 << 10;     ///< least length of a chunk; a row is cut if it has two
-  int64_t maxChunks = 64;               ///< of a row: a later sweep combines as many partial results
-  double nsPerFarByte = 0.05;           ///< of a row that no longer fits L2, on one core
-  double nsPerOperation = 0.17;         ///< of one vector operation on one core: what tells how many threads an iteration is worth
+#define QUERN_FIELD(TYPE, NAME, DEFAULT, LEAST, WHAT) TYPE NAME = DEFAULT;
+#include "Schedule/Rows/Strategy.def"
+  /// Calls visit(name, member, least value, what it is) for each field.
+  template <typename Visit> static void visitFields(Visit &&visit) {
+#define QUERN_FIELD(TYPE, NAME, DEFAULT, LEAST, WHAT) visit(#NAME, &RowsStrategy::NAME, LEAST, WHAT);
+#include "Schedule/Rows/Strategy.def"
+  }
 };
 
 /// Schedules `problem` (strided memrefs; arguments named by `quern.arg`) as kernels that run one after the other, inserted in that

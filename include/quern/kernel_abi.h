@@ -4,7 +4,7 @@
  *===----------------------------------------------------------------------===*
  *
  * The contract between generated code and whoever calls it: the runtime, or an
- * embedding compiler through quern_primitive_get_entry(). A kernel computes
+ * embedding compiler through quern_primitive_visit_launch(). A kernel computes
  * the iterations [begin, end) of its space; iterations are independent, so a
  * caller may split the space over threads as it likes, each call with scratch
  * of its own. Results do not depend on the split. A primitive of several steps

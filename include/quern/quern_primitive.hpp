@@ -11,7 +11,9 @@
 #define QUERN_PRIMITIVE_HPP
 
 #include "quern/quern_attr.hpp"
+#include "quern/quern_launch.h"
 
+#include <exception>
 #include <unordered_map>
 
 namespace quern {
@@ -209,10 +211,45 @@ struct primitive : public handle<quern_primitive_t> {
     error::wrap_c_api(quern_primitive_get_info(get(), &result), "could not get what a primitive is");
     return result;
   }
-  quern_entry_t entry() const {
-    quern_entry_t result;
-    error::wrap_c_api(quern_primitive_get_entry(get(), &result), "could not get the entry of a primitive");
-    return result;
+  /// QUERN_ARG_ indices in the order of a launch's buffers.
+  std::vector<int> launch_arguments() const {
+    int count = 0;
+    error::wrap_c_api(quern_primitive_get_launch_counts(get(), &count, nullptr, nullptr), "could not get the arguments of a launch");
+    std::vector<int> arguments(static_cast<size_t>(count));
+    for (int i = 0; i < count; ++i)
+      error::wrap_c_api(quern_primitive_get_launch_argument(get(), i, &arguments[static_cast<size_t>(i)], nullptr, nullptr),
+                        "could not get an argument of a launch");
+    return arguments;
+  }
+  struct launch_memory {
+    size_t scratch_bytes, shared_bytes;
+  };
+  /// `data` may be left out where the launch takes no sizes.
+  launch_memory get_launch_memory(const quern_launch_data_t *data = nullptr) const {
+    launch_memory memory;
+    error::wrap_c_api(quern_primitive_get_launch_memory(get(), data, &memory.scratch_bytes, &memory.shared_bytes),
+                      "could not get the memory of a launch");
+    return memory;
+  }
+  /// Calls visitor(const quern_launch_call_t &) for each call of an execution, in order. What it throws ends the visit.
+  template <typename Visitor> void visit_launch(const quern_launch_data_t &data, Visitor &&visitor) const {
+    struct Visit {
+      Visitor &visitor;
+      std::exception_ptr thrown;
+    } visit{visitor, nullptr};
+    const auto tell = [](void *context, const quern_launch_call_t *call) noexcept -> quern_status_t {
+      try {
+        static_cast<Visit *>(context)->visitor(*call);
+        return quern_success;
+      } catch (...) {
+        static_cast<Visit *>(context)->thrown = std::current_exception();
+        return quern_runtime_error;
+      }
+    };
+    const quern_status_t status = quern_primitive_visit_launch(get(), &data, tell, &visit);
+    if (visit.thrown)
+      std::rethrow_exception(visit.thrown);
+    error::wrap_c_api(status, "could not visit the launch of a primitive");
   }
   void execute(const stream &astream, const std::unordered_map<int, memory> &args) const {
     std::vector<quern_exec_arg_t> list;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Functions over the settings of quern_common.h and the caches of quern_ext.h.
+// Functions over the settings of quern_common.h and the caches of quern_cache.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SETTINGS_HPP

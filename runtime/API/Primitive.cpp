@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Primitives from quern_primitive.h; primitives as functions, compilation and caches from quern_ext.h.
+// Primitives from quern_primitive.h, and quern_info.h, quern_compile.h and quern_cache.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -117,18 +117,6 @@ quern_status_t quern_primitive_get_info(const_quern_primitive_t handle, quern_pr
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive", handle, "info", info);
     *info = unwrap(handle)->info();
-    return {};
-  });
-}
-
-quern_status_t quern_primitive_get_entry(const_quern_primitive_t handle, quern_entry_t *entry) noexcept {
-  return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("primitive", handle, "entry", entry);
-    const Executable *executable = unwrap(handle)->executable();
-    if (executable && unwrap(handle)->problem().engine()->device)
-      return unimplemented("a primitive of a device has no functions that the host could call");
-    *entry = executable ? executable->entry() : quern_entry_t{};
-    entry->abi_version = QUERN_KERNEL_ABI_VERSION;
     return {};
   });
 }

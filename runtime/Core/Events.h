@@ -13,7 +13,7 @@
 
 #include "Support/Error.h"
 
-#include "quern/quern_ext.h"
+#include "quern/quern_event.h"
 
 #include <atomic>
 #include <cstdint>

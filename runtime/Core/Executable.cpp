@@ -13,6 +13,23 @@
 #include <algorithm>
 
 namespace quern {
+namespace {
+
+/// Seconds on one core; loops whose trips depend on sizes count once.
+double estimateOf(const Artifact &artifact) {
+  std::vector<double> times(artifact.steps.size(), 1);
+  for (const LaunchLoop &loop : artifact.loops)
+    if (std::optional<int64_t> trips = loop.trips.constant())
+      for (uint32_t step = loop.first; step < loop.end; ++step)
+        times[step] *= static_cast<double>(std::max<int64_t>(0, *trips));
+  double ns = 0;
+  for (size_t i = 0; i < times.size(); ++i)
+    ns += times[i] * static_cast<double>(artifact.steps[i].iterations) *
+          static_cast<double>(std::max<int64_t>(0, artifact.steps[i].nsPerIteration));
+  return ns * 1e-9;
+}
+
+} // namespace
 
 Result<void> Executable::checkArguments(const Artifact &artifact, const VerifiedProblem &problem) {
   int64_t sizes = 0;
@@ -32,8 +49,10 @@ Result<void> Executable::checkArguments(const Artifact &artifact, const Verified
 }
 
 Result<void> Executable::take(Artifact &&artifact, std::string &&bytes, std::span<void *const> functions) {
-  if (Result<void> taken = view.take(artifact, functions); !taken)
-    return taken;
+  Result<std::vector<KernelStep>> loaded = stepsOf(artifact, functions);
+  if (!loaded)
+    return loaded.takeError();
+  stepList = std::move(*loaded);
   if (Result<void> taken = launch.take(artifact, steps()); !taken)
     return taken;
   kernelShared = artifact.sharedScratchBytes;
@@ -41,6 +60,8 @@ Result<void> Executable::take(Artifact &&artifact, std::string &&bytes, std::spa
   if (!shared)
     return shared.takeError();
   scratchNeeds = {artifact.scratchBytesPerThread, *shared};
+  argumentList = artifact.arguments;
+  seconds = estimateOf(artifact);
   planText = std::move(artifact.plan);
   targetText = std::move(artifact.target);
   serialized = std::move(bytes);
@@ -54,26 +75,6 @@ Result<int64_t> Executable::sharedBytes(int64_t regions) const {
   if (all.overflowed())
     return unimplemented("scratch of ", kernelShared, " and regions of ", regions, " bytes are beyond int64");
   return all.value();
-}
-
-quern_entry_t Executable::entry() const {
-  quern_entry_t entry = view.view();
-  entry.scratch_bytes = static_cast<size_t>(scratchNeeds.perThread);
-  entry.shared_bytes = static_cast<size_t>(kernelShared);
-  return entry;
-}
-
-double Executable::estimatedSeconds() const {
-  double ns = 0;
-  std::vector<double> times(steps().size(), 1); // loops whose trips depend on sizes count once
-  const quern_entry_t &all = view.view();
-  for (const quern_entry_loop_t &loop : std::span(all.loops, static_cast<size_t>(all.loop_count)))
-    if (loop.trips.term_count == 1 && loop.trips.terms[0].symbol_count == 0)
-      for (int32_t step = loop.first_step; step < loop.end_step; ++step)
-        times[static_cast<size_t>(step)] *= static_cast<double>(std::max<int64_t>(0, loop.trips.terms[0].coefficient));
-  for (size_t i = 0; i < times.size(); ++i)
-    ns += times[i] * static_cast<double>(steps()[i].iterations) * static_cast<double>(std::max<int64_t>(0, steps()[i].ns_per_iteration));
-  return ns * 1e-9;
 }
 
 } // namespace quern

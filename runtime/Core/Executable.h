@@ -11,7 +11,6 @@
 #define QUERN_RUNTIME_CORE_EXECUTABLE_H
 
 #include "Artifact/Artifact.h"
-#include "Launch/Entry.h"
 #include "Launch/Program.h"
 #include "Launch/Scratch.h"
 #include "Primitives/Registry.h"
@@ -29,12 +28,10 @@ public:
   Executable &operator=(const Executable &) = delete;
 
   const Program &program() const { return launch; }
-  /// As the C interface shows it, without a version.
-  quern_entry_t entry() const;
   /// Their functions are null on a device.
-  std::span<const quern_entry_step_t> steps() const { return view.steps(); }
+  std::span<const KernelStep> steps() const { return stepList; }
   /// In the order of the kernel's buffers.
-  std::span<const quern_entry_argument_t> arguments() const { return view.arguments(); }
+  std::span<const ArtifactArgument> arguments() const { return argumentList; }
   /// The scratch of an execution, without regions whose bytes depend on sizes.
   const ScratchNeeds &scratch() const { return scratchNeeds; }
   /// What kernels share in front of regions.
@@ -43,7 +40,7 @@ public:
   Result<int64_t> sharedBytes(int64_t regions) const;
   /// Of an execution whose sharedBytes() are not beyond int64.
   int64_t regionsStart() const { return roundUp(kernelShared, static_cast<int64_t>(scratchAlignment)).value(); }
-  double estimatedSeconds() const;
+  double estimatedSeconds() const { return seconds; }
 
   const std::string &artifactBytes() const { return serialized; }
   const std::string &plan() const { return planText; }
@@ -62,10 +59,12 @@ protected:
   Result<void> take(Artifact &&artifact, std::string &&bytes, std::span<void *const> functions);
 
 private:
-  Entry view;
+  std::vector<KernelStep> stepList;
+  std::vector<ArtifactArgument> argumentList;
   Program launch;
   ScratchNeeds scratchNeeds;
   int64_t kernelShared = 0;
+  double seconds = 0;
   std::string serialized, planText, targetText;
 };
 

@@ -14,6 +14,9 @@
 #include "Cache/Memory.h"
 #include "Core/Executable.h"
 
+#include "quern/quern_cache.h"
+#include "quern/quern_info.h"
+
 #include <atomic>
 #include <memory>
 #include <mutex>

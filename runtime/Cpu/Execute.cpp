@@ -22,7 +22,7 @@ namespace {
 
 /// The iterations of one step, cut into chunks.
 struct StepRun {
-  const quern_entry_step_t &step;
+  const KernelStep &step;
   int64_t total;
   int chunks;
   void *const *buffers;
@@ -35,13 +35,8 @@ struct StepRun {
 void callStep(const StepRun &run, void *scratch, int64_t begin, int64_t end) {
   if (begin >= end)
     return;
-  const quern_entry_step_t &step = run.step;
-  if (!step.buffers)
-    return invoke(step, {run.buffers, scratch, run.shared, run.context.sizes}, begin, end);
   void *named[maxStepBuffers];
-  for (int32_t i = 0; i < step.buffer_count; ++i)
-    named[i] = static_cast<char *>(run.buffers[step.buffers[i].argument]) + step.buffers[i].byte_offset;
-  invoke(step, {named, scratch, run.shared, run.context.sizes}, begin, end);
+  invoke(run.step, {plainBuffersOf(run.step, run.buffers, named), scratch, run.shared, run.context.sizes}, begin, end);
 }
 
 void runChunk(void *context, int chunk) {
@@ -60,14 +55,14 @@ Error noSharedMemory(int64_t bytes) {
 }
 
 Result<void> runStep(const Executable &executable, void *const *buffers, void *shared, const ExecutionContext &context) {
-  const quern_entry_step_t &step = executable.steps()[0];
+  const KernelStep &step = executable.steps()[0];
   int64_t total = step.iterations;
   int threads = executable.program().plainThreads();
-  if (step.factor_count) {
+  if (!step.factors.empty()) {
     total = iterationsOf(step, context.sizes);
     if (total < 0)
       return unimplemented("a launch step has more than ", INT64_MAX, " iterations");
-    threads = usefulThreads(total, step.ns_per_iteration);
+    threads = usefulThreads(total, step.nsPerIteration);
   }
   if (total == 0)
     return {};

@@ -49,18 +49,19 @@ uint64_t endOfMapping(uint64_t address) {
   return end;
 }
 
-/// The functions of a primitive, each with the name of the first step that calls it. Where one ends is not known: at the next one or with
+/// The functions of a primitive, numbered in the order in which they are first called. Where one ends is not known: at the next one or with
 /// the code.
 std::vector<Code> codeOf(const_quern_primitive_t primitive, const std::string &name) {
   std::vector<Code> code;
-  quern_entry_t entry{};
+  int count = 0;
   quern_primitive_info_t info{};
-  if (quern_primitive_get_entry(primitive, &entry) != quern_success || quern_primitive_get_info(primitive, &info) != quern_success)
+  if (quern_primitive_get_launch_counts(primitive, nullptr, nullptr, &count) != quern_success ||
+      quern_primitive_get_info(primitive, &info) != quern_success)
     return code;
-  for (int step = 0; step < entry.step_count; ++step) {
-    const auto address = reinterpret_cast<uint64_t>(entry.steps[step].function);
-    if (std::none_of(code.begin(), code.end(), [&](const Code &known) { return known.address == address; }))
-      code.push_back({address, 0, name + ".step" + std::to_string(step)});
+  for (int i = 0; i < count; ++i) {
+    quern_kernel_fn function = nullptr;
+    if (quern_primitive_get_launch_function(primitive, i, &function) == quern_success)
+      code.push_back({reinterpret_cast<uint64_t>(function), 0, name + ".kernel" + std::to_string(i)});
   }
   std::sort(code.begin(), code.end(), [](const Code &a, const Code &b) { return a.address < b.address; });
   for (size_t i = 0; i < code.size(); ++i) {

@@ -55,7 +55,28 @@ CheckedInt evaluate(const Polynomial &polynomial, const int64_t *sizes) {
   return sum;
 }
 
+/// One step that runs once on tensors, from where it is known that they have begun and not ended.
+bool isPlainLaunch(const Artifact &artifact) {
+  if (artifact.steps.size() != 1 || !artifact.loops.empty() || !artifact.regions.empty() || !artifact.derivedSizes.empty())
+    return false;
+  return std::ranges::all_of(artifact.steps[0].buffers, [&](const StepBuffer &buffer) {
+    const std::optional<int64_t> offset = buffer.byteOffset.constant();
+    return offset && buffer.buffer < artifact.arguments.size() && *offset >= 0 && *offset <= artifact.arguments[buffer.buffer].bytes;
+  });
+}
+
 } // namespace
+
+Result<std::vector<KernelStep>> stepsOf(const Artifact &artifact, std::span<void *const> functions) {
+  std::vector<KernelStep> steps;
+  for (const LaunchStep &step : artifact.steps) {
+    if (step.entry >= functions.size() || step.iterations < 0)
+      return runtimeError("a launch step of the artifact runs entry ", step.entry, " of ", functions.size(), " over ", step.iterations,
+                          " iterations");
+    steps.push_back({step, reinterpret_cast<quern_kernel_fn>(functions[step.entry])});
+  }
+  return steps;
+}
 
 int usefulThreads(int64_t iterations, int64_t nsPerIteration) {
   return static_cast<int>(worth(iterations, nsPerIteration, nsWorthAThread));
@@ -85,19 +106,19 @@ Result<uint32_t> Program::productOf(Step &step, std::span<const uint32_t> depths
   return step.productCount++;
 }
 
-Result<void> Program::addStep(const LaunchStep &launched, const quern_entry_step_t &call) {
+Result<void> Program::addStep(const KernelStep &call) {
   Step &step = steps.emplace_back();
   step = {&call, numbers++, static_cast<uint32_t>(bufferPlaces.size()), 0, static_cast<uint32_t>(products.size()), 0};
-  open |= !launched.factors.empty();
+  open |= !call.factors.empty();
   struct Part {
     uint32_t buffer, product; ///< product 0: none
     const Term *term;
     size_t depths;
   };
   std::vector<Part> parts;
-  for (uint32_t b = 0; b < launched.buffers.size(); ++b) {
-    bufferPlaces.push_back(launched.buffers[b].buffer);
-    for (const Term &term : launched.buffers[b].byteOffset.terms) {
+  for (uint32_t b = 0; b < call.buffers.size(); ++b) {
+    bufferPlaces.push_back(call.buffers[b].buffer);
+    for (const Term &term : call.buffers[b].byteOffset.terms) {
       const auto firstSize = std::lower_bound(term.symbols.begin(), term.symbols.end(), maxLoopDepth);
       const auto depths = static_cast<size_t>(firstSize - term.symbols.begin());
       Result<uint32_t> product = depths ? productOf(step, std::span(term.symbols).first(depths)) : Result<uint32_t>(0u);
@@ -105,10 +126,10 @@ Result<void> Program::addStep(const LaunchStep &launched, const quern_entry_step
         return product.takeError();
       parts.push_back({b, depths ? *product + 1 : 0, &term, depths});
     }
-    open |= launched.buffers[b].byteOffset.dependsOnSizes();
+    open |= call.buffers[b].byteOffset.dependsOnSizes();
   }
   step.coefficients = numbers;
-  numbers += static_cast<uint32_t>(launched.buffers.size()) * (1 + step.productCount);
+  numbers += static_cast<uint32_t>(call.buffers.size()) * (1 + step.productCount);
   for (const Part &part : parts) {
     Addend &addend =
         addends.emplace_back(Addend{step.coefficients + part.buffer * (1 + step.productCount) + part.product, part.term->coefficient, {}});
@@ -139,11 +160,11 @@ void Program::addInstructions(const Artifact &artifact) {
   }
 }
 
-Result<void> Program::take(const Artifact &artifact, std::span<const quern_entry_step_t> calls) {
-  plain = artifact.steps.size() == 1 && artifact.loops.empty() && artifact.regions.empty() && artifact.derivedSizes.empty();
+Result<void> Program::take(const Artifact &artifact, std::span<const KernelStep> calls) {
+  plain = isPlainLaunch(artifact);
   givenSizes = artifact.sizeCount;
   if (plain) {
-    threadsOfPlain = quern::usefulThreads(calls[0].iterations, calls[0].ns_per_iteration);
+    threadsOfPlain = quern::usefulThreads(calls[0].iterations, calls[0].nsPerIteration);
     return {};
   }
   arguments = artifact.arguments;
@@ -162,8 +183,8 @@ Result<void> Program::take(const Artifact &artifact, std::span<const quern_entry
     return unimplemented("the regions of a launch are beyond int64");
   knownRegions = known.value();
   ++numbers;
-  for (size_t i = 0; i < artifact.steps.size(); ++i)
-    if (Result<void> added = addStep(artifact.steps[i], calls[i]); !added)
+  for (const KernelStep &call : calls)
+    if (Result<void> added = addStep(call); !added)
       return added;
   addInstructions(artifact);
   firstGroup = numbers;
@@ -211,12 +232,12 @@ Result<void> Program::measureGroups(const int64_t *sizes, int64_t *bound) const 
       if (iterations < 0)
         return beyondInt64("iterations");
       bound[step.iterations] = iterations;
-      total += CheckedInt(iterations) * (group.stepCount == 1 ? 1 : std::max<int64_t>(1, step.call->ns_per_iteration));
+      total += CheckedInt(iterations) * (group.stepCount == 1 ? 1 : std::max<int64_t>(1, step.call->nsPerIteration));
     }
     if (total.overflowed())
       return beyondInt64("iterations");
     bound[firstGroup + 2 * g] = total.value();
-    const int64_t ns = group.stepCount == 1 ? steps[group.firstStep].call->ns_per_iteration : 1;
+    const int64_t ns = group.stepCount == 1 ? steps[group.firstStep].call->nsPerIteration : 1;
     bound[firstGroup + 2 * g + 1] = worth(total.value(), ns, nsWorthASlot);
   }
   return {};
@@ -235,7 +256,7 @@ void Program::countThreads(int64_t *bound) const {
       --depth;
     else if (const GroupSize size = sizeOf(bound, instruction.index); size.slots > 1) {
       const Group &group = groups[instruction.index];
-      const int64_t ns = workOf(size.total, group.stepCount == 1 ? steps[group.firstStep].call->ns_per_iteration : 1);
+      const int64_t ns = workOf(size.total, group.stepCount == 1 ? steps[group.firstStep].call->nsPerIteration : 1);
       work = saturatingSum(work, saturatingProduct(ns, times[depth]));
       most = std::max(most, size.slots);
     }
@@ -265,8 +286,8 @@ Result<void> Program::checkStep(const Step &step, const int64_t *bufferBytes, co
       last[p] = saturatingProduct(last[p], trips[depth] - 1);
   }
   const int64_t *coefficient = bound + step.coefficients;
-  for (int32_t b = 0; b < step.call->buffer_count; ++b) {
-    const uint32_t place = bufferPlaces[step.firstBuffer + static_cast<uint32_t>(b)];
+  for (uint32_t b = 0; b < step.call->buffers.size(); ++b) {
+    const uint32_t place = bufferPlaces[step.firstBuffer + b];
     const int64_t start = *coefficient++;
     CheckedInt low(start), high(start);
     for (uint32_t p = 0; p < step.productCount; ++p, ++coefficient)

@@ -11,9 +11,7 @@
 #ifndef QUERN_RUNTIME_LAUNCH_PROGRAM_H
 #define QUERN_RUNTIME_LAUNCH_PROGRAM_H
 
-#include "Artifact/Artifact.h"
-
-#include "quern/quern_ext.h"
+#include "Launch/Steps.h"
 
 #include <span>
 
@@ -29,7 +27,7 @@ public:
     uint32_t first, count;
   };
   struct Step {
-    const quern_entry_step_t *call;
+    const KernelStep *call;
     uint32_t iterations;   ///< a number
     uint32_t firstBuffer;  ///< into `places`
     uint32_t coefficients; ///< numbers: for each buffer its start, then what it moves by with each product
@@ -54,7 +52,7 @@ public:
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
   /// `calls`, one for each step of the artifact, must outlive the program. Fails where what depends on no size makes no sense.
-  Result<void> take(const Artifact &artifact, std::span<const quern_entry_step_t> calls);
+  Result<void> take(const Artifact &artifact, std::span<const KernelStep> calls);
 
   /// One step that runs once on tensors: nothing of what is here helps to run it.
   bool isPlain() const { return plain; }
@@ -108,7 +106,7 @@ private:
   };
 
   void add(const Polynomial &polynomial, uint32_t number);
-  Result<void> addStep(const LaunchStep &step, const quern_entry_step_t &call);
+  Result<void> addStep(const KernelStep &call);
   Result<uint32_t> productOf(Step &step, std::span<const uint32_t> depths);
   void addInstructions(const Artifact &artifact);
   Result<void> sumUp(const int64_t *sizes, int64_t *bound) const;

@@ -14,8 +14,8 @@ constexpr int64_t nsWorthACall = 300; // of its own
 } // namespace
 
 void *const *ProgramRun::buffersOf(const Program::Step &step, const int64_t *indices, void **named) const {
-  const quern_entry_step_t &call = *step.call;
-  if (!call.buffers)
+  const KernelStep &call = *step.call;
+  if (call.buffers.empty())
     return buffers;
   int64_t products[maxStepProducts];
   size_t count = 0;
@@ -29,7 +29,7 @@ void *const *ProgramRun::buffersOf(const Program::Step &step, const int64_t *ind
   const int64_t *coefficient = bound + step.coefficients;
   const uint32_t *places = program.places() + step.firstBuffer;
   const size_t arguments = program.argumentCount();
-  for (int32_t b = 0; b < call.buffer_count; ++b) {
+  for (size_t b = 0; b < call.buffers.size(); ++b) {
     int64_t offset = *coefficient++; // bind() has shown that no sum here overflows
     for (size_t p = 0; p < count; ++p)
       offset += *coefficient++ * products[p];
@@ -46,7 +46,7 @@ void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, voi
     return;
   void *named[maxStepBuffers];
   const quern_kernel_args_t arguments = {buffersOf(step, indices, named), scratch, shared, sizes};
-  if (!isBackward || step.call->ns_per_iteration < nsWorthACall)
+  if (!isBackward || step.call->nsPerIteration < nsWorthACall)
     return invoke(*step.call, arguments, begin, end);
   for (int64_t i = end; i-- > begin;)
     invoke(*step.call, arguments, i, i + 1);
@@ -59,7 +59,7 @@ void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch,
   int64_t start = 0; // of each step in the space that they make together
   for (uint32_t i = 0; i < steps.stepCount && start < high; ++i) {
     const Program::Step &step = program.step(steps.firstStep + i);
-    const int64_t weight = std::max<int64_t>(1, step.call->ns_per_iteration), length = bound[step.iterations] * weight;
+    const int64_t weight = std::max<int64_t>(1, step.call->nsPerIteration), length = bound[step.iterations] * weight;
     const auto firstFrom = [&](int64_t place) { return ceilDivide(std::clamp<int64_t>(place - start, 0, length), weight); };
     callStep(step, indices, scratch, isBackward, firstFrom(low), firstFrom(high));
     start += length;

@@ -5,9 +5,10 @@
 #ifndef QUERN_RUNTIME_LAUNCH_STEPS_H
 #define QUERN_RUNTIME_LAUNCH_STEPS_H
 
+#include "Artifact/Artifact.h"
 #include "Support/CheckedMath.h"
 
-#include "quern/quern_ext.h"
+#include "quern/kernel_abi.h"
 
 #include <algorithm>
 #include <span>
@@ -21,11 +22,19 @@ inline int64_t chunkStart(int64_t total, int64_t chunks, int64_t chunk) {
   return total / chunks * chunk + std::min<int64_t>(total % chunks, chunk);
 }
 
+/// A step with its function, null on a device.
+struct KernelStep : LaunchStep {
+  quern_kernel_fn function = nullptr;
+};
+
+/// The steps of an artifact whose entries have been loaded as `functions`. Fails where one names no entry.
+Result<std::vector<KernelStep>> stepsOf(const Artifact &artifact, std::span<void *const> functions);
+
 /// The iterations of a step with runtime sizes; -1 if they are beyond int64.
-inline int64_t iterationsOf(const quern_entry_step_t &step, const int64_t *sizes) {
+inline int64_t iterationsOf(const LaunchStep &step, const int64_t *sizes) {
   CheckedInt iterations(step.iterations);
-  for (const quern_entry_factor_t &factor : std::span(step.factors, static_cast<size_t>(step.factor_count)))
-    iterations *= ceilDivide(sizes[factor.size_index], factor.divisor);
+  for (const SizeFactor &factor : step.factors)
+    iterations *= ceilDivide(sizes[factor.sizeIndex], factor.divisor);
   return iterations.overflowed() ? -1 : iterations.value();
 }
 
@@ -33,8 +42,17 @@ inline int64_t iterationsOf(const quern_entry_step_t &step, const int64_t *sizes
 #if defined(__clang__)
 __attribute__((no_sanitize("function")))
 #endif
-inline void invoke(const quern_entry_step_t &step, const quern_kernel_args_t &arguments, int64_t begin, int64_t end) {
+inline void invoke(const KernelStep &step, const quern_kernel_args_t &arguments, int64_t begin, int64_t end) {
   step.function(&arguments, begin, end);
+}
+
+/// What a step of a plain program gets, in `named` (maxStepBuffers) unless that is what the arguments are.
+inline void *const *plainBuffersOf(const LaunchStep &step, void *const *buffers, void **named) {
+  if (step.buffers.empty())
+    return buffers;
+  for (size_t i = 0; i < step.buffers.size(); ++i)
+    named[i] = static_cast<char *>(buffers[step.buffers[i].buffer]) + *step.buffers[i].byteOffset.constant();
+  return named;
 }
 
 } // namespace quern

@@ -88,8 +88,6 @@ Result<std::shared_ptr<const DeviceExecutable>> DeviceExecutable::load(Artifact 
     return runtimeError("the artifact asks for ", artifact.scratchBytesPerThread, " bytes of scratch per thread; a device has none");
   std::shared_ptr<DeviceExecutable> executable(new DeviceExecutable());
   executable->owner = std::move(device);
-  for (const LaunchStep &step : artifact.steps)
-    executable->entryOfStep.push_back(step.entry);
   if (Result<void> built = executable->build(artifact, native); !built)
     return built.takeError();
   const std::vector<void *> noFunctions(artifact.entries.size(), nullptr);
@@ -98,12 +96,12 @@ Result<std::shared_ptr<const DeviceExecutable>> DeviceExecutable::load(Artifact 
   return std::shared_ptr<const DeviceExecutable>(std::move(executable));
 }
 
-Result<void> DeviceExecutable::appendLaunch(ze_command_list_handle_t list, const quern_entry_step_t &step, const Arguments &arguments,
+Result<void> DeviceExecutable::appendLaunch(ze_command_list_handle_t list, const KernelStep &step, const Arguments &arguments,
                                             int64_t groups, ze_event_handle_t signal) const {
   if (static_cast<uint64_t>(groups) > owner->properties().maxGroupCount)
     return unimplemented("a launch step has ", groups, " work-groups; ", owner->properties().name, " takes ",
                          owner->properties().maxGroupCount);
-  ze_kernel_handle_t kernel = kernels[entryOfStep[static_cast<size_t>(&step - steps().data())]].get();
+  ze_kernel_handle_t kernel = kernels[step.entry].get();
   const size_t sizeCount = program().sizeCount() + program().derivedSizeCount();
   uint32_t position = 0;
   std::lock_guard lock(mutex);

@@ -36,7 +36,7 @@ public:
     const int64_t *sizes; ///< the given and the derived ones
   };
   /// Appends a launch of `groups` > 0 groups; the arguments are copied. `unimplemented` if that is more than the device takes. Thread-safe.
-  Result<void> appendLaunch(ze_command_list_handle_t list, const quern_entry_step_t &step, const Arguments &arguments, int64_t groups,
+  Result<void> appendLaunch(ze_command_list_handle_t list, const KernelStep &step, const Arguments &arguments, int64_t groups,
                             ze_event_handle_t signal) const;
 
 private:
@@ -46,7 +46,6 @@ private:
   std::shared_ptr<Device> owner;
   OwnedModule module;
   std::vector<OwnedKernel> kernels; ///< of the entries; destroyed before the module
-  std::vector<uint32_t> entryOfStep;
   size_t moduleBytes = 0;
   bool fromNative = false;
   mutable std::mutex mutex; ///< guards the arguments that kernels have

@@ -173,7 +173,7 @@ Result<void> Stream::runWithHost(const Call &call) {
 
 Result<void> Stream::runPlain(const Call &call) {
   const DeviceExecutable &executable = *call.executable;
-  const quern_entry_step_t &step = executable.steps()[0];
+  const KernelStep &step = executable.steps()[0];
   const int64_t groups = iterationsOf(step, call.sizes);
   if (groups < 0)
     return unimplemented("a launch step has more than ", INT64_MAX, " iterations");
@@ -191,10 +191,8 @@ Result<void> Stream::runPlain(const Call &call) {
     buffers = copied.data();
   }
   void *named[maxStepBuffers];
-  for (int32_t i = 0; i < step.buffer_count; ++i)
-    named[i] = static_cast<char *>(buffers[step.buffers[i].argument]) + step.buffers[i].byte_offset;
-  const DeviceExecutable::Arguments arguments{
-      step.buffers ? named : buffers, step.buffers ? static_cast<size_t>(step.buffer_count) : call.buffers.size(), *shared, call.sizes};
+  const DeviceExecutable::Arguments arguments{plainBuffersOf(step, buffers, named),
+                                              step.buffers.empty() ? call.buffers.size() : step.buffers.size(), *shared, call.sizes};
   const bool isTimed = isProfiling && !call.isPart;
   Result<ze_event_handle_t> timing = isTimed ? timedEvents.take() : Result<ze_event_handle_t>(nullptr);
   if (!timing)
@@ -397,7 +395,7 @@ Result<void> Stream::appendProgram(const Run &run, ze_command_list_handle_t to) 
       isFirst = false;
       needsBarrier = true;
       void *named[maxStepBuffers];
-      const size_t count = step.call->buffers ? static_cast<size_t>(step.call->buffer_count) : run.executable.arguments().size();
+      const size_t count = step.call->buffers.empty() ? run.executable.arguments().size() : step.call->buffers.size();
       const DeviceExecutable::Arguments arguments{walk.buffersOf(step, cursor.indices(), named), count, run.shared, run.sizes};
       if (Result<void> done = run.executable.appendLaunch(to, *step.call, arguments, groups, nullptr); !done)
         return done;

@@ -13,10 +13,10 @@
 // CHECK-NEXT: dnnl_dump_cpu_softmax.1.o none
 // CHECK-NEXT: dnnl_dump_cpu_rnn.1.o 7f 45 4c 46
 // CHECK-NEXT: dnnl_dump_cpu_rnn.2.o none
-// CHECK-NEXT: map: {{[0-9a-f]+}} {{[1-9a-f][0-9a-f]*}} quern_softmax.step0
-// CHECK-NEXT: map: {{[0-9a-f]+}} {{[1-9a-f][0-9a-f]*}} quern_rnn.step0
+// CHECK-NEXT: map: {{[0-9a-f]+}} {{[1-9a-f][0-9a-f]*}} quern_softmax.kernel0
+// CHECK-NEXT: map: {{[0-9a-f]+}} {{[1-9a-f][0-9a-f]*}} quern_rnn.kernel0
 // CHECK-NOT: map: {{[0-9a-f]+}} 0
-// CHECK: record 0 of {{[0-9]+}} bytes: quern_softmax.step0, whole 1
+// CHECK: record 0 of {{[0-9]+}} bytes: quern_softmax.kernel0, whole 1
 // CODE: <{{.+}}>:
 // CODE: ret
 #include "oneapi/dnnl/dnnl.h"

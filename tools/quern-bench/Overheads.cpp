@@ -201,15 +201,21 @@ Samples timeExecution(const Engine &engine) {
   check(quern_set_num_threads(1));
   Stream stream = createStream(engine);
   Kernel kernel(engine, Problem::parse(tinyProblem));
-  quern_entry_t entry;
-  check(quern_primitive_get_entry(kernel.primitive.get(), &entry));
-  if (entry.step_count != 1 || entry.scratch_bytes != 0 || entry.shared_bytes != 0)
-    throw std::runtime_error("the tiny problem was expected to be one step without scratch");
   void *buffers[2];
   for (int i = 0; i < 2; ++i)
     buffers[i] = dataOf(kernel.memories[i]);
-  quern_kernel_args_t args = {buffers, nullptr};
-  Samples direct = timeCalls([&] { entry.steps[0].function(&args, 0, entry.steps[0].iterations); });
+  const quern_launch_data_t data = {buffers, nullptr, nullptr};
+  size_t scratchBytes = 0, sharedBytes = 0;
+  check(quern_primitive_get_launch_memory(kernel.primitive.get(), &data, &scratchBytes, &sharedBytes));
+  std::vector<quern_launch_call_t> calls;
+  const auto keep = [](void *list, const quern_launch_call_t *call) {
+    static_cast<std::vector<quern_launch_call_t> *>(list)->push_back(*call);
+    return quern_success;
+  };
+  check(quern_primitive_visit_launch(kernel.primitive.get(), &data, keep, &calls));
+  if (calls.size() != 1 || calls[0].args.buffers != buffers || scratchBytes || sharedBytes)
+    throw std::runtime_error("the tiny problem was expected to be one call on its arguments, without scratch");
+  Samples direct = timeCalls([&] { calls[0].function(&calls[0].args, 0, calls[0].iterations); });
   Samples executed = timeCalls([&] { kernel.run(stream); });
   double kernelNs = *std::min_element(direct.begin(), direct.end());
   for (double &sample : executed)

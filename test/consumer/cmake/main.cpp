@@ -20,15 +20,17 @@ constexpr int64_t rows = 16, columns = 501;
 
 std::vector<float> callDirectly(const quern::primitive &kernel, std::vector<float> &x) {
   std::vector<float> y(x.size());
-  quern_entry_t entry = kernel.entry();
   std::vector<void *> buffers;
-  for (int32_t i = 0; i < entry.argument_count; ++i)
-    buffers.push_back(entry.arguments[i].arg == QUERN_ARG_SRC ? x.data() : y.data());
+  for (int argument : kernel.launch_arguments())
+    buffers.push_back(argument == QUERN_ARG_SRC ? x.data() : y.data());
   auto allocate = [](size_t bytes) { return bytes ? std::aligned_alloc(64, (bytes + 63) / 64 * 64) : nullptr; };
-  void *scratch = allocate(entry.scratch_bytes), *shared = allocate(entry.shared_bytes);
-  quern_kernel_args_t args = {buffers.data(), scratch, shared, nullptr};
-  for (int32_t step = 0; step < entry.step_count; ++step)
-    entry.steps[step].function(&args, 0, entry.steps[step].iterations);
+  const auto memory = kernel.get_launch_memory();
+  void *scratch = allocate(memory.scratch_bytes), *shared = allocate(memory.shared_bytes);
+  kernel.visit_launch({buffers.data(), nullptr, shared}, [&](const quern_launch_call_t &call) {
+    quern_kernel_args_t args = call.args;
+    args.scratch = scratch;
+    call.function(&args, 0, call.iterations);
+  });
   std::free(scratch);
   std::free(shared);
   return y;

@@ -471,7 +471,6 @@ TEST_F(BadInput, Primitives) {
   size_t little = 3;
   const_quern_primitive_desc_t constPd;
   quern_primitive_info_t info;
-  quern_entry_t entry;
   const char *line = "softmax fwd_i alg=log src=f32:0x4:ab dst=f32:0x4:ab axis=1";
   check({
       BAD_NULL(quern_primitive_create(nullptr, p), "primitive"),
@@ -488,8 +487,6 @@ TEST_F(BadInput, Primitives) {
       BAD_NULL(quern_primitive_get_primitive_desc(k, nullptr), "primitive_desc"),
       BAD_NULL(quern_primitive_get_info(nullptr, &info), "primitive"),
       BAD_NULL(quern_primitive_get_info(k, nullptr), "info"),
-      BAD_NULL(quern_primitive_get_entry(nullptr, &entry), "primitive"),
-      BAD_NULL(quern_primitive_get_entry(k, nullptr), "entry"),
       BAD_NULL(quern_compile(nullptr, nullptr, quern_form_asm, &newBlob), "line"),
       BAD_NULL(quern_compile(line, nullptr, quern_form_asm, nullptr), "blob"),
       BAD(quern_compile(line, nullptr, static_cast<quern_code_form_t>(0), &newBlob), invalid_arguments, "code form 0"),

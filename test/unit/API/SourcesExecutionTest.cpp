@@ -86,10 +86,20 @@ TEST_F(SourcesExecution, AsManySourcesAsThereMayBe) {
     sources.emplace_back(15, static_cast<float>(i));
   std::vector<float> whole(15 * count, -7.0f), total(15, -7.0f);
   const primitive concatenation(joined);
-  EXPECT_EQ(concatenation.entry().step_count, count);
-  EXPECT_EQ(concatenation.entry().steps[count - 1].function, concatenation.entry().steps[0].function);
-  EXPECT_EQ(concatenation.entry().steps[count - 1].beside_previous, 1);
-  EXPECT_EQ(concatenation.entry().steps[1].buffers[1].byte_offset, 20);
+  std::vector<void *> buffers; // in the order of the launch
+  for (int argument : concatenation.launch_arguments())
+    buffers.push_back(argument == QUERN_ARG_DST ? whole.data() : sources[static_cast<size_t>(argument - QUERN_ARG_MULTIPLE_SRC)].data());
+  int calls = 0;
+  concatenation.visit_launch({buffers.data(), nullptr, nullptr}, [&](const quern_launch_call_t &call) {
+    EXPECT_EQ(call.args.buffers[0], sources[static_cast<size_t>(calls)].data());
+    EXPECT_EQ(call.args.buffers[1], whole.data() + 5 * calls);
+    EXPECT_EQ(call.beside_previous, calls > 0);
+    ++calls;
+  });
+  EXPECT_EQ(calls, count);
+  int functions = 0;
+  ASSERT_EQ(quern_primitive_get_launch_counts(concatenation.get(), nullptr, nullptr, &functions), quern_success);
+  EXPECT_EQ(functions, 1);
   concatenation.execute(order, arguments(joined, sources, whole));
   for (int row = 0; row < 3; ++row)
     for (int i = 0; i < 5 * count; ++i)

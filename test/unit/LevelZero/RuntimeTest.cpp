@@ -254,8 +254,8 @@ TEST(LevelZero, MemoryOfAnotherKindIsRefusedByName) {
 TEST(LevelZero, WhatADeviceHasNotIsRefused) {
   const engine device = gpu();
   const DeviceRun run(device, softmaxLine("8"), addOne);
-  quern_entry_t entry{};
-  EXPECT_EQ(quern_primitive_get_entry(run.kernel.get(), &entry), quern_unimplemented);
+  EXPECT_EQ(quern_primitive_get_launch_counts(run.kernel.get(), nullptr, nullptr, nullptr), quern_unimplemented);
+  EXPECT_THAT(messageOf([&] { run.kernel.visit_launch({}, [](const quern_launch_call_t &) {}); }), HasSubstr("no functions that the host"));
   quern_stream_t order = nullptr;
   EXPECT_EQ(quern_threadpool_interop_stream_create(&order, device.get(), nullptr), quern_invalid_arguments);
   auto *mapped = run.src.map_data<float>();

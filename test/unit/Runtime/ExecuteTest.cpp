@@ -138,7 +138,7 @@ TEST_F(ExecuteTest, EmptyTensors) {
   EXPECT_EQ(run.kernel.info().origin, quern_origin_none);
   EXPECT_STREQ(run.kernel.info().linker, "none");
   run.execute(order);
-  EXPECT_EQ(run.kernel.entry().step_count, 0);
+  run.kernel.visit_launch({}, [](const quern_launch_call_t &) { ADD_FAILURE() << "nothing is to be called"; });
   EXPECT_EQ(run.desc.memory_consumption(), 0);
   EXPECT_EQ(test::statusOf([&] { run.kernel.get_cache_blob(); }), quern_not_required);
   EXPECT_EQ(test::statusOf([&] { run.kernel.execute(order, {}); }), quern_invalid_arguments) << "arguments are checked all the same";
@@ -175,21 +175,25 @@ TEST_F(ExecuteTest, LibraryScratchpadIsReported) {
 
 TEST_F(ExecuteTest, EntryIsCallable) {
   test::Run run(device, test::lineOf(64, "log"));
-  const quern_entry_t entry = run.kernel.entry();
-  EXPECT_EQ(entry.abi_version, static_cast<uint32_t>(QUERN_KERNEL_ABI_VERSION));
-  ASSERT_EQ(entry.step_count, 1);
-  ASSERT_EQ(entry.argument_count, 2);
-  EXPECT_EQ(entry.arguments[0].arg, QUERN_ARG_SRC);
-  EXPECT_EQ(entry.arguments[1].arg, QUERN_ARG_DST);
-  EXPECT_TRUE(entry.arguments[1].is_output);
-  EXPECT_EQ(entry.arguments[0].bytes, 64 * 16 * 4);
-  EXPECT_EQ(entry.scratch_bytes, static_cast<size_t>(test::scratchBytes));
+  EXPECT_EQ(run.kernel.launch_arguments(), (std::vector<int>{QUERN_ARG_SRC, QUERN_ARG_DST}));
+  int isOutput = 0;
+  int64_t bytes = 0;
+  ASSERT_EQ(quern_primitive_get_launch_argument(run.kernel.get(), 1, nullptr, &isOutput, &bytes), quern_success);
+  EXPECT_TRUE(isOutput);
+  EXPECT_EQ(bytes, 64 * 16 * 4);
+  EXPECT_EQ(run.kernel.get_launch_memory().scratch_bytes, static_cast<size_t>(test::scratchBytes));
   alignas(64) char scratch[1024];
   void *buffers[] = {run.src.data(), run.dst.data()};
-  const quern_kernel_args_t arguments{buffers, scratch};
-  const int64_t middle = entry.steps[0].iterations / 3;
-  call(entry.steps[0].function, arguments, middle, entry.steps[0].iterations);
-  call(entry.steps[0].function, arguments, 0, middle);
+  int calls = 0;
+  run.kernel.visit_launch({buffers, nullptr, nullptr}, [&](const quern_launch_call_t &launched) {
+    EXPECT_EQ(launched.buffer_count, 2);
+    const quern_kernel_args_t arguments{launched.args.buffers, scratch};
+    const int64_t middle = launched.iterations / 3;
+    call(launched.function, arguments, middle, launched.iterations);
+    call(launched.function, arguments, 0, middle);
+    ++calls;
+  });
+  EXPECT_EQ(calls, 1);
   EXPECT_EQ(run.wrong(), 0u);
 }
 
@@ -273,20 +277,19 @@ TEST_F(ExecuteTest, CallersScratchpadHasASharedPart) {
 
 TEST_F(ExecuteTest, StepsAreCallable) {
   test::Run run(device, test::lineOfTwoSteps(64));
-  const quern_entry_t entry = run.kernel.entry();
-  ASSERT_EQ(entry.step_count, 2);
-  EXPECT_EQ(entry.size_count, 0);
-  EXPECT_EQ(entry.steps[1].factor_count, 0);
-  EXPECT_EQ(entry.shared_bytes, 4096u);
+  EXPECT_EQ(run.kernel.get_launch_memory().shared_bytes, 4096u);
   EXPECT_EQ(run.kernel.info().shared_bytes, 4096);
   alignas(64) char scratch[1024], shared[4096];
   void *buffers[] = {run.src.data(), run.dst.data()};
-  const quern_kernel_args_t arguments{buffers, scratch, shared, nullptr};
-  for (int32_t step = 0; step < entry.step_count; ++step) {
-    const int64_t middle = entry.steps[step].iterations / 3;
-    call(entry.steps[step].function, arguments, middle, entry.steps[step].iterations);
-    call(entry.steps[step].function, arguments, 0, middle);
-  }
+  int calls = 0;
+  run.kernel.visit_launch({buffers, nullptr, shared}, [&](const quern_launch_call_t &launched) {
+    const quern_kernel_args_t arguments{launched.args.buffers, scratch, launched.args.shared, nullptr};
+    const int64_t middle = launched.iterations / 3;
+    call(launched.function, arguments, middle, launched.iterations);
+    call(launched.function, arguments, 0, middle);
+    ++calls;
+  });
+  EXPECT_EQ(calls, 2);
   EXPECT_EQ(run.wrong(), 0u);
 }
 

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Team.h"
-#include "Launch/Entry.h"
+#include "Launch/Steps.h"
 
 #include <algorithm>
 #include <chrono>
@@ -49,9 +49,9 @@ Artifact loopOf(int64_t iterations) {
 void measure(const char *name, int threads) {
   const Artifact artifact = loopOf(threads);
   void *functions[] = {reinterpret_cast<void *>(touch)};
-  Entry entry;
+  const Result<std::vector<KernelStep>> steps = stepsOf(artifact, functions);
   Program program;
-  if (!entry.take(artifact, functions) || !program.take(artifact, entry.steps()))
+  if (!steps || !program.take(artifact, *steps))
     return;
   std::vector<char> memory(2 << 20);
   void *buffers[] = {memory.data()};

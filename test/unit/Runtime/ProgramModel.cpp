@@ -25,62 +25,60 @@ int64_t mix(int64_t a, int64_t b, int64_t c) {
   return static_cast<int64_t>(z ^ (z >> 29));
 }
 
-/// What an embedder needs to walk a program: everything is in the C structures.
+/// Evaluates every polynomial of a program where it is met.
 class Walker {
 public:
-  Walker(const quern_entry_t &entry, void *const *arguments, std::vector<int64_t> sizes)
-      : entry(entry), arguments(arguments), sizes(std::move(sizes)) {
-    for (int32_t r = 0; r < entry.region_count; ++r)
-      regions.emplace_back(static_cast<size_t>(valueOf(entry.regions[r])) / sizeof(int64_t) + 1, -1);
+  Walker(const Artifact &artifact, std::span<const KernelStep> steps, void *const *arguments, std::vector<int64_t> sizes)
+      : artifact(artifact), steps(steps), arguments(arguments), sizes(std::move(sizes)) {
+    for (const Polynomial &bytes : artifact.regions)
+      regions.emplace_back(static_cast<size_t>(valueOf(bytes)) / sizeof(int64_t) + 1, -1);
   }
-  void run() { runRange(0, entry.step_count, 0, 0); }
+  void run() { runRange(0, static_cast<uint32_t>(steps.size()), 0, 0); }
 
 private:
-  int64_t valueOf(const quern_entry_value_t &value) const {
+  int64_t valueOf(const Polynomial &polynomial) const {
     int64_t sum = 0;
-    for (int32_t t = 0; t < value.term_count; ++t) {
-      int64_t product = value.terms[t].coefficient;
-      for (int32_t s = 0; s < value.terms[t].symbol_count; ++s) {
-        const uint32_t symbol = value.terms[t].symbols[s];
-        product *= symbol < QUERN_ENTRY_MAX_DEPTH ? indices[symbol] : sizes[symbol - QUERN_ENTRY_MAX_DEPTH];
-      }
+    for (const Term &term : polynomial.terms) {
+      int64_t product = term.coefficient;
+      for (uint32_t symbol : term.symbols)
+        product *= symbol < maxLoopDepth ? indices[symbol] : sizes[symbol - maxLoopDepth];
       sum += product;
     }
     return sum;
   }
-  void runStep(const quern_entry_step_t &step) {
+  void runStep(const KernelStep &step) {
     std::vector<void *> named;
-    for (int32_t b = 0; b < step.buffer_count; ++b) {
-      const quern_entry_buffer_t &buffer = step.buffers[b];
-      void *base = buffer.argument < entry.argument_count ? arguments[buffer.argument]
-                                                          : regions[static_cast<size_t>(buffer.argument - entry.argument_count)].data();
-      named.push_back(static_cast<char *>(base) + buffer.byte_offset + valueOf(buffer.more_bytes));
+    for (const StepBuffer &buffer : step.buffers) {
+      const size_t region = buffer.buffer - artifact.arguments.size();
+      void *base = buffer.buffer < artifact.arguments.size() ? arguments[buffer.buffer] : regions[region].data();
+      named.push_back(static_cast<char *>(base) + valueOf(buffer.byteOffset));
     }
     alignas(64) int64_t scratch[rowElements];
-    invoke(step, {step.buffers ? named.data() : arguments, scratch, nullptr, sizes.data()}, 0, iterationsOf(step, sizes.data()));
+    invoke(step, {named.empty() ? arguments : named.data(), scratch, nullptr, sizes.data()}, 0, iterationsOf(step, sizes.data()));
   }
   /// Steps [first, end), and the loops from `loop` on around them.
-  void runRange(int32_t first, int32_t end, int32_t loop, int depth) {
+  void runRange(uint32_t first, uint32_t end, size_t loop, int depth) {
     while (first < end) {
-      if (loop == entry.loop_count || entry.loops[loop].first_step != first) {
-        runStep(entry.steps[first++]);
+      if (loop == artifact.loops.size() || artifact.loops[loop].first != first) {
+        runStep(steps[first++]);
         continue;
       }
-      const quern_entry_loop_t &around = entry.loops[loop];
+      const LaunchLoop &around = artifact.loops[loop];
       const int64_t trips = valueOf(around.trips);
       for (indices[depth] = 0; indices[depth] < trips; ++indices[depth])
-        runRange(around.first_step, around.end_step, loop + 1, depth + 1);
-      first = around.end_step;
-      while (loop < entry.loop_count && entry.loops[loop].first_step < first)
+        runRange(around.first, around.end, loop + 1, depth + 1);
+      first = around.end;
+      while (loop < artifact.loops.size() && artifact.loops[loop].first < first)
         ++loop;
     }
   }
 
-  const quern_entry_t &entry;
+  const Artifact &artifact;
+  std::span<const KernelStep> steps;
   void *const *arguments;
   std::vector<int64_t> sizes;
   std::vector<std::vector<int64_t>> regions;
-  int64_t indices[QUERN_ENTRY_MAX_DEPTH] = {};
+  int64_t indices[maxLoopDepth] = {};
 };
 
 void *const functions[] = {reinterpret_cast<void *>(mixRows), reinterpret_cast<void *>(mixThroughScratch)};
@@ -208,10 +206,10 @@ ProgramModel::Memory ProgramModel::start() const {
 }
 
 ProgramModel::Memory ProgramModel::walk() const {
-  Entry entry;
-  EXPECT_TRUE(entry.take(artifact, functions));
+  const Result<std::vector<KernelStep>> steps = stepsOf(artifact, functions);
+  EXPECT_TRUE(steps);
   Memory memory = start();
-  Walker(entry.view(), pointersTo(memory).data(), sizes).run();
+  Walker(artifact, *steps, pointersTo(memory).data(), sizes).run();
   return memory;
 }
 
@@ -222,10 +220,10 @@ ProgramModel::Memory ProgramModel::run(const ExecutionContext &context) const {
 }
 
 Result<ProgramModel::Memory> ProgramModel::tryRun(const ExecutionContext &context) const {
-  Entry entry;
+  const Result<std::vector<KernelStep>> steps = stepsOf(artifact, functions);
+  EXPECT_TRUE(steps);
   Program program;
-  EXPECT_TRUE(entry.take(artifact, functions));
-  Result<void> taken = program.take(artifact, entry.steps());
+  Result<void> taken = program.take(artifact, *steps);
   EXPECT_TRUE(taken) << taken.error().message;
   std::vector<int64_t> numbers(program.numberCount());
   if (!program.fixedNumbers()) {

@@ -3,15 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Programs whose result depends on the order of their steps and on every offset, and two ways to run one: the runtime's, and a walk over
-// what the C interface says, as an embedder would write it.
+// Programs whose result depends on the order of their steps and on every offset, and two ways to run one: the runtime's, and a walk that
+// evaluates every polynomial where it is met.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RUNTIME_PROGRAMMODEL_H
 #define QUERN_TEST_RUNTIME_PROGRAMMODEL_H
 
 #include "Cpu/Team.h"
-#include "Launch/Entry.h"
+#include "Launch/Steps.h"
 
 #include <cstdint>
 #include <random>
@@ -34,7 +34,7 @@ struct ProgramModel {
 
   using Memory = std::vector<std::vector<int64_t>>; ///< of each argument
   Memory start() const;
-  /// As the C interface says.
+  /// As the artifact says.
   Memory walk() const;
   /// As the runtime does, which must succeed.
   Memory run(const ExecutionContext &context) const;

@@ -13,6 +13,7 @@
 #include "Runtime/TestPools.h"
 #include "Runtime/TestSupport.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace quern {
@@ -42,7 +43,7 @@ ProgramModel longLoop(int64_t trips) {
 
 } // namespace
 
-TEST(Program, RandomProgramsAreWhatTheCInterfaceSays) {
+TEST(Program, RandomProgramsDoWhatTheArtifactSays) {
   std::mt19937_64 random(20240711);
   int parallel = 0;
   for (int i = 0; i < 200; ++i) {
@@ -132,11 +133,11 @@ TEST(Program, SizesThatLeadOutOfBuffersAreRefused) {
   model.artifact.sizeCount = 1;
   Polynomial &offset = model.artifact.steps[1].buffers[0].byteOffset; // of a region of one row
   offset.terms = {{8, {0, symbolOfSize(0)}}, {-8, {0}}};
-  Entry entry;
   Program program;
   void *functions[] = {reinterpret_cast<void *>(mixRows), reinterpret_cast<void *>(mixThroughScratch)};
-  ASSERT_TRUE(entry.take(model.artifact, functions));
-  ASSERT_TRUE(program.take(model.artifact, entry.steps()));
+  const Result<std::vector<KernelStep>> steps = stepsOf(model.artifact, functions);
+  ASSERT_TRUE(steps);
+  ASSERT_TRUE(program.take(model.artifact, *steps));
   std::vector<int64_t> numbers(program.numberCount());
   const auto bind = [&](int64_t size) { return program.bind(&size, nullptr, numbers.data()); };
   EXPECT_TRUE(bind(1));
@@ -151,11 +152,11 @@ TEST(Program, BuffersOfOpenArgumentsHaveAnEnd) {
   model.artifact.sizeCount = 1;
   model.artifact.arguments[0].bytes = 0; // only executions know it
   model.artifact.steps[0].buffers[0].byteOffset.terms = {{rowBytes, {0, symbolOfSize(0)}}};
-  Entry entry;
   Program program;
   void *functions[] = {reinterpret_cast<void *>(mixRows)};
-  ASSERT_TRUE(entry.take(model.artifact, functions));
-  ASSERT_TRUE(program.take(model.artifact, entry.steps()));
+  const Result<std::vector<KernelStep>> steps = stepsOf(model.artifact, functions);
+  ASSERT_TRUE(steps);
+  ASSERT_TRUE(program.take(model.artifact, *steps));
   std::vector<int64_t> numbers(program.numberCount());
   const int64_t size = 3, enough[] = {12 * rowBytes, 0, 0}, less[] = {12 * rowBytes - 1, 0, 0};
   EXPECT_TRUE(program.bind(&size, enough, numbers.data()));
@@ -167,11 +168,11 @@ TEST(Program, RegionsBeyondMemoryAreRefused) {
   ProgramModel model = longLoop(5);
   model.artifact.sizeCount = 1;
   model.artifact.regions[0].terms = {{rowBytes, {symbolOfSize(0)}}};
-  Entry entry;
   Program program;
   void *functions[] = {reinterpret_cast<void *>(mixRows)};
-  ASSERT_TRUE(entry.take(model.artifact, functions));
-  ASSERT_TRUE(program.take(model.artifact, entry.steps()));
+  const Result<std::vector<KernelStep>> steps = stepsOf(model.artifact, functions);
+  ASSERT_TRUE(steps);
+  ASSERT_TRUE(program.take(model.artifact, *steps));
   EXPECT_TRUE(program.hasOpenRegions());
   std::vector<int64_t> numbers(program.numberCount());
   for (int64_t size : {int64_t(-1), INT64_MAX / rowBytes + 1, INT64_MAX})
@@ -241,7 +242,7 @@ TEST_F(ProgramExecution, RegionsOfKnownSizeArePartOfTheScratch) {
   ASSERT_TRUE(executable) << executable.error().message;
   EXPECT_FALSE((*executable)->program().hasOpenRegions());
   EXPECT_EQ((*executable)->scratch().shared, 128 + 5 * rowSize);
-  EXPECT_EQ((*executable)->entry().shared_bytes, 100u);
+  EXPECT_EQ((*executable)->kernelSharedBytes(), 100);
   std::vector<char> scratchpad(static_cast<size_t>(scratchpadBytes((*executable)->scratch(), 2)) + 64, 0x5a);
   std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, 0.0f);
   const int32_t greatest = 4;
@@ -293,23 +294,158 @@ TEST(ProgramApi, TheMemoryConsumptionOfOpenSizesIsRefused) {
       << quern_get_last_error_message();
 }
 
-TEST(ProgramApi, TheEntryShowsTheProgram) {
+/// A launch that runs by itself, as a program without the runtime would.
+struct ByHand {
+  std::vector<int64_t> sizes;
+  std::vector<void *> buffers;
+  std::vector<char> shared, scratch;
+  int64_t calls = 0;
+
+  static char *aligned(std::vector<char> &memory, size_t bytes) {
+    memory.resize(bytes + 64);
+    return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+  }
+  quern_launch_data_t dataFor(const primitive &kernel) {
+    quern_launch_data_t data = {buffers.data(), sizes.data(), nullptr};
+    const auto memory = kernel.get_launch_memory(&data);
+    data.shared = memory.shared_bytes ? aligned(shared, memory.shared_bytes) : nullptr;
+    return data;
+  }
+  void run(const primitive &kernel) {
+    const quern_launch_data_t data = dataFor(kernel);
+    char *own = aligned(scratch, kernel.get_launch_memory(&data).scratch_bytes);
+    kernel.visit_launch(data, [&](const quern_launch_call_t &call) {
+      quern_kernel_args_t args = call.args;
+      args.scratch = own;
+      const int64_t middle = call.iterations / 3;
+      callKernel(call.function, args, middle, call.iterations);
+      callKernel(call.function, args, 0, middle);
+      ++calls;
+    });
+  }
+#if defined(__clang__)
+  __attribute__((no_sanitize("function"))) // generated code has no type marks
+#endif
+  static void callKernel(quern_kernel_fn function, const quern_kernel_args_t &args, int64_t begin, int64_t end) {
+    function(&args, begin, end);
+  }
+};
+
+TEST(ProgramApi, AVisitTellsEveryCall) {
   engine device(engine::kind::cpu, 0);
   primitive kernel(primitive_desc(device, lineOfOpenRows()));
-  const quern_entry_t entry = kernel.entry();
-  EXPECT_EQ(entry.abi_version, 4u);
-  EXPECT_EQ(entry.size_count, 2);
-  ASSERT_EQ(entry.loop_count, 2);
-  EXPECT_EQ(entry.loops[1].first_step, 1);
-  EXPECT_EQ(entry.loops[1].end_step, 2);
-  ASSERT_EQ(entry.loops[1].trips.term_count, 1);
-  EXPECT_EQ(entry.loops[1].trips.terms[0].symbols[0], static_cast<uint32_t>(QUERN_ENTRY_MAX_DEPTH));
-  ASSERT_EQ(entry.region_count, 1);
-  EXPECT_EQ(entry.regions[0].terms[0].coefficient, 64);
-  EXPECT_EQ(entry.steps[0].buffers[1].argument, entry.argument_count) << "the region";
-  EXPECT_EQ(entry.steps[0].buffers[1].more_bytes.terms[0].symbols[0], 0u);
-  EXPECT_EQ(entry.derived_size_count, 0);
-  EXPECT_EQ(entry.shared_bytes, 0u);
+  EXPECT_EQ(quern_kernel_abi_version(), 4u);
+  EXPECT_EQ(kernel.launch_arguments(), (std::vector<int>{QUERN_ARG_SRC, QUERN_ARG_DST}));
+  int sizes = 0;
+  ASSERT_EQ(quern_primitive_get_launch_counts(kernel.get(), nullptr, &sizes, nullptr), quern_success);
+  EXPECT_EQ(sizes, 2);
+  for (int64_t rows : {0, 1, 7, 1000}) {
+    std::vector<float> src(static_cast<size_t>(rows) * 16 + 1), dst(src.size(), -7.0f);
+    for (size_t i = 0; i < src.size(); ++i)
+      src[i] = static_cast<float>(i % 1000);
+    ByHand launch{{rows, rows}, {src.data(), dst.data()}, {}, {}};
+    launch.run(kernel);
+    EXPECT_EQ(launch.calls, 2 * rows) << "two loops of one step, once for each row";
+    size_t wrong = 0;
+    for (size_t i = 0; i + 1 < src.size(); ++i)
+      wrong += dst[i] != static_cast<float>(2 + i % 4) * src[i];
+    EXPECT_EQ(wrong, 0u) << rows;
+    EXPECT_EQ(dst.back(), -7.0f);
+  }
+}
+
+TEST(ProgramApi, WhatAVisitIsNotGivenIsRefused) {
+  engine device(engine::kind::cpu, 0);
+  primitive kernel(primitive_desc(device, lineOfOpenRows()));
+  std::vector<float> src(7 * 16), dst(src.size());
+  ByHand launch{{7, 7}, {src.data(), dst.data()}, {}, {}};
+  const quern_launch_data_t data = launch.dataFor(kernel);
+  const auto visit = [&](quern_launch_data_t with) {
+    int calls = 0;
+    const quern_status_t status = quern_primitive_visit_launch(
+        kernel.get(), &with, [](void *count, const quern_launch_call_t *) { return ++*static_cast<int *>(count), quern_success; }, &calls);
+    EXPECT_EQ(calls, status == quern_success ? 14 : 0);
+    return status == quern_success ? "" : std::string(quern_get_last_error_message());
+  };
+  EXPECT_EQ(visit(data), "");
+  EXPECT_THAT(visit({nullptr, data.sizes, data.shared}), testing::HasSubstr("buffers is null; the launch has 2 arguments"));
+  EXPECT_THAT(visit({data.buffers, nullptr, data.shared}), testing::HasSubstr("sizes is null; the launch takes 2"));
+  EXPECT_THAT(visit({data.buffers, data.sizes, nullptr}), testing::HasSubstr("shared is null; the launch shares 448 bytes"));
+  EXPECT_THAT(visit({data.buffers, data.sizes, static_cast<char *>(data.shared) + 4}), testing::HasSubstr("aligned to 64 bytes"));
+  const int64_t many[] = {INT64_MAX / 2, 1};
+  EXPECT_THAT(visit({data.buffers, many, data.shared}), testing::HasSubstr("beyond int64"));
+
+  size_t bytes = 0;
+  int32_t value = 0;
+  EXPECT_EQ(quern_primitive_get_launch_memory(kernel.get(), nullptr, &bytes, &bytes), quern_invalid_arguments);
+  EXPECT_EQ(quern_primitive_get_launch_argument(kernel.get(), 2, &value, nullptr, nullptr), quern_invalid_arguments);
+  EXPECT_EQ(quern_primitive_get_launch_argument(kernel.get(), -1, &value, nullptr, nullptr), quern_invalid_arguments);
+  quern_kernel_fn function = nullptr;
+  EXPECT_EQ(quern_primitive_get_launch_function(kernel.get(), 0, &function), quern_success);
+  EXPECT_TRUE(function);
+  EXPECT_EQ(quern_primitive_get_launch_function(kernel.get(), 100, &function), quern_invalid_arguments);
+}
+
+TEST(ProgramApi, NullsOfALaunchAreRefused) {
+  engine device(engine::kind::cpu, 0);
+  primitive kernel(primitive_desc(device, lineOfOpenRows()));
+  const const_quern_primitive_t k = kernel.get();
+  const quern_launch_data_t data{};
+  const quern_launch_visitor_t visitor = [](void *, const quern_launch_call_t *) { return quern_success; };
+  size_t bytes = 0;
+  quern_kernel_fn function = nullptr;
+  const auto isRefused = [](quern_status_t status, const char *what) {
+    EXPECT_EQ(status, quern_invalid_arguments) << what;
+    EXPECT_EQ(std::string(quern_get_last_error_message()), what + std::string(" is null"));
+  };
+  isRefused(quern_primitive_get_launch_counts(nullptr, nullptr, nullptr, nullptr), "primitive");
+  isRefused(quern_primitive_get_launch_argument(nullptr, 0, nullptr, nullptr, nullptr), "primitive");
+  isRefused(quern_primitive_get_launch_function(nullptr, 0, &function), "primitive");
+  isRefused(quern_primitive_get_launch_function(k, 0, nullptr), "function");
+  isRefused(quern_primitive_get_launch_memory(nullptr, &data, &bytes, &bytes), "primitive");
+  isRefused(quern_primitive_get_launch_memory(k, &data, nullptr, &bytes), "scratch_bytes");
+  isRefused(quern_primitive_get_launch_memory(k, &data, &bytes, nullptr), "shared_bytes");
+  isRefused(quern_primitive_visit_launch(nullptr, &data, visitor, nullptr), "primitive");
+  isRefused(quern_primitive_visit_launch(k, nullptr, visitor, nullptr), "data");
+  isRefused(quern_primitive_visit_launch(k, &data, nullptr, nullptr), "visitor");
+}
+
+TEST(ProgramApi, AVisitorEndsTheVisit) {
+  engine device(engine::kind::cpu, 0);
+  primitive kernel(primitive_desc(device, lineOfOpenRows()));
+  std::vector<float> src(7 * 16), dst(src.size());
+  ByHand launch{{7, 7}, {src.data(), dst.data()}, {}, {}};
+  const quern_launch_data_t data = launch.dataFor(kernel);
+  int calls = 0;
+  const auto third = [](void *count, const quern_launch_call_t *) {
+    return ++*static_cast<int *>(count) == 3 ? quern_not_required : quern_success;
+  };
+  EXPECT_EQ(quern_primitive_visit_launch(kernel.get(), &data, third, &calls), quern_not_required);
+  EXPECT_EQ(calls, 3);
+  EXPECT_THROW(kernel.visit_launch(data, [](const quern_launch_call_t &) { throw 42; }), int);
+}
+
+TEST(Program, OffsetsOfAStepAloneAreCheckedToo) {
+  ProgramModel model = longLoop(5);
+  Artifact &artifact = model.artifact;
+  artifact.steps.resize(1);
+  artifact.loops.clear();
+  artifact.regions.clear();
+  artifact.sizeCount = 1;
+  void *functions[] = {reinterpret_cast<void *>(mixRows)};
+  const auto isPlain = [&](Polynomial offset) {
+    for (StepBuffer &buffer : artifact.steps[0].buffers)
+      buffer = {0, offset};
+    Program program;
+    const Result<std::vector<KernelStep>> steps = stepsOf(artifact, functions);
+    return program.take(artifact, *steps) && program.isPlain();
+  };
+  EXPECT_TRUE(isPlain(rowBytes));
+  EXPECT_FALSE(isPlain(-8));
+  EXPECT_FALSE(isPlain(artifact.arguments[0].bytes + 8));
+  Polynomial bySize;
+  bySize.terms = {{rowBytes, {symbolOfSize(0)}}};
+  EXPECT_FALSE(isPlain(bySize)) << "the size moves the buffer";
 }
 
 } // namespace quern

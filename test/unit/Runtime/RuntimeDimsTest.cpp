@@ -183,28 +183,25 @@ TEST_F(RuntimeDimsTest, EverySizeOfEveryOperandMayBeOpen) {
   for (int i = 0; i < 32; ++i)
     operations += (i ? ",binary(alg=select,src1=f32" : "binary(alg=select,src1=f32") + tensor + ",src2=u8" + tensor + ")";
   primitive_desc desc(device, "softmax fwd_i src=f32" + tensor + " dst=f32" + tensor + " axis=11 attr.post_ops=" + operations);
-  quern_entry_t entry = primitive(desc).entry();
-  EXPECT_EQ(entry.size_count, 66 * 25);
+  int sizes = 0;
+  ASSERT_EQ(quern_primitive_get_launch_counts(primitive(desc).get(), nullptr, &sizes, nullptr), quern_success);
+  EXPECT_EQ(sizes, 66 * 25);
 }
 
 TEST_F(RuntimeDimsTest, EntriesTakeTheList) {
   primitive kernel(desc);
-  const quern_entry_t entry = kernel.entry();
-  ASSERT_EQ(entry.step_count, 1);
-  ASSERT_EQ(entry.size_count, 6);
   const Matrix in{5, 40, 41}, out{5, 40, 43};
-  std::vector<float> x = pattern(in), y(out.size(), untouched), scratch(entry.scratch_bytes / sizeof(float) + 16);
+  std::vector<float> x = pattern(in), y(out.size(), untouched);
   void *buffers[] = {x.data(), y.data()};
   const int64_t sizes[] = {in.rows, in.columns, in.stride, out.rows, out.columns, out.stride};
+  const quern_launch_data_t data = {buffers, sizes, nullptr};
+  std::vector<float> scratch(kernel.get_launch_memory(&data).scratch_bytes / sizeof(float) + 16);
   const auto start = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64;
-  const quern_kernel_args_t args{buffers, reinterpret_cast<void *>(start), nullptr, sizes};
-  int64_t iterations = entry.steps[0].iterations;
-  for (int i = 0; i < entry.steps[0].factor_count; ++i) {
-    const quern_entry_factor_t &factor = entry.steps[0].factors[i];
-    iterations *= (sizes[factor.size_index] + factor.divisor - 1) / factor.divisor;
-  }
-  entry.steps[0].function(&args, 0, iterations / 2);
-  entry.steps[0].function(&args, iterations / 2, iterations);
+  kernel.visit_launch(data, [&](const quern_launch_call_t &call) {
+    const quern_kernel_args_t args{call.args.buffers, reinterpret_cast<void *>(start), nullptr, call.args.sizes};
+    call.function(&args, 0, call.iterations / 2);
+    call.function(&args, call.iterations / 2, call.iterations);
+  });
   EXPECT_EQ(wrong(in, x, out, y), 0u);
 }
 

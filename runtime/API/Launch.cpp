@@ -1,0 +1,234 @@
+//===- Launch.cpp - C interface: kernels as plain functions ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A visit walks the launch program as an execution does, and hands over what an execution would call.
+//
+//===----------------------------------------------------------------------===//
+#include "quern/quern_launch.h"
+
+#include "API/Guard.h"
+#include "API/Handles.h"
+#include "Core/Primitive.h"
+#include "Launch/ProgramRun.h"
+#include "Launch/Scratch.h"
+
+#include <algorithm>
+
+namespace quern::api {
+namespace {
+
+constexpr quern_launch_data_t noData = {nullptr, nullptr, nullptr};
+
+/// Null for an empty tensor, which has no kernel.
+Result<const Executable *> executableOf(const_quern_primitive_t handle) {
+  const Executable *executable = unwrap(handle)->executable();
+  if (executable && unwrap(handle)->problem().engine()->device)
+    return unimplemented("a primitive of a device has no functions that the host could call");
+  return executable;
+}
+
+/// Without repetitions, in the order of the steps.
+std::vector<quern_kernel_fn> functionsOf(const Executable *executable) {
+  std::vector<quern_kernel_fn> functions;
+  for (const KernelStep &step : executable ? executable->steps() : std::span<const KernelStep>())
+    if (std::ranges::find(functions, step.function) == functions.end())
+      functions.push_back(step.function);
+  return functions;
+}
+
+/// The numbers of one execution.
+class LaunchNumbers {
+public:
+  static Result<LaunchNumbers> of(const Executable &executable, const quern_launch_data_t &data) {
+    const Program &program = executable.program();
+    if (program.sizeCount() && !data.sizes)
+      return invalidArguments("sizes is null; the launch takes ", program.sizeCount());
+    if (program.derivedSizeCount() && !data.buffers)
+      return invalidArguments("buffers is null; sizes of the launch are read from them");
+    LaunchNumbers numbers;
+    numbers.sizes = data.sizes;
+    if (program.derivedSizeCount()) {
+      numbers.allSizes.resize(program.sizeCount() + program.derivedSizeCount());
+      if (Result<void> done = program.deriveSizes(data.buffers, data.sizes, numbers.allSizes.data()); !done)
+        return done.takeError();
+      numbers.sizes = numbers.allSizes.data();
+    }
+    numbers.bound = program.fixedNumbers();
+    if (!program.isPlain() && !numbers.bound) {
+      numbers.ownBound.resize(program.numberCount());
+      if (Result<void> done = program.bind(numbers.sizes, nullptr, numbers.ownBound.data()); !done)
+        return done.takeError();
+      numbers.bound = numbers.ownBound.data();
+    }
+    return numbers;
+  }
+
+  const int64_t *sizes = nullptr, *bound = nullptr; ///< `bound` is null for a plain program
+
+private:
+  std::vector<int64_t> allSizes, ownBound; // moved, not copied: the pointers stay
+};
+
+Result<int64_t> sharedBytesOf(const Executable &executable, const LaunchNumbers &numbers) {
+  return executable.sharedBytes(numbers.bound ? executable.program().regionsEnd(numbers.bound) : 0);
+}
+
+Result<void> checkMemory(const Executable &executable, const LaunchNumbers &numbers, const quern_launch_data_t &data) {
+  if (!executable.arguments().empty() && !data.buffers)
+    return invalidArguments("buffers is null; the launch has ", executable.arguments().size(), " arguments");
+  const Result<int64_t> bytes = sharedBytesOf(executable, numbers);
+  if (!bytes)
+    return bytes.error();
+  if (*bytes > 0 && !data.shared)
+    return invalidArguments("shared is null; the launch shares ", *bytes, " bytes");
+  if (*bytes > 0 && reinterpret_cast<uintptr_t>(data.shared) % scratchAlignment)
+    return invalidArguments("shared must be aligned to ", scratchAlignment, " bytes");
+  return {};
+}
+
+/// What a visitor that ended the visit gave.
+Error endedBy(quern_status_t status) { return {static_cast<Status>(status), "the visitor of a launch ended it"}; }
+
+Result<void> visitPlain(const Executable &executable, const LaunchNumbers &numbers, const quern_launch_data_t &data,
+                        quern_launch_visitor_t visitor, void *context) {
+  const KernelStep &step = executable.steps()[0];
+  const int64_t iterations = iterationsOf(step, numbers.sizes);
+  if (iterations < 0)
+    return unimplemented("a launch step has more than ", INT64_MAX, " iterations");
+  void *named[maxStepBuffers];
+  const size_t count = step.buffers.empty() ? executable.arguments().size() : step.buffers.size();
+  const quern_launch_call_t call = {step.function,
+                                    {plainBuffersOf(step, data.buffers, named), nullptr, data.shared, numbers.sizes},
+                                    static_cast<int32_t>(count),
+                                    0,
+                                    iterations,
+                                    step.nsPerIteration};
+  const quern_status_t status = visitor(context, &call);
+  return status == quern_success ? Result<void>() : endedBy(status);
+}
+
+Result<void> visitProgram(const Executable &executable, const LaunchNumbers &numbers, const quern_launch_data_t &data,
+                          quern_launch_visitor_t visitor, void *context) {
+  const Program &program = executable.program();
+  char *regions = static_cast<char *>(data.shared) + (data.shared ? executable.regionsStart() : 0);
+  const ProgramRun run{program, numbers.bound, data.buffers, numbers.sizes, data.shared, regions};
+  for (ProgramCursor cursor(program, numbers.bound); cursor.next();) {
+    const Program::Group &group = program.group(cursor.group());
+    for (uint32_t i = 0; i < group.stepCount; ++i) {
+      const Program::Step &step = program.step(group.firstStep + i);
+      void *named[maxStepBuffers];
+      const size_t count = step.call->buffers.empty() ? executable.arguments().size() : step.call->buffers.size();
+      const quern_launch_call_t call = {step.call->function,
+                                        {run.buffersOf(step, cursor.indices(), named), nullptr, data.shared, numbers.sizes},
+                                        static_cast<int32_t>(count),
+                                        i > 0,
+                                        numbers.bound[step.iterations],
+                                        step.call->nsPerIteration};
+      if (const quern_status_t status = visitor(context, &call); status != quern_success)
+        return endedBy(status);
+    }
+  }
+  return {};
+}
+
+} // namespace
+} // namespace quern::api
+
+using namespace quern;
+using namespace quern::api;
+
+uint32_t quern_kernel_abi_version(void) noexcept { return QUERN_KERNEL_ABI_VERSION; }
+
+quern_status_t quern_primitive_get_launch_counts(const_quern_primitive_t handle, int *argumentCount, int *sizeCount,
+                                                 int *functionCount) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle);
+    const Result<const Executable *> executable = executableOf(handle);
+    if (!executable)
+      return executable.error();
+    if (argumentCount)
+      *argumentCount = *executable ? static_cast<int>((*executable)->arguments().size()) : 0;
+    if (sizeCount)
+      *sizeCount = *executable ? static_cast<int>((*executable)->program().sizeCount()) : 0;
+    if (functionCount)
+      *functionCount = static_cast<int>(functionsOf(*executable).size());
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_get_launch_argument(const_quern_primitive_t handle, int position, int *arg, int *isOutput,
+                                                   int64_t *bytes) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle);
+    const Result<const Executable *> executable = executableOf(handle);
+    if (!executable)
+      return executable.error();
+    const size_t count = *executable ? (*executable)->arguments().size() : 0;
+    if (position < 0 || static_cast<size_t>(position) >= count)
+      return invalidArguments("position is ", position, "; the launch has ", count, " arguments");
+    const ArtifactArgument &argument = (*executable)->arguments()[static_cast<size_t>(position)];
+    if (arg)
+      *arg = argument.index;
+    if (isOutput)
+      *isOutput = argument.isOutput ? 1 : 0;
+    if (bytes)
+      *bytes = argument.bytes;
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_get_launch_function(const_quern_primitive_t handle, int position, quern_kernel_fn *function) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle, "function", function);
+    const Result<const Executable *> executable = executableOf(handle);
+    if (!executable)
+      return executable.error();
+    const std::vector<quern_kernel_fn> functions = functionsOf(*executable);
+    if (position < 0 || static_cast<size_t>(position) >= functions.size())
+      return invalidArguments("position is ", position, "; the launch has ", functions.size(), " functions");
+    *function = functions[static_cast<size_t>(position)];
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_get_launch_memory(const_quern_primitive_t handle, const quern_launch_data_t *data, size_t *scratchBytes,
+                                                 size_t *sharedBytes) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle, "scratch_bytes", scratchBytes, "shared_bytes", sharedBytes);
+    const Result<const Executable *> executable = executableOf(handle);
+    if (!executable)
+      return executable.error();
+    *scratchBytes = *sharedBytes = 0;
+    if (!*executable)
+      return {};
+    const Result<LaunchNumbers> numbers = LaunchNumbers::of(**executable, data ? *data : noData);
+    if (!numbers)
+      return numbers.error();
+    const Result<int64_t> shared = sharedBytesOf(**executable, *numbers);
+    if (!shared)
+      return shared.error();
+    *scratchBytes = static_cast<size_t>((*executable)->scratch().perThread);
+    *sharedBytes = static_cast<size_t>(*shared);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_visit_launch(const_quern_primitive_t handle, const quern_launch_data_t *data, quern_launch_visitor_t visitor,
+                                            void *context) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle, "data", data, "visitor", visitor);
+    const Result<const Executable *> executable = executableOf(handle);
+    if (!executable)
+      return executable.error();
+    if (!*executable)
+      return {};
+    const Result<LaunchNumbers> numbers = LaunchNumbers::of(**executable, *data);
+    if (!numbers)
+      return numbers.error();
+    if (Result<void> fits = checkMemory(**executable, *numbers, *data); !fits)
+      return fits;
+    return (numbers->bound ? visitProgram : visitPlain)(**executable, *numbers, *data, visitor, context);
+  });
+}

@@ -51,7 +51,7 @@ MLIRContext &withDialectsLoaded(MLIRContext &context) {
   return context;
 }
 
-FailureOr<SmallVector<func::FuncOp>> scheduleForCpu(func::FuncOp problem, const Target &target, std::string &whyNot) {
+FailureOr<SmallVector<func::FuncOp>> scheduleForCpu(const Problem &problem, const Target &target, std::string &whyNot) {
   std::string notMap, notContraction, notRows;
   auto kernels = scheduleMap(problem, mapStrategyFor(target), &notMap);
   if (failed(kernels)) // before rows, to which a sum of products is a reduction like any other

@@ -11,12 +11,9 @@
 #include "Schedule/Contraction/Chain.h"
 
 #include "Schedule/Build/Bodies.h"
-#include "Schedule/Problem/Size.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace quern;
@@ -24,34 +21,6 @@ using namespace quern::contractions;
 using linalg::LinalgOp;
 
 namespace {
-
-bool isView(Operation *op) {
-  return isa_and_nonnull<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp>(op);
-}
-
-/// The buffer that a memref is a view of.
-Value bufferOf(Value memref) {
-  while (isView(memref.getDefiningOp()))
-    memref = memref.getDefiningOp()->getOperand(0);
-  return memref;
-}
-
-/// Adds factor * expr, which must be a sum of dims times constants.
-bool addLinear(AffineExpr expr, int64_t factor, LoopAccess &out) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    out.strides[dim.getPosition()] += factor;
-    return true;
-  }
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    out.offset += factor * constant.getValue();
-    return true;
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (binary && expr.getKind() == AffineExprKind::Add)
-    return addLinear(binary.getLHS(), factor, out) && addLinear(binary.getRHS(), factor, out);
-  auto scale = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
-  return scale && expr.getKind() == AffineExprKind::Mul && addLinear(binary.getLHS(), factor * scale.getValue(), out);
-}
 
 /// The loop of one index along the last dim of an op's first result, if there is one: a single column.
 std::optional<unsigned> singleColumn(LinalgOp op) {
@@ -61,15 +30,17 @@ std::optional<unsigned> singleColumn(LinalgOp op) {
   return isSingle ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
 }
 
+bool reduces(const ProblemOp *own) { return own->op.getNumReductionLoops() != 0; }
+
 class Reader {
 public:
-  Reader(Chain &chain, Reach reach, std::string &whyNot) : chain(chain), reach(reach), whyNot(whyNot) {}
+  Reader(const Problem &problem, Chain &chain, Reach reach, std::string &whyNot)
+      : problem(problem), chain(chain), reach(reach), whyNot(whyNot) {}
   LogicalResult read();
 
 private:
   struct Elementwise {
-    LinalgOp op;
-    SmallVector<LoopAccess, 8> operands; ///< no base: no memref
+    const ProblemOp *own = nullptr;
     int column = -1, row = -1;
     bool isResolved = false, isStart = false;
   };
@@ -79,77 +50,62 @@ private:
     return failure();
   }
   LogicalResult gatherOps();
-  LogicalResult gatherOp(Operation &op);
   LogicalResult chooseColumns();
   LogicalResult readProducts();
   LogicalResult addAccumulators(Product &product, ArrayRef<TileAccess> sumsOf);
   LogicalResult readElementwise();
-  bool resolve(Elementwise &own);
-  LogicalResult addPoints(Elementwise &own);
+  bool resolve(Elementwise &op);
+  LogicalResult addPoints(const Elementwise &op);
   LogicalResult startAccumulators();
   LogicalResult checkReads();
   LogicalResult checkStored(const Accumulator &accumulator);
 
+  const Problem &problem;
   Chain &chain;
   Reach reach;
   std::string &whyNot;
-  SmallVector<LinalgOp, 8> ops;
+  SmallVector<const ProblemOp *, 8> ops;
   SmallVector<Elementwise, 8> elementwise;
   SmallVector<PointOp, 8> starts;
   llvm::SmallDenseMap<Value, TypedAttr, 4> fills;
   llvm::SmallDenseMap<Value, int64_t, 8> rowStrides; ///< of buffers whose layout is understood
 };
 
-LogicalResult Reader::gatherOp(Operation &op) {
-  if (auto fill = dyn_cast<linalg::FillOp>(op)) {
-    TypedAttr value;
-    Value buffer = bufferOf(fill.getOutputs()[0]);
-    if (buffer != fill.getOutputs()[0] || !matchPattern(fill.getInputs()[0], m_Constant(&value)))
-      return fail("a fill is not of a whole buffer with a constant");
-    for (LinalgOp earlier : ops)
-      for (Value operand : earlier->getOperands())
-        if (isa<MemRefType>(operand.getType()) && bufferOf(operand) == buffer)
-          return fail("a buffer is filled after an op has used it");
-    fills[buffer] = value;
-    return success();
-  }
-  if (auto linalgOp = dyn_cast<LinalgOp>(op)) {
-    ops.push_back(linalgOp);
-    return success();
-  }
-  if (isView(&op) || isa<memref::DimOp, memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op))
-    return success();
-  auto load = dyn_cast<memref::LoadOp>(op);
-  bool isPure = (load && isa<BlockArgument>(load.getMemRef())) || (isMemoryEffectFree(&op) && !op.getNumRegions());
-  if (!isPure)
-    return fail("'" + op.getName().getStringRef() + "' has no place in a chain");
-  chain.prologue.push_back(&op);
-  return success();
-}
-
 LogicalResult Reader::gatherOps() {
-  if (!chain.problem.getBody().hasOneBlock())
-    return fail("the function has control flow");
-  for (Operation &op : chain.problem.getBody().front())
-    if (failed(gatherOp(op)))
-      return failure();
-  if (llvm::none_of(ops, [](LinalgOp op) { return op.getNumReductionLoops() != 0; }))
-    return fail("there is no product");
-  return success();
+  if (!problem.whyNot.empty())
+    return fail(problem.whyNot);
+  chain.problem = problem.function;
+  chain.prologue = problem.prologue;
+  for (const ProblemOp &own : problem.ops) {
+    auto fill = dyn_cast<linalg::FillOp>(own.op.getOperation());
+    if (!fill) {
+      ops.push_back(&own);
+      continue;
+    }
+    const LoopAccess &filled = own.operands.back();
+    if (filled.isView || !matchPattern(fill.getInputs()[0], m_Constant(&fills[filled.base])))
+      return fail("a fill is not of a whole buffer with a constant");
+    auto uses = [&](const ProblemOp *earlier) {
+      return llvm::any_of(earlier->operands, [&](const LoopAccess &access) { return access.base == filled.base; });
+    };
+    if (llvm::any_of(ops, uses))
+      return fail("a buffer is filled after an op has used it");
+  }
+  return llvm::any_of(ops, reduces) ? success() : fail("there is no product");
 }
 
 /// The extent of the loop along which the first elementwise op writes contiguously; 0 if there is no such op.
 LogicalResult Reader::chooseColumns() {
-  for (LinalgOp op : ops) {
-    if (op.getNumReductionLoops() || chain.columns)
+  for (const ProblemOp *own : ops) {
+    if (reduces(own) || chain.columns)
       continue;
-    LoopAccess out;
-    if (!op.getNumDpsInits() || failed(readAddress(*op.getDpsInitOperand(0), out, whyNot)))
+    const LoopAccess &out = own->operands[own->op.getNumDpsInputs()];
+    if (failed(checkLinear(out, whyNot)))
       return failure();
-    for (auto [extent, stride] : llvm::zip_equal(extentsOf(op), out.strides))
-      if (stride == 1 && (reach.open || !rows::isOpen(extent)))
-        chain.columns = extent;
-    if (reach.singleColumn && singleColumn(op))
+    for (auto [loop, extent] : llvm::enumerate(own->extents))
+      if (out.stride(loop) == 1 && (reach.open || !rows::isOpen(extent)))
+        chain.columns = countOf(extent);
+    if (reach.singleColumn && singleColumn(own->op))
       chain.columns = 1;
     if (!chain.columns)
       return fail("the result of an elementwise op is nowhere contiguous");
@@ -178,12 +134,12 @@ LogicalResult Reader::addAccumulators(Product &product, ArrayRef<TileAccess> sum
 }
 
 LogicalResult Reader::readProducts() {
-  for (LinalgOp op : ops) {
-    if (!op.getNumReductionLoops())
+  for (const ProblemOp *own : ops) {
+    if (!reduces(own))
       continue;
     Product product;
     SmallVector<TileAccess> sumsOf;
-    if (failed(readProduct(op, chain, product, reach, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
+    if (failed(readProduct(*own, chain, product, reach, sumsOf, whyNot)) || failed(addAccumulators(product, sumsOf)))
       return failure();
     chain.products.push_back(std::move(product));
   }
@@ -191,67 +147,66 @@ LogicalResult Reader::readProducts() {
 }
 
 /// Finds the row of an op by a buffer that is understood, and understands its others by it. False if there is none yet.
-bool Reader::resolve(Elementwise &own) {
-  auto extents = extentsOf(own.op);
+bool Reader::resolve(Elementwise &op) {
+  ArrayRef<int64_t> extents = op.own->extents;
   bool isKnown = chain.rows == 1;
-  for (LoopAccess &operand : own.operands) {
+  for (const LoopAccess &operand : op.own->operands) {
     auto known = rowStrides.find(operand.base);
-    if (!operand.base || known == rowStrides.end())
+    if (known == rowStrides.end())
       continue;
     isKnown = true;
     for (unsigned loop = 0; loop < extents.size() && known->second; ++loop)
-      if (static_cast<int>(loop) != own.column && extents[loop] == chain.rows && operand.strides[loop] == known->second)
-        own.row = static_cast<int>(loop);
+      if (static_cast<int>(loop) != op.column && countOf(extents[loop]) == chain.rows && operand.stride(loop) == known->second)
+        op.row = static_cast<int>(loop);
   }
   if (!isKnown)
     return false;
-  for (LoopAccess &operand : own.operands)
-    if (operand.base && !isa<BlockArgument>(operand.base))
-      rowStrides.try_emplace(operand.base, own.row < 0 ? 0 : operand.strides[own.row]);
-  return own.isResolved = true;
+  for (const LoopAccess &operand : op.own->operands)
+    if (!operand.isScalar() && !operand.isArgument())
+      rowStrides.try_emplace(operand.base, op.row < 0 ? 0 : operand.stride(op.row));
+  return op.isResolved = true;
 }
 
 LogicalResult Reader::readElementwise() {
   llvm::SmallDenseSet<Value, 4> summed;
-  for (LinalgOp op : ops) {
-    if (op.getNumReductionLoops()) {
-      summed.insert(bufferOf(op.getDpsInitOperand(0)->get()));
+  for (const ProblemOp *own : ops) {
+    LinalgOp op = own->op;
+    const LoopAccess &out = own->operands[op.getNumDpsInputs()];
+    if (reduces(own)) {
+      summed.insert(out.base);
       continue;
     }
-    Elementwise own{op, {}};
-    if (failed(checkBody(*op.getBlock(), whyNot)) || !op.hasPureBufferSemantics())
+    if (failed(checkBody(*op.getBlock(), whyNot)))
       return failure();
-    for (OpOperand &operand : op->getOpOperands()) {
-      LoopAccess &access = own.operands.emplace_back();
-      if (isa<MemRefType>(operand.get().getType()) && failed(readAddress(operand, access, whyNot)))
+    for (const LoopAccess &access : own->operands)
+      if (!access.isScalar() && failed(checkLinear(access, whyNot)))
         return failure();
-    }
-    const LoopAccess &out = own.operands[op.getNumDpsInputs()];
-    for (auto [loop, extent] : llvm::enumerate(extentsOf(op)))
-      if (out.strides[loop] == 1 && extent == chain.columns)
-        own.column = static_cast<int>(loop);
+    Elementwise next{own};
+    for (auto [loop, extent] : llvm::enumerate(own->extents))
+      if (out.stride(loop) == 1 && countOf(extent) == chain.columns)
+        next.column = static_cast<int>(loop);
     if (auto single = singleColumn(op); single && reach.singleColumn && chain.columns == 1)
-      own.column = static_cast<int>(*single);
-    if (own.column < 0)
+      next.column = static_cast<int>(*single);
+    if (next.column < 0)
       return fail("an elementwise op does not write " + Twine(chain.columns) + " columns side by side");
-    own.isStart = !summed.contains(out.base) && llvm::any_of(chain.accumulators, [&](Accumulator &a) { return a.at.base == out.base; });
-    elementwise.push_back(std::move(own));
+    next.isStart = !summed.contains(out.base) && llvm::any_of(chain.accumulators, [&](Accumulator &a) { return a.at.base == out.base; });
+    elementwise.push_back(next);
   }
   for (bool changed = true; changed;) {
     changed = false;
-    for (Elementwise &own : elementwise)
-      changed |= !own.isResolved && resolve(own);
+    for (Elementwise &op : elementwise)
+      changed |= !op.isResolved && resolve(op);
   }
-  for (Elementwise &own : elementwise)
-    if (!own.isResolved)
+  for (const Elementwise &op : elementwise)
+    if (!op.isResolved)
       return fail("an elementwise op has nothing to do with the products");
-    else if (failed(addPoints(own)))
+    else if (failed(addPoints(op)))
       return failure();
   return success();
 }
 
-LogicalResult Reader::addPoints(Elementwise &own) {
-  auto extents = extentsOf(own.op);
+LogicalResult Reader::addPoints(const Elementwise &own) {
+  ArrayRef<int64_t> extents = own.own->extents;
   SmallVector<unsigned, 2> gates;
   int64_t instances = 1;
   for (int loop = 0; loop < static_cast<int>(extents.size()); ++loop)
@@ -264,20 +219,20 @@ LogicalResult Reader::addPoints(Elementwise &own) {
   constexpr int64_t mostInstances = 64;
   if (instances > mostInstances)
     return fail("an elementwise op iterates another space than the products");
-  unsigned inputs = own.op.getNumDpsInputs();
   for (int64_t i = 0; i < instances; ++i) {
     PointOp point;
-    point.op = own.op;
-    for (auto [n, access] : llvm::enumerate(own.operands)) {
-      TileAccess at{access.base, access.offset, 0, 0};
-      if (access.base) {
-        at.row = own.row < 0 ? 0 : access.strides[own.row];
-        at.column = reach.singleColumn && chain.columns == 1 ? 1 : access.strides[own.column];
+    point.op = own.own->op;
+    unsigned inputs = point.op.getNumDpsInputs();
+    for (auto [n, access] : llvm::enumerate(own.own->operands)) {
+      TileAccess at;
+      if (!access.isScalar()) {
+        at = {access.base, access.offset, own.row < 0 ? 0 : access.stride(own.row),
+              reach.singleColumn && chain.columns == 1 ? 1 : access.stride(own.column)};
         int64_t rest = i;
         for (unsigned loop : llvm::reverse(gates)) {
-          if (rows::isOpen(access.strides[loop]))
+          if (rows::isOpen(access.stride(loop)))
             return fail("operand #" + Twine(n) + " of an elementwise op has open strides other than its rows'");
-          at.offset += rest % extents[loop] * access.strides[loop];
+          at.offset += rest % extents[loop] * access.stride(loop);
           rest /= extents[loop];
         }
       }
@@ -379,47 +334,15 @@ int64_t Chain::epilogueOps() const {
   return ops;
 }
 
-SmallVector<int64_t> quern::contractions::extentsOf(LinalgOp op) {
-  return llvm::map_to_vector(op.getStaticLoopRanges(),
-                             [](int64_t extent) { return ShapedType::isDynamic(extent) ? rows::leastOpenSize : extent; });
+LogicalResult quern::contractions::checkLinear(const LoopAccess &access, std::string &whyNot) {
+  whyNot = access.whyNot;
+  if (whyNot.empty() && (access.isScalar() || access.isArgument() != isa<BlockArgument>(access.base)))
+    whyNot = "an operand is neither an argument nor an intermediate";
+  if (whyNot.empty() && (!access.isLinear() || rows::isOpen(access.offset)))
+    whyNot = "an operand has a map that is not linear, or begins at an open size";
+  return success(whyNot.empty());
 }
 
-LogicalResult quern::contractions::readAddress(OpOperand &operand, LoopAccess &out, std::string &whyNot) {
-  auto op = cast<LinalgOp>(operand.getOwner());
-  auto fail = [&](const char *why) {
-    whyNot = ("operand #" + Twine(operand.getOperandNumber()) + " of an op " + why).str();
-    return failure();
-  };
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  if (!type)
-    return fail("is no memref");
-  SmallVector<int64_t> strides;
-  if (failed(type.getStridesAndOffset(strides, out.offset)))
-    return fail("has no strides");
-  bool isWhole = isa<BlockArgument>(operand.get()) || operand.get().getDefiningOp<memref::AllocOp>();
-  if (isWhole && llvm::any_of(strides, ShapedType::isDynamic))
-    strides = llvm::to_vector(rows::ArgumentSizes(op->getParentOfType<func::FuncOp>()).layoutOf(operand.get()).strides);
-  if (ShapedType::isDynamic(out.offset) || llvm::any_of(strides, ShapedType::isDynamic))
-    return fail("has strides that are given at execution");
-  Type element = type.getElementType();
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
-    return fail("has elements that are not whole bytes");
-  out.base = bufferOf(operand.get());
-  if (!isa<BlockArgument>(out.base) && !isa<memref::AllocOp>(out.base.getDefiningOp()))
-    return fail("is neither an argument nor an intermediate");
-  out.strides.assign(op.getNumLoops(), 0);
-  for (auto [expr, stride, size] : llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(), strides, type.getShape()))
-    if (!addLinear(expr, size == 1 ? 0 : stride, out))
-      return fail("has a map that is not linear");
-  for (auto [extent, stride] : llvm::zip_equal(op.getStaticLoopRanges(), out.strides))
-    if (extent == 1)
-      stride = 0;
-  if (rows::isOpen(std::abs(out.offset)) || !llvm::all_of(out.strides, [](int64_t stride) { return rows::isIntact(std::abs(stride)); }))
-    return fail("has a map that is not linear");
-  return success();
-}
-
-LogicalResult quern::contractions::readChain(func::FuncOp problem, Chain &chain, Reach reach, std::string &whyNot) {
-  chain.problem = problem;
-  return Reader(chain, reach, whyNot).read();
+LogicalResult quern::contractions::readChain(const Problem &problem, Chain &chain, Reach reach, std::string &whyNot) {
+  return Reader(problem, chain, reach, whyNot).read();
 }

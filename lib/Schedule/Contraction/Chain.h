@@ -11,11 +11,10 @@
 #ifndef QUERN_SCHEDULE_CONTRACTION_CHAIN_H
 #define QUERN_SCHEDULE_CONTRACTION_CHAIN_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "Schedule/Problem/Problem.h"
 
+#include <algorithm>
 #include <optional>
-#include <string>
 
 namespace quern::contractions {
 
@@ -25,14 +24,6 @@ struct Reach {
   bool singleColumn = false; ///< a dim of one index is taken for the columns
   bool open = false;         ///< open columns and loops over K, and open strides
   bool scalars = false;      ///< factors computed with scalars of the problem
-};
-
-/// A memref operand of an op: an offset and a stride for each loop, in elements of the buffer behind all views. A loop of one index has
-/// stride 0. The stride of an argument may be open (RowSize.h).
-struct LoopAccess {
-  mlir::Value base;
-  int64_t offset = 0;
-  llvm::SmallVector<int64_t, 6> strides;
 };
 
 /// The element at `offset + row * rowStride + column * columnStride`. The stride of the rows may be open.
@@ -113,9 +104,9 @@ struct Product {
 
 struct Chain {
   mlir::func::FuncOp problem;
-  int64_t rows = 0, columns = 0;                 ///< those that execution tells are as many as no number is
-  std::optional<int64_t> openRows, openColumns;  ///< then the index of their number in the list of sizes
-  llvm::SmallVector<mlir::Operation *> prologue; ///< scalar code in front of the ops
+  int64_t rows = 0, columns = 0;                    ///< those that execution tells are as many as no number is
+  std::optional<int64_t> openRows, openColumns;     ///< then the index of their number in the list of sizes
+  llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code in front of the ops
   llvm::SmallVector<Accumulator, 6> accumulators;
   llvm::SmallVector<Product, 4> products;
   llvm::SmallVector<PointOp, 8> epilogue;
@@ -123,19 +114,19 @@ struct Chain {
   int64_t epilogueOps() const; ///< vector operations for a vector of every accumulator
 };
 
-/// Where an operand lies; fails with a reason where that is not linear in the loops with numbers for sizes.
-mlir::LogicalResult readAddress(mlir::OpOperand &operand, LoopAccess &out, std::string &whyNot);
+/// Fails with a reason where an operand is no argument and no intermediate, or does not begin at a number and go on by strides.
+mlir::LogicalResult checkLinear(const LoopAccess &access, std::string &whyNot);
 
-/// The extents of an op's loops; one that execution tells is the same for all.
-llvm::SmallVector<int64_t> extentsOf(mlir::linalg::LinalgOp op);
+/// An extent to compare: whatever execution tells is as many.
+inline int64_t countOf(int64_t extent) { return std::min(extent, rows::leastOpenSize); }
 
 /// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each value of the gates, in the
 /// order of `product.sums`. Rows and columns of the chain are set by the first product, columns only if they are 0.
-mlir::LogicalResult readProduct(mlir::linalg::LinalgOp op, Chain &chain, Product &product, Reach reach,
-                                llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
+mlir::LogicalResult readProduct(const ProblemOp &op, Chain &chain, Product &product, Reach reach, llvm::SmallVectorImpl<TileAccess> &sumsOf,
+                                std::string &whyNot);
 
 /// Reads a problem. Fails with a reason where it is no such chain, or asks for more than `reach`.
-mlir::LogicalResult readChain(mlir::func::FuncOp problem, Chain &chain, Reach reach, std::string &whyNot);
+mlir::LogicalResult readChain(const Problem &problem, Chain &chain, Reach reach, std::string &whyNot);
 
 } // namespace quern::contractions
 

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace quern;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleContraction(func::FuncOp problem, const ContractionStrategy &strategy,
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleContraction(const Problem &problem, const ContractionStrategy &strategy,
                                                                 std::string *whyNot) {
   std::string reason, first;
   for (bool isLastResort : {strategy.isLastResort, true}) {

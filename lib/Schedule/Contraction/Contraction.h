@@ -12,10 +12,7 @@
 #ifndef QUERN_SCHEDULE_CONTRACTION_CONTRACTION_H
 #define QUERN_SCHEDULE_CONTRACTION_CONTRACTION_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <cstdint>
-#include <string>
+#include "Schedule/Problem/Problem.h"
 
 namespace quern {
 
@@ -34,7 +31,7 @@ struct ContractionStrategy {
 /// gives. `problem` stays. An argument that only elementwise ops read may be the same memory as one of the same type and layout that they
 /// write; arguments that otherwise overlap may not. Fails without a diagnostic where the function does not match; `whyNot`, if given, then
 /// receives the reason in one line.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleContraction(mlir::func::FuncOp problem, const ContractionStrategy &strategy,
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleContraction(const Problem &problem, const ContractionStrategy &strategy,
                                                                            std::string *whyNot = nullptr);
 
 } // namespace quern

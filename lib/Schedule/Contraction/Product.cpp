@@ -65,8 +65,8 @@ namespace {
 
 class Reader {
 public:
-  Reader(LinalgOp op, Chain &chain, Product &product, Reach reach, std::string &whyNot)
-      : op(op), chain(chain), columns(chain.columns), product(product), reach(reach), whyNot(whyNot), extents(extentsOf(op)) {}
+  Reader(const ProblemOp &own, Chain &chain, Product &product, Reach reach, std::string &whyNot)
+      : own(own), op(own.op), chain(chain), columns(chain.columns), product(product), reach(reach), whyNot(whyNot), extents(own.extents) {}
   LogicalResult read(SmallVectorImpl<TileAccess> &sumsOf);
 
 private:
@@ -77,7 +77,6 @@ private:
   LogicalResult chooseLanes();
   LogicalResult chooseOneColumn();
   LogicalResult sortLoops();
-  std::optional<int64_t> openSizeOf(unsigned loop);
   LogicalResult countRows();
   void readPacking(unsigned loop);
   LogicalResult readBody();
@@ -86,15 +85,16 @@ private:
   bool hasWhole();
   LogicalResult checkStride();
 
+  const ProblemOp &own;
   LinalgOp op;
   Chain &chain;
   int64_t &columns;
   Product &product;
   Reach reach;
   std::string &whyNot;
-  SmallVector<int64_t> extents;
+  rows::Strides extents;
   SmallVector<OpOperand *, 2> inputs; ///< lhs first
-  LoopAccess lhs, rhs, sum;
+  const LoopAccess *lhs = nullptr, *rhs = nullptr, *sum = nullptr;
   unsigned lanes = 0;
   std::optional<unsigned> row;
   SmallVector<unsigned, 6> ofRhs; ///< parallel loops along which rhs varies
@@ -104,28 +104,31 @@ LogicalResult Reader::chooseLanes() {
   for (OpOperand *input : op.getDpsInputOperands()) // one that is not read says how long the loops are
     if (!op.getMatchingBlockArgument(input).use_empty())
       inputs.push_back(input);
-  if (inputs.size() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics())
-    return fail("an op that reduces is no product of two factors on memrefs");
+  if (inputs.size() != 2 || op.getNumDpsInits() != 1)
+    return fail("an op that reduces is no product of two factors");
   if (llvm::is_contained(extents, 0))
     return fail("a product has a size of zero");
-  if (failed(readAddress(*inputs[0], lhs, whyNot)) || failed(readAddress(*inputs[1], rhs, whyNot)) ||
-      failed(readAddress(*op.getDpsInitOperand(0), sum, whyNot)))
-    return failure();
+  lhs = &own.at(*inputs[0]);
+  rhs = &own.at(*inputs[1]);
+  sum = &own.at(*op.getDpsInitOperand(0));
+  for (const LoopAccess *access : {lhs, rhs, sum})
+    if (failed(checkLinear(*access, whyNot)))
+      return failure();
   auto kinds = op.getIteratorTypesArray();
   std::optional<unsigned> found;
   for (unsigned loop = 0; loop < extents.size(); ++loop)
-    if (sum.strides[loop] == 1 && kinds[loop] == utils::IteratorType::parallel)
+    if (sum->stride(loop) == 1 && kinds[loop] == utils::IteratorType::parallel)
       found = loop;
   if (!found && columns == 1 && reach.singleColumn)
     return chooseOneColumn();
   if (!found)
     return fail("the result of a product is nowhere contiguous");
   lanes = *found;
-  if (lhs.strides[lanes] && !rhs.strides[lanes]) {
+  if (lhs->stride(lanes) && !rhs->stride(lanes)) {
     std::swap(lhs, rhs);
     std::swap(inputs[0], inputs[1]);
   }
-  if (lhs.strides[lanes] || !rhs.strides[lanes])
+  if (lhs->stride(lanes) || !rhs->stride(lanes))
     return fail("both factors of a product, or none, vary along its columns");
   return success();
 }
@@ -138,7 +141,7 @@ LogicalResult Reader::chooseOneColumn() {
   lanes = single - extents.begin();
   auto kinds = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < extents.size(); ++loop)
-    if (kinds[loop] == utils::IteratorType::parallel && rhs.strides[loop] && !lhs.strides[loop]) {
+    if (kinds[loop] == utils::IteratorType::parallel && rhs->stride(loop) && !lhs->stride(loop)) {
       std::swap(lhs, rhs);
       std::swap(inputs[0], inputs[1]);
     }
@@ -147,72 +150,54 @@ LogicalResult Reader::chooseOneColumn() {
 
 void Reader::readPacking(unsigned loop) {
   bool isPacked =
-      rhs.strides[loop] == 1 && rhs.strides[lanes] >= extents[loop] && product.packed > 1 && product.taken == 1 && lhs.strides[loop] == 1;
+      rhs->stride(loop) == 1 && rhs->stride(lanes) >= extents[loop] && product.packed > 1 && product.taken == 1 && lhs->stride(loop) == 1;
   if (isPacked)
     product.taken = extents[loop];
   else if (extents[loop] > 1)
-    product.reduced.push_back({extents[loop], lhs.strides[loop], rhs.strides[loop]});
+    product.reduced.push_back({extents[loop], lhs->stride(loop), rhs->stride(loop)});
 }
 
 LogicalResult Reader::sortLoops() {
   constexpr int64_t mostBits = 64; // of a lane
-  int64_t stride = rhs.strides[lanes];
+  int64_t stride = rhs->stride(lanes);
   bool fitsLane = llvm::isPowerOf2_64(stride) && stride * product.rhs.element().getIntOrFloatBitWidth() <= mostBits;
   (fitsLane ? product.packed : product.columnStride) = stride;
   auto kinds = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < extents.size(); ++loop) {
-    bool isRow = kinds[loop] == utils::IteratorType::parallel && !rhs.strides[loop];
-    if (!isRow && !reach.open && (rows::isOpen(extents[loop]) || rows::isOpen(lhs.strides[loop]) || rows::isOpen(rhs.strides[loop])))
+    bool isRow = kinds[loop] == utils::IteratorType::parallel && !rhs->stride(loop);
+    if (!isRow && !reach.open && (rows::isOpen(extents[loop]) || rows::isOpen(lhs->stride(loop)) || rows::isOpen(rhs->stride(loop))))
       return fail("a product has open sizes other than its rows'");
-    if (!isRow && rows::isOpen(extents[loop])) {
-      std::optional<int64_t> size = openSizeOf(loop);
-      if (!size)
-        return fail("nothing tells how long loop " + Twine(loop) + " of a product is");
-      extents[loop] = *size;
-    }
+    if (!isRow && !rows::isIntact(extents[loop]))
+      return fail("nothing tells how long loop " + Twine(loop) + " of a product is");
     if (kinds[loop] == utils::IteratorType::reduction) {
       readPacking(loop);
       continue;
     }
     if (extents[loop] == 1)
       continue;
-    if (lhs.strides[loop] && rhs.strides[loop])
+    if (lhs->stride(loop) && rhs->stride(loop))
       return fail("loop " + Twine(loop) + " of a product is along both factors");
-    if (rhs.strides[loop])
+    if (rhs->stride(loop))
       ofRhs.push_back(loop);
     else if (row)
       return fail("loops " + Twine(*row) + " and " + Twine(loop) + " of a product are both rows");
     else
       row = loop;
   }
-  product.lhsRow = row ? lhs.strides[*row] : 0;
+  product.lhsRow = row ? lhs->stride(*row) : 0;
   return countRows();
 }
 
-/// The size that the factors have along a loop of open extent; none if that is an intermediate's.
-std::optional<int64_t> Reader::openSizeOf(unsigned loop) {
-  auto layout = rows::ArgumentSizes(chain.problem);
-  for (OpOperand *input : inputs)
-    for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(input).getResults())) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (dim && dim.getPosition() == loop && isa<BlockArgument>(input->get()))
-        if (int64_t size = layout.layoutOf(input->get()).shape[d]; rows::isOpen(size))
-          return size;
-    }
-  return std::nullopt;
-}
-
 LogicalResult Reader::countRows() {
-  int64_t own = row ? extents[*row] : 1;
-  chain.rows = chain.rows ? chain.rows : own;
-  if (own != chain.rows)
+  int64_t count = row ? extents[*row] : 1;
+  chain.rows = chain.rows ? chain.rows : countOf(count);
+  if (countOf(count) != chain.rows)
     return fail("products have different numbers of rows");
-  if (!rows::isOpen(own) || chain.openRows)
+  if (!rows::isOpen(count) || chain.openRows)
     return success();
-  std::optional<int64_t> size = openSizeOf(*row);
-  if (!size)
+  if (!rows::isIntact(count))
     return fail("nothing tells how many rows a product has");
-  chain.openRows = rows::indexOfOpen(*size);
+  chain.openRows = rows::indexOfOpen(count);
   return success();
 }
 
@@ -259,7 +244,7 @@ LogicalResult Reader::readBody() {
 }
 
 LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
-  llvm::sort(ofRhs, [&](unsigned a, unsigned b) { return std::pair(sum.strides[a], a) < std::pair(sum.strides[b], b); });
+  llvm::sort(ofRhs, [&](unsigned a, unsigned b) { return std::pair(sum->stride(a), a) < std::pair(sum->stride(b), b); });
   SmallVector<unsigned, 3> gates;
   int64_t covered = 1;
   AffineExpr last = op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults().back();
@@ -267,14 +252,14 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
     bool isColumn =
         !columns || covered < columns || (columns == 1 && reach.singleColumn && last.isFunctionOfDim(loop)); // of a padded panel
     bool isOpen = rows::isOpen(extents[loop]);
-    if (isOpen && !(isColumn && covered == 1 && sum.strides[loop] == 1))
+    if (isOpen && !(isColumn && covered == 1 && sum->stride(loop) == 1))
       return fail("a product has open sizes other than its rows', its columns' and those along K");
     if (isOpen) {
       chain.openColumns = rows::indexOfOpen(extents[loop]);
       extents[loop] = rows::leastOpenSize;
     }
-    if (sum.strides[loop] == covered && isColumn) {
-      product.columns.push_back({extents[loop], rhs.strides[loop]});
+    if (sum->stride(loop) == covered && isColumn) {
+      product.columns.push_back({extents[loop], rhs->stride(loop)});
       covered *= extents[loop];
     } else {
       gates.push_back(loop);
@@ -284,18 +269,18 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
   if (covered < columns)
     return fail("a product has " + Twine(covered) + " columns, another op " + Twine(columns));
   product.readable = covered;
-  SmallVector<std::pair<int64_t, int64_t>, 4> points{{sum.offset, rhs.offset}};
+  SmallVector<std::pair<int64_t, int64_t>, 4> points{{sum->offset, rhs->offset}};
   for (unsigned loop : gates) {
     auto before = std::exchange(points, {});
     for (auto [ofSum, ofFactor] : before)
       for (int64_t i = 0; i < extents[loop]; ++i)
-        points.push_back({ofSum + i * sum.strides[loop], ofFactor + i * rhs.strides[loop]});
+        points.push_back({ofSum + i * sum->stride(loop), ofFactor + i * rhs->stride(loop)});
     constexpr size_t mostGates = 64;
     if (points.size() > mostGates)
       return fail("a product has more than " + Twine(mostGates) + " accumulators in a column");
   }
   for (auto [ofSum, ofFactor] : points) {
-    sumsOf.push_back({sum.base, ofSum, row ? sum.strides[*row] : 0, 1});
+    sumsOf.push_back({sum->base, ofSum, row ? sum->stride(*row) : 0, 1});
     product.sums.push_back({0, ofFactor});
   }
   return success();
@@ -303,7 +288,7 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
 
 /// What is packed is read whole, also where a part of it is multiplied: the buffer must have it.
 bool Reader::hasWhole() {
-  auto type = cast<MemRefType>(rhs.base.getType());
+  auto type = cast<MemRefType>(rhs->base.getType());
   if (product.taken == product.packed || !type.hasStaticShape())
     return product.taken == product.packed;
   auto [strides, size] = type.getStridesAndOffset();
@@ -331,11 +316,11 @@ LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
   product.op = op;
   if (failed(chooseLanes()))
     return failure();
-  product.lhs.base = lhs.base;
-  product.lhs.offset = lhs.offset;
-  product.rhs.base = rhs.base;
-  product.rhs.offset = rhs.offset;
-  if (!isa<BlockArgument>(lhs.base) || !isa<BlockArgument>(rhs.base))
+  product.lhs.base = lhs->base;
+  product.lhs.offset = lhs->offset;
+  product.rhs.base = rhs->base;
+  product.rhs.offset = rhs->offset;
+  if (!lhs->isArgument() || !rhs->isArgument())
     return fail("a factor of a product is an intermediate");
   if (failed(sortLoops()) || failed(readBody()) || failed(splitColumns(sumsOf)))
     return failure();
@@ -344,7 +329,7 @@ LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
 
 } // namespace
 
-LogicalResult quern::contractions::readProduct(LinalgOp op, Chain &chain, Product &product, Reach reach,
+LogicalResult quern::contractions::readProduct(const ProblemOp &op, Chain &chain, Product &product, Reach reach,
                                                SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot) {
   return Reader(op, chain, product, reach, whyNot).read(sumsOf);
 }

@@ -11,10 +11,7 @@
 #include "Schedule/Map/Axes.h"
 
 #include "Schedule/Map/Groups.h"
-#include "Schedule/Problem/Size.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
 #include <algorithm>
@@ -23,9 +20,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-bool Operand::mayAlias(const Operand &other) const {
-  return base == other.base || (bytes() == other.bytes() && offset == other.offset && loops == other.loops);
-}
+bool Operand::mayAlias(const Operand &other) const { return base == other.base || (bytes() == other.bytes() && sameAddress(other)); }
 
 namespace {
 
@@ -33,7 +28,8 @@ using LoopDigits = SmallVector<SmallVector<Digit, 4>, 6>;
 
 class Reader {
 public:
-  Reader(MapProblem &map, std::string &whyNot, bool takesOpen) : map(map), whyNot(whyNot), takesOpen(takesOpen), sizes(map.function) {}
+  Reader(const Problem &problem, MapProblem &map, std::string &whyNot, bool takesOpen)
+      : problem(problem), map(map), whyNot(whyNot), takesOpen(takesOpen) {}
   LogicalResult read();
 
 private:
@@ -41,13 +37,12 @@ private:
     whyNot = why.str();
     return failure();
   }
-  LogicalResult gatherOps();
+  LogicalResult findOp();
   LogicalResult readExtents();
   LogicalResult checkFill();
   LogicalResult drawOut(AffineMap dims, MemRefType type);
   LogicalResult readOperands();
   void addIndices();
-  LogicalResult readAddress(OpOperand &operand, Operand &out);
   LogicalResult checkAddresses();
   LogicalResult cutLoops();
   LogicalResult cutLoop(unsigned loop);
@@ -57,61 +52,47 @@ private:
   void dropAxis(unsigned axis);
   void chooseSource();
 
+  const Problem &problem;
   MapProblem &map;
   std::string &whyNot;
   bool takesOpen;
-  rows::ArgumentSizes sizes;
+  const ProblemOp *own = nullptr;
   linalg::FillOp fill;
   Strides extents;  ///< of the loops
   Strides drawnOut; ///< of the loops, with the padding that a merged fill writes
 };
 
-LogicalResult Reader::gatherOps() {
-  if (!map.function.getBody().hasOneBlock())
-    return fail("the function has control flow");
-  for (Operation &op : map.function.getBody().front()) {
-    if (auto found = dyn_cast<linalg::FillOp>(op); found && !fill && !map.op) {
-      fill = found;
-    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      if (map.op)
-        return fail("there are several ops");
-      map.op = linalgOp;
-    } else if (isa<memref::ReinterpretCastOp, memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op)) {
-      continue; // what the op reads through them is looked at there
-    } else {
-      auto load = dyn_cast<memref::LoadOp>(op);
-      bool isPure = (load && isa<BlockArgument>(load.getMemRef())) || (isMemoryEffectFree(&op) && !op.getNumRegions());
-      if (!isPure || map.op)
-        return fail("'" + op.getName().getStringRef() + "' has no place in a map");
-      map.prologue.push_back(&op);
-    }
-  }
-  if (!map.op && fill) {
-    map.op = cast<linalg::LinalgOp>(fill.getOperation());
-    fill = nullptr;
-  }
-  if (!map.op)
-    return fail("there is no op");
-  if (!map.op.hasPureBufferSemantics() || map.op.getNumParallelLoops() != map.op.getNumLoops() || map.op.getNumDpsInits() != 1)
-    return fail("the op reduces, has several results, or is not on memrefs");
+LogicalResult Reader::findOp() {
+  if (!problem.whyNot.empty())
+    return fail(problem.whyNot);
+  if (problem.sizes.count() && !takesOpen)
+    return fail("sizes are given at execution");
+  own = &problem.ops.back();
+  if (problem.ops.size() > 1)
+    fill = dyn_cast<linalg::FillOp>(problem.ops.front().op.getOperation());
+  if (problem.ops.size() > (fill ? 2 : 1))
+    return fail("there are several ops");
+  map.function = problem.function;
+  map.prologue = problem.prologue;
+  map.op = own->op;
+  if (map.op.getNumParallelLoops() != map.op.getNumLoops() || map.op.getNumDpsInits() != 1)
+    return fail("the op reduces, or has several results");
   return success();
 }
 
 /// An open loop has the size of the destination's dim that it is the index of.
 LogicalResult Reader::readExtents() {
-  extents = map.op.getStaticLoopRanges();
+  extents = own->extents;
   if (llvm::is_contained(extents, 0))
     return fail("the space is empty");
-  if (!llvm::any_of(extents, ShapedType::isDynamic))
-    return success();
+  if (fill && llvm::any_of(extents, rows::isOpen))
+    return fail("a fill writes what is given at execution");
   OpOperand *destination = map.op.getDpsInitOperand(0);
-  if (!takesOpen || fill || !isa<BlockArgument>(destination->get()))
-    return fail("sizes are given at execution");
-  const Strides shape = sizes.layoutOf(destination->get()).shape;
+  const Strides shape = problem.sizes.layoutOf(destination->get()).shape;
   for (auto [expr, size] : llvm::zip_equal(map.op.getMatchingIndexingMap(destination).getResults(), shape))
-    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && ShapedType::isDynamic(extents[dim.getPosition()]))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && rows::isOpen(size))
       extents[dim.getPosition()] = size;
-  return llvm::any_of(extents, ShapedType::isDynamic) ? fail("a size that is given at execution is cut into blocks") : success();
+  return llvm::all_of(extents, rows::isIntact) ? success() : fail("a size that is given at execution is cut into blocks");
 }
 
 /// Which indices the blocks of the destination have room for: a fill writes those, and they must be all that it writes.
@@ -156,43 +137,6 @@ LogicalResult Reader::checkFill() {
   return drawOut(map.op.getMatchingIndexingMap(destination), cast<MemRefType>(destination->get().getType()));
 }
 
-LogicalResult Reader::readAddress(OpOperand &operand, Operand &out) {
-  unsigned number = operand.getOperandNumber();
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  if (!type || !isa<BlockArgument>(operand.get()))
-    return fail("operand #" + Twine(number) + " is no argument");
-  const rows::ArgumentSizes::Layout layout = sizes.layoutOf(operand.get());
-  auto isOpen = [](int64_t size) { return rows::isOpen(size); };
-  if (!layout.fits)
-    return fail("operand #" + Twine(number) + " is too large");
-  if (!takesOpen && (isOpen(layout.offset) || llvm::any_of(layout.shape, isOpen) || llvm::any_of(layout.strides, isOpen)))
-    return fail("operand #" + Twine(number) + " has sizes that are given at execution");
-  out.offset = layout.offset;
-  Type element = type.getElementType();
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
-    return fail("operand #" + Twine(number) + " has elements that are not whole bytes");
-  out.base = operand.get();
-  out.blockArgument = map.op.getMatchingBlockArgument(&operand).getArgNumber();
-  LoopDigits digits(extents.size());
-  auto add = [&](unsigned loop, Digit digit) { digits[loop].push_back(digit); };
-  for (auto [expr, stride, size] : llvm::zip_equal(map.op.getMatchingIndexingMap(&operand).getResults(), layout.strides, layout.shape))
-    if (failed(rows::readDigits(expr, size == 1 ? 0 : stride, out.offset, add)))
-      return fail("a map is not made of sums of dims, constants, d floordiv B and d mod B");
-  bool isDestination = map.op.isDpsInit(&operand);
-  for (auto [loop, sum] : llvm::enumerate(digits)) {
-    int64_t extent = isDestination ? drawnOut[loop] : extents[loop];
-    if (!rows::alignShifts(sum, extent, out.offset))
-      return fail("operand #" + Twine(number) + " has digits of a loop from different places of it");
-    Walk walk(sum, extent);
-    bool isIntact = llvm::all_of(walk.digits(), [](const Digit &digit) { return rows::isIntact(digit.stride); });
-    if (!isIntact || (isOpen(extent) && !walk.isLinear()))
-      return fail("operand #" + Twine(number) + " has sizes that are given at execution and computed with");
-    out.offset += walk.start();
-    out.loops.push_back(walk.isLinear() ? Walk(Digit{1, 0, walk.step()}, extent) : walk); // a step is a step from anywhere
-  }
-  return rows::isIntact(out.offset) ? success() : fail("operand #" + Twine(number) + " begins at a size that is computed with");
-}
-
 /// An index of a loop grows by 1 along that loop and stays along all others.
 void Reader::addIndices() {
   for (auto index : map.op.getBlock()->getOps<linalg::IndexOp>()) {
@@ -210,15 +154,19 @@ LogicalResult Reader::readOperands() {
     bool isDestination = map.op.isDpsInit(&operand);
     if (isDestination)
       addIndices();
-    if (isDestination ? false : element.use_empty())
+    if (!isDestination && element.use_empty())
       continue; // pins the extents of loops, with no memory behind it
-    if (operand.get().getType().isIntOrFloat()) {
-      map.scalars.push_back({element.getArgNumber(), operand.get()});
+    Operand out;
+    static_cast<LoopAccess &>(out) = isDestination && fill ? readAccess(operand, drawnOut, problem.sizes) : own->at(operand);
+    out.blockArgument = element.getArgNumber();
+    if (!out.whyNot.empty())
+      return fail(out.whyNot);
+    if (out.isScalar()) {
+      map.scalars.push_back({out.blockArgument, out.base});
       continue;
     }
-    Operand out;
-    if (failed(readAddress(operand, out)))
-      return failure();
+    if (out.isView || !isa<BlockArgument>(out.base))
+      return fail("operand #" + Twine(operand.getOperandNumber()) + " is no argument");
     map.operands.push_back(out);
     map.readsOld |= isDestination && !element.use_empty();
   }
@@ -231,8 +179,7 @@ LogicalResult Reader::checkAddresses() {
     if (extent > 1 && !destination.loops[loop].tellsAllApart())
       return fail("the destination does not vary along loop " + Twine(loop));
   for (const Operand &in : ArrayRef(map.operands).drop_back()) {
-    bool isSame = in.offset == destination.offset && in.loops == destination.loops;
-    if (in.base == destination.base && !isSame)
+    if (in.base == destination.base && !in.sameAddress(destination))
       return fail("an argument is read at another point than it is overwritten");
     map.mayBeInPlace |= in.mayAlias(destination);
   }
@@ -258,9 +205,7 @@ LogicalResult Reader::cutLoop(unsigned loop) {
       Walk walk = rows::walkFromCut(operand.loops[loop], cuts[i], axis.extent, i + 1 == cuts.size());
       if (!llvm::all_of(walk.digits(), [](const Digit &digit) { return rows::isIntact(digit.stride); }))
         return fail("loop " + Twine(loop) + " is cut where an operand has a stride that is given at execution");
-      operand.strides.push_back(walk.isLinear() ? walk.step() : 0);
-      if (!walk.isLinear())
-        operand.curves.push_back({static_cast<unsigned>(map.axes.size()), walk});
+      operand.addDim(walk);
       axis.isCurved |= !walk.isLinear();
     }
     map.axes.push_back(axis);
@@ -287,20 +232,15 @@ void Reader::dropAxis(unsigned axis) {
   map.axes.erase(map.axes.begin() + axis);
   for (Limit &limit : map.limits)
     limit.weights.erase(limit.weights.begin() + axis);
-  for (Operand &operand : map.operands) {
-    operand.strides.erase(operand.strides.begin() + axis);
-    for (auto &[at, walk] : operand.curves)
-      at -= at > axis;
-  }
+  for (Operand &operand : map.operands)
+    operand.dropDim(axis);
 }
 
 bool Reader::canMerge(unsigned outer, unsigned inner) const {
   int64_t extent = map.axes[inner].extent;
-  if (outer == inner || map.axes[outer].isCurved || map.axes[inner].isCurved || rows::isOpen(map.axes[outer].extent) ||
-      rows::isOpen(extent))
+  if (outer == inner || rows::isOpen(map.axes[outer].extent) || rows::isOpen(extent))
     return false;
-  auto follow = [&](const Operand &o) { return !rows::isOpen(o.strides[inner]) && o.strides[outer] == o.strides[inner] * extent; };
-  return llvm::all_of(map.operands, follow) &&
+  return llvm::all_of(map.operands, [&](const Operand &o) { return o.followsOn(outer, inner, extent); }) &&
          llvm::all_of(map.limits, [&](const Limit &l) { return l.weights[outer] == l.weights[inner] * extent; });
 }
 
@@ -341,7 +281,7 @@ void Reader::chooseSource() {
 }
 
 LogicalResult Reader::read() {
-  if (failed(gatherOps()) || failed(readExtents()))
+  if (failed(findOp()) || failed(readExtents()))
     return failure();
   drawnOut = extents;
   if (failed(checkFill()) || failed(readOperands()) || failed(checkBody(*map.op.getBlock(), whyNot, /*takesIndices=*/true)) ||
@@ -362,9 +302,8 @@ int64_t Limit::highest(ArrayRef<Axis> axes) const {
   return sum;
 }
 
-LogicalResult quern::maps::readMap(func::FuncOp function, MapProblem &problem, std::string &whyNot, bool takesOpen) {
-  problem.function = function;
-  return Reader(problem, whyNot, takesOpen).read();
+LogicalResult quern::maps::readMap(const Problem &problem, MapProblem &map, std::string &whyNot, bool takesOpen) {
+  return Reader(problem, map, whyNot, takesOpen).read();
 }
 
 int64_t Group::sum(int64_t lane, ArrayRef<int64_t> perAxis) const {

@@ -12,12 +12,7 @@
 #define QUERN_SCHEDULE_MAP_AXES_H
 
 #include "Schedule/Build/Bodies.h"
-#include "Schedule/Problem/Digits.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-
-#include <string>
+#include "Schedule/Problem/Problem.h"
 
 namespace quern::maps {
 
@@ -25,17 +20,12 @@ using rows::Digit;
 using rows::Strides;
 using rows::Walk;
 
-/// An argument that the op reads or writes. The address of a point, in elements, is offset + Σ strides[a]·index of axis a + the curves.
-struct Operand {
-  mlir::Value base;           ///< an argument of the problem's function, or the index of a loop in the body (see isIndex())
+/// An argument that the op reads or writes, or the index of a loop in the body (see isIndex()). Its dims are the axes.
+struct Operand : DimAccess {
   unsigned blockArgument = 0; ///< of the body
-  int64_t offset = 0;
-  Strides strides;                                        ///< by axis
-  llvm::SmallVector<std::pair<unsigned, Walk>, 1> curves; ///< along curved axes, where `strides` has 0
-  llvm::SmallVector<Walk, 6> loops;                       ///< by loop of the op, as the map says
   /// The index of a loop: no memory is behind it, its "address" is what the body reads.
   bool isIndex() const { return base.getType().isIndex(); }
-  mlir::Type element() const { return isIndex() ? base.getType() : llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
+  mlir::Type element() const { return isIndex() ? base.getType() : elementType(); }
   int64_t bytes() const { return isIndex() ? 0 : element().getIntOrFloatBitWidth() / 8; }
   /// Same size of elements and same layout: the two may be one buffer.
   bool mayAlias(const Operand &other) const;
@@ -77,9 +67,9 @@ struct MapProblem {
   bool writesPadding() const { return static_cast<bool>(padding); }
 };
 
-/// Reads `function` into `problem`, or fails with a reason. With `takesOpen` extents, strides and offsets may be open (RowSize.h): those of
+/// Reads `problem` into `map`, or fails with a reason. With `takesOpen` extents, strides and offsets may be open (Problem/Size.h): those of
 /// loops that nothing cuts into digits.
-mlir::LogicalResult readMap(mlir::func::FuncOp function, MapProblem &problem, std::string &whyNot, bool takesOpen = false);
+mlir::LogicalResult readMap(const Problem &problem, MapProblem &map, std::string &whyNot, bool takesOpen = false);
 
 } // namespace quern::maps
 

@@ -12,10 +12,7 @@
 #ifndef QUERN_SCHEDULE_MAP_MAP_H
 #define QUERN_SCHEDULE_MAP_MAP_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <cstdint>
-#include <string>
+#include "Schedule/Problem/Problem.h"
 
 namespace quern {
 
@@ -33,7 +30,7 @@ struct MapStrategy {
 /// Schedules `problem` as one kernel `@<name>_kernel` behind it. The kernel's signature and attributes are those that scheduleRows()
 /// gives. `problem` stays. Inputs of the destination's layout and size of elements may be the same memory; arguments that otherwise overlap
 /// may not. Fails without a diagnostic where the function is no map; `whyNot`, if given, then receives the reason in one line.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleMap(mlir::func::FuncOp problem, const MapStrategy &strategy,
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleMap(const Problem &problem, const MapStrategy &strategy,
                                                                    std::string *whyNot = nullptr);
 
 } // namespace quern

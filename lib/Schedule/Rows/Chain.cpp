@@ -10,25 +10,15 @@
 #include "Schedule/Rows/Chain.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
+using namespace quern;
 using namespace quern::rows;
 
 static bool isStatic(MemRefType type) {
   auto [strides, offset] = type.getStridesAndOffset();
   return type.hasStaticShape() && !ShapedType::isDynamic(offset) && llvm::none_of(strides, ShapedType::isDynamic);
-}
-
-/// Memory beside the arguments: a part of one, given by its first byte, or a table of constants. Both are flat.
-static bool isFlatBase(Operation *op) {
-  auto view = dyn_cast<memref::ViewOp>(op);
-  if (!view && !isa<memref::GetGlobalOp>(op))
-    return false;
-  auto type = cast<MemRefType>(op->getResult(0).getType());
-  return (!view || isa<BlockArgument>(view.getSource())) && type.getRank() == 1 && type.hasStaticShape() && type.getLayout().isIdentity();
 }
 
 bool Access::mayAlias(const Access &other) const {
@@ -41,24 +31,11 @@ bool Access::mayAlias(const Access &other) const {
   return elementType() == other.elementType() && llvm::equal(loops, other.loops, mayBeEqual);
 }
 
-bool Access::isArgument() const { return !isScalar() && (isa<BlockArgument>(base) || isFlatBase(base.getDefiningOp())); }
-
 bool Access::isInvariant() const {
   return row.isStill() && curves.empty() && llvm::all_of(strides, [](int64_t stride) { return stride == 0; });
 }
 
 namespace {
-
-bool isStrided(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  return type && succeeded(type.getStridesAndOffset(strides, offset));
-}
-
-/// The size of a buffer that the function makes.
-bool isSizeOfIntermediate(Operation &op) {
-  return isa<memref::DimOp>(op) && llvm::all_of(op.getUsers(), [](Operation *user) { return isa<memref::AllocOp>(user); });
-}
 
 /// Whether some op reduces into what is filled; otherwise the fill is an op like others.
 bool startsAccumulator(linalg::FillOp fill) {
@@ -68,12 +45,9 @@ bool startsAccumulator(linalg::FillOp fill) {
   });
 }
 
-/// What a map says of each loop.
-using LoopDigits = SmallVector<SmallVector<Digit, 4>, 6>;
-
 class Matcher {
 public:
-  Matcher(RowChain &chain, std::string &whyNot) : chain(chain), whyNot(whyNot), sizes(chain.problem) {}
+  Matcher(const Problem &problem, RowChain &chain, std::string &whyNot) : problem(problem), chain(chain), whyNot(whyNot) {}
   LogicalResult match();
 
 private:
@@ -83,64 +57,46 @@ private:
   }
   LogicalResult gatherOps();
   LogicalResult findSpace();
-  LogicalResult findOpenExtents();
-  LogicalResult addStage(linalg::LinalgOp op);
-  LogicalResult addInputs(Stage &stage, ArrayRef<unsigned> loopOf);
-  LogicalResult addOutputs(Stage &stage, ArrayRef<unsigned> loopOf);
+  LogicalResult addStage(const ProblemOp &own);
+  LogicalResult addInputs(const ProblemOp &own, Stage &stage);
+  LogicalResult addOutputs(const ProblemOp &own, Stage &stage);
   LogicalResult addOldElements(Stage &stage);
-  LogicalResult readTerm(AffineExpr expr, int64_t stride, ArrayRef<unsigned> loopOf, Access &access, LoopDigits &digits);
-  LogicalResult readAddress(linalg::LinalgOp op, OpOperand &operand, ArrayRef<unsigned> loopOf, Access &access);
+  LogicalResult readAccess(const LoopAccess &own, const Stage &stage, Access &access);
   LogicalResult checkBody(Stage &stage);
   LogicalResult checkReduction(Stage &stage);
   LogicalResult checkOpenSizes();
   LogicalResult checkOutput(const Stage &stage, const Access &access);
 
+  const Problem &problem;
   RowChain &chain;
   std::string &whyNot;
-  ArgumentSizes sizes;
-  SmallVector<linalg::LinalgOp, 8> ops;
+  SmallVector<const ProblemOp *, 8> ops;
   llvm::SmallDenseMap<Value, std::pair<int, unsigned>, 8> writer;
   llvm::SmallDenseMap<Value, TypedAttr, 8> fills;
 };
 
 LogicalResult Matcher::gatherOps() {
-  if (!chain.problem.getBody().hasOneBlock())
-    return fail("the function has control flow");
-  for (Type type : chain.problem.getArgumentTypes()) {
-    if (!isStrided(dyn_cast<MemRefType>(type)))
-      return fail("an argument is not a strided memref");
-  }
-  if (sizes.count() > maxOpenSizes)
-    return fail(Twine(sizes.count()) + " dynamic sizes are more than " + Twine(maxOpenSizes));
-  for (Operation &op : chain.problem.getBody().front()) {
-    if (auto fill = dyn_cast<linalg::FillOp>(op); fill && startsAccumulator(fill)) {
-      TypedAttr value;
-      if (!matchPattern(fill.getInputs()[0], m_Constant(&value)))
-        return fail("a fill value is not a constant");
-      fills[fill.getOutputs()[0]] = value;
-    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      if (!linalgOp.hasPureBufferSemantics())
-        return fail("'" + op.getName().getStringRef() + "' is not on memrefs");
-      ops.push_back(linalgOp);
-    } else if (op.getNumRegions() || (isa<ViewLikeOpInterface, memref::GetGlobalOp>(op) && !isFlatBase(&op))) {
-      return fail("'" + op.getName().getStringRef() + "' has no place in a chain of rows");
-    } else if (!isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op) && !isSizeOfIntermediate(op)) {
-      auto load = dyn_cast<memref::LoadOp>(op);
-      if (!(load && isa<BlockArgument>(load.getMemRef())) && !isMemoryEffectFree(&op))
-        return fail("'" + op.getName().getStringRef() + "' has side effects");
-      chain.prologue.push_back(&op);
-    }
+  if (!problem.whyNot.empty())
+    return fail(problem.whyNot);
+  chain.problem = problem.function;
+  chain.prologue = problem.prologue;
+  for (const ProblemOp &own : problem.ops) {
+    auto fill = dyn_cast<linalg::FillOp>(own.op.getOperation());
+    if (!fill || !startsAccumulator(fill))
+      ops.push_back(&own);
+    else if (!matchPattern(fill.getInputs()[0], m_Constant(&fills[fill.getOutputs()[0]])))
+      return fail("a fill value is not a constant");
   }
   return success();
 }
 
-/// The chain's space is that of the op with the most loops; a per-row op lacks exactly the reduced one.
+/// The chain's space is that of the op with the most loops; a per-row op lacks exactly the reduced one. A size that is open in one op may
+/// be a number in another.
 LogicalResult Matcher::findSpace() {
-  for (linalg::LinalgOp op : ops) {
-    auto ranges = op.getStaticLoopRanges();
-    if (ranges.size() > chain.loops.size())
-      chain.loops.assign(ranges.begin(), ranges.end());
-    for (auto [d, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+  for (const ProblemOp *own : ops) {
+    if (own->extents.size() > chain.loops.size())
+      chain.loops = own->extents;
+    for (auto [d, kind] : llvm::enumerate(own->op.getIteratorTypesArray())) {
       if (kind != utils::IteratorType::reduction)
         continue;
       if (chain.rowLoop >= 0 && chain.rowLoop != static_cast<int>(d))
@@ -148,77 +104,27 @@ LogicalResult Matcher::findSpace() {
       chain.rowLoop = d;
     }
   }
-  if (ops.empty())
-    return fail("there is no op");
+  for (const ProblemOp *own : ops)
+    if (own->extents.size() == chain.loops.size())
+      for (auto [extent, other] : llvm::zip_equal(chain.loops, own->extents))
+        if (isOpen(extent) && (!isOpen(other) || !isIntact(extent)))
+          extent = other;
   if (llvm::is_contained(chain.loops, 0))
     return fail("the space is empty");
-  return findOpenExtents();
-}
-
-/// The extent of a dynamic loop is the number that some op knows, else that of the first argument's dim that it indexes: linalg has all
-/// dims that one loop indexes of one size.
-LogicalResult Matcher::findOpenExtents() {
-  for (auto [loop, extent] : llvm::enumerate(chain.loops)) {
-    int64_t open = 0;
-    for (linalg::LinalgOp op : ops) {
-      if (op.getNumLoops() != chain.loops.size() || !ShapedType::isDynamic(extent))
-        continue;
-      extent = op.getStaticLoopRanges()[loop];
-      for (OpOperand &operand : op->getOpOperands())
-        if (isa<BlockArgument>(operand.get()))
-          for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
-            if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && dim.getPosition() == loop && !open)
-              open = sizes.layoutOf(operand.get()).shape[d];
-    }
-    if (ShapedType::isDynamic(extent))
-      extent = open;
-    if (!extent || (!open && isOpen(extent)))
-      return fail("loop " + Twine(loop) + " has the extent of no argument, or one beyond " + Twine(leastOpenSize));
-  }
+  for (auto [loop, extent] : llvm::enumerate(chain.loops))
+    if (!isIntact(extent))
+      return fail("loop " + Twine(loop) + " has the extent of no argument, or one of " + Twine(leastOpenSize) + " or more");
   return success();
 }
 
-/// One dim's term of an address. Open strides and extents stand for themselves only.
-LogicalResult Matcher::readTerm(AffineExpr expr, int64_t stride, ArrayRef<unsigned> loopOf, Access &access, LoopDigits &digits) {
-  auto constant = dyn_cast<AffineConstantExpr>(expr);
-  if (constant && !constant.getValue())
-    return success();
-  bool isPlain = isa<AffineDimExpr>(expr), legal = isPlain || !isOpen(stride);
-  int64_t offset = 0;
-  auto add = [&](unsigned d, Digit digit) {
-    unsigned loop = loopOf[d];
-    auto opens = [](const Digit &other) { return isOpen(other.stride); };
-    legal &= (isPlain || !isOpen(chain.loops[loop])) && !digit.shift;
-    digits[loop].push_back(digit);
-    legal &= digits[loop].size() == 1 || llvm::none_of(digits[loop], opens);
-  };
-  if (legal && succeeded(readDigits(expr, stride, offset, add)) && legal && !(offset && isOpen(access.offset))) {
-    access.offset += offset;
-    return success();
-  }
-  return fail("a map is not made of sums of dims, constants, d floordiv B and d mod B, or not of dims alone where sizes are dynamic");
-}
-
-LogicalResult Matcher::readAddress(linalg::LinalgOp op, OpOperand &operand, ArrayRef<unsigned> loopOf, Access &access) {
-  access.base = operand.get();
-  if (access.isScalar())
-    return access.base.getType().isIntOrFloat() ? success() : fail("an operand is neither a memref nor a number");
-  auto type = cast<MemRefType>(operand.get().getType());
-  if (!isStrided(type))
-    return fail("operand #" + Twine(operand.getOperandNumber()) + " of an op is not a strided memref");
-  ArgumentSizes::Layout layout = sizes.layoutOf(operand.get());
-  if (!layout.fits)
-    return fail("operand #" + Twine(operand.getOperandNumber()) + " of an op has a size of " + Twine(leastOpenSize) + " or more");
-  Type element = type.getElementType();
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
-    return fail("operand #" + Twine(operand.getOperandNumber()) + " of an op has elements that are not whole bytes");
-  access.offset = layout.offset;
-  LoopDigits digits(chain.loops.size());
-  for (auto [expr, stride] : llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(), layout.strides))
-    if (failed(readTerm(expr, stride, loopOf, access, digits)))
-      return failure();
-  for (auto [extent, sum] : llvm::zip_equal(chain.loops, digits))
-    access.loops.push_back(Walk(sum, extent));
+LogicalResult Matcher::readAccess(const LoopAccess &own, const Stage &stage, Access &access) {
+  static_cast<LoopAccess &>(access) = own;
+  if (!own.whyNot.empty())
+    return fail(own.whyNot);
+  if (own.isView || llvm::any_of(own.loops, [](const Walk &walk) { return walk.shift() != 0; }))
+    return fail("an operand is a view of a buffer, or begins within a block");
+  if (stage.perRow && !access.isScalar())
+    access.loops.insert(access.loops.begin() + chain.rowLoop, Walk());
   return success();
 }
 
@@ -258,10 +164,10 @@ LogicalResult Matcher::checkOutput(const Stage &stage, const Access &access) {
   return success();
 }
 
-LogicalResult Matcher::addInputs(Stage &stage, ArrayRef<unsigned> loopOf) {
+LogicalResult Matcher::addInputs(const ProblemOp &own, Stage &stage) {
   for (OpOperand *operand : stage.op.getDpsInputOperands()) {
     Access access;
-    if (failed(readAddress(stage.op, *operand, loopOf, access)))
+    if (failed(readAccess(own.at(*operand), stage, access)))
       return failure();
     access.unread = stage.op.getMatchingBlockArgument(operand).use_empty();
     if (access.unread || access.isScalar()) {
@@ -279,11 +185,11 @@ LogicalResult Matcher::addInputs(Stage &stage, ArrayRef<unsigned> loopOf) {
   return success();
 }
 
-LogicalResult Matcher::addOutputs(Stage &stage, ArrayRef<unsigned> loopOf) {
+LogicalResult Matcher::addOutputs(const ProblemOp &own, Stage &stage) {
   bool readOld = false;
   for (auto [i, operand] : llvm::enumerate(stage.op.getDpsInitsMutable())) {
     Access access;
-    if (failed(readAddress(stage.op, operand, loopOf, access)) || failed(checkOutput(stage, access)))
+    if (failed(readAccess(own.at(operand), stage, access)) || failed(checkOutput(stage, access)))
       return failure();
     if (!writer.try_emplace(access.base, chain.stages.size(), i).second)
       return fail("a buffer is written twice");
@@ -313,21 +219,20 @@ LogicalResult Matcher::addOldElements(Stage &stage) {
   return success();
 }
 
-LogicalResult Matcher::addStage(linalg::LinalgOp op) {
+LogicalResult Matcher::addStage(const ProblemOp &own) {
   Stage stage;
-  stage.op = op;
-  stage.perRow = chain.rowLoop >= 0 && op.getNumLoops() + 1 == chain.loops.size();
-  stage.reduces = op.getNumReductionLoops() == 1;
-  SmallVector<unsigned, 6> loopOf; // the chain's loop of each of the op's
-  for (unsigned d = 0; d < chain.loops.size(); ++d)
-    if (!stage.perRow || static_cast<int>(d) != chain.rowLoop)
-      loopOf.push_back(d);
-  if (loopOf.size() != op.getNumLoops())
+  stage.op = own.op;
+  stage.perRow = chain.rowLoop >= 0 && own.extents.size() + 1 == chain.loops.size();
+  stage.reduces = stage.op.getNumReductionLoops() == 1;
+  Strides loops = chain.loops;
+  if (stage.perRow)
+    loops.erase(loops.begin() + chain.rowLoop);
+  if (loops.size() != own.extents.size())
     return fail("an op iterates another space than the chain");
-  for (auto [i, range] : llvm::enumerate(op.getStaticLoopRanges()))
-    if (range != chain.loops[loopOf[i]] && !ShapedType::isDynamic(range))
-      return fail("a loop of extent " + Twine(range) + " meets one of " + Twine(chain.loops[loopOf[i]]));
-  if (failed(addInputs(stage, loopOf)) || failed(addOutputs(stage, loopOf)) || failed(checkBody(stage)))
+  for (auto [loop, extent] : llvm::zip_equal(loops, own.extents))
+    if (extent != loop && !isOpen(extent))
+      return fail("a loop of extent " + Twine(extent) + " meets one of " + Twine(loop));
+  if (failed(addInputs(own, stage)) || failed(addOutputs(own, stage)) || failed(checkBody(stage)))
     return failure();
   chain.stages.push_back(std::move(stage));
   return success();
@@ -351,8 +256,8 @@ LogicalResult Matcher::checkOpenSizes() {
 LogicalResult Matcher::match() {
   if (failed(gatherOps()) || failed(findSpace()))
     return failure();
-  for (linalg::LinalgOp op : ops)
-    if (failed(addStage(op)))
+  for (const ProblemOp *own : ops)
+    if (failed(addStage(*own)))
       return failure();
   if (llvm::none_of(chain.stages, [](const Stage &stage) { return stage.writesArgument; }))
     return fail("no argument is written");
@@ -362,7 +267,6 @@ LogicalResult Matcher::match() {
 
 } // namespace
 
-LogicalResult quern::rows::matchRowChain(func::FuncOp problem, RowChain &chain, std::string &whyNot) {
-  chain.problem = problem;
-  return Matcher(chain, whyNot).match();
+LogicalResult quern::rows::matchRowChain(const Problem &problem, RowChain &chain, std::string &whyNot) {
+  return Matcher(problem, chain, whyNot).match();
 }

@@ -12,39 +12,22 @@
 #define QUERN_SCHEDULE_ROWS_CHAIN_H
 
 #include "Schedule/Build/Bodies.h"
-#include "Schedule/Problem/Digits.h"
-#include "Schedule/Problem/Size.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "Schedule/Problem/Problem.h"
 
 #include <string>
 
 namespace quern::rows {
 
-/// The ways along parallel dims that cuts of other operands have left in digits, by dim.
-using Curves = llvm::SmallVector<std::pair<unsigned, Walk>, 1>;
-
-/// The address of an operand, in elements: offset + Σ strides[d]·index of parallel dim d + the curves + the walk along the row.
-struct Access {
-  mlir::Value base; ///< a memref, or a scalar that every point reads; a view of an argument is memory of its own
-  int64_t offset = 0;
-  llvm::SmallVector<Walk, 6> loops; ///< by loop of the chain, as the map says
-  Strides strides;
-  Curves curves;
+/// The address of an operand, whose dims are the parallel ones, and the walk along the row.
+struct Access : DimAccess {
   Walk row;
   bool unread = false; ///< no body reads it: it only pins the extents of loops
   int producer = -1;   ///< the stage that this read is forwarded from; -1: memory as it was before the chain
   unsigned result = 0; ///< of the producer
   /// It reads an argument.
   bool isMemoryRead() const { return !unread && producer < 0 && !isScalar(); }
-  bool isScalar() const { return !llvm::isa<mlir::MemRefType>(base.getType()); }
-  /// An argument, a view of one, or a table of constants: anything but an intermediate.
-  bool isArgument() const;
-  bool sameAddress(const Access &other) const { return offset == other.offset && loops == other.loops; }
   /// Same type and layout, as far as is known: the two may be one buffer, if both belong to arguments.
   bool mayAlias(const Access &other) const;
-  mlir::Type elementType() const { return llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
   /// Every point of the space reads the same element.
   bool isInvariant() const;
 };
@@ -69,7 +52,7 @@ struct Dim {
   int64_t weight = 1; ///< indices of that loop from one to the next
 };
 
-/// Extents, strides and offsets may be open (RowSize.h): those of arguments whose memrefs have dynamic ones.
+/// Extents, strides and offsets may be open (Problem/Size.h): those of arguments whose memrefs have dynamic ones.
 struct RowChain {
   mlir::func::FuncOp problem;
   llvm::SmallVector<Stage, 8> stages;
@@ -96,7 +79,7 @@ struct RowChain {
 void layOutDims(RowChain &chain);
 
 /// Reads `problem` into `chain`, or fails with a reason.
-mlir::LogicalResult matchRowChain(mlir::func::FuncOp problem, RowChain &chain, std::string &whyNot);
+mlir::LogicalResult matchRowChain(const Problem &problem, RowChain &chain, std::string &whyNot);
 
 } // namespace quern::rows
 

@@ -70,12 +70,8 @@ void DimLayout::split(unsigned loop) {
   for (int i = cuts.size() - 1; i >= 0; --i) {
     int64_t next = i + 1 < static_cast<int>(cuts.size()) ? cuts[i + 1] : extent;
     Dim dim{(next + cuts[i] - 1) / cuts[i], limit, cuts[i]};
-    chain.forEachAccess([&](Stage &, Access &access) {
-      Walk walk = isPrivate(access) ? Walk() : walkFromCut(access.loops[loop], cuts[i], dim.extent);
-      access.strides.push_back(walk.isLinear() ? walk.step() : 0);
-      if (!walk.isLinear())
-        access.curves.push_back({chain.dims.size(), walk});
-    });
+    chain.forEachAccess(
+        [&](Stage &, Access &access) { access.addDim(isPrivate(access) ? Walk() : walkFromCut(access.loops[loop], cuts[i], dim.extent)); });
     chain.dims.push_back(dim);
   }
 }
@@ -108,21 +104,13 @@ void DimLayout::merge() {
   for (int d = static_cast<int>(chain.dims.size()) - 2; d >= 0; --d) {
     int64_t inner = chain.dims[d + 1].extent;
     bool mergeable = chain.dims[d].limit < 0 && chain.dims[d + 1].limit < 0 && !isOpen(chain.dims[d].extent) && !isOpen(inner);
-    chain.forEachAccess([&](Stage &, Access &access) {
-      auto followsOn = [&] { return !isOpen(access.strides[d + 1]) && access.strides[d] == access.strides[d + 1] * inner; };
-      mergeable = mergeable && (isPrivate(access) || followsOn());
-      for (auto &[dim, walk] : access.curves)
-        mergeable &= static_cast<int>(dim) != d && static_cast<int>(dim) != d + 1;
-    });
+    chain.forEachAccess(
+        [&](Stage &, Access &access) { mergeable = mergeable && (isPrivate(access) || access.followsOn(d, d + 1, inner)); });
     if (!mergeable)
       continue;
     chain.dims[d] = {chain.dims[d].extent * inner};
     chain.dims.erase(chain.dims.begin() + d + 1);
-    chain.forEachAccess([&](Stage &, Access &access) {
-      access.strides.erase(access.strides.begin() + d);
-      for (auto &[dim, walk] : access.curves)
-        dim -= static_cast<int>(dim) > d;
-    });
+    chain.forEachAccess([&](Stage &, Access &access) { access.dropDim(d); });
   }
 }
 
@@ -137,18 +125,14 @@ void DimLayout::chooseRow() {
   for (int d = innermost; d >= 0; --d) {
     bool isPlain = chain.dims[d].limit < 0 && space / typical(chain.dims[d].extent) >= enough &&
                    (d < innermost || typical(chain.dims[d].extent) >= lengthy);
-    chain.forEachAccess([&](Stage &, Access &access) {
-      isPlain &= llvm::none_of(access.curves, [&](auto &curve) { return static_cast<int>(curve.first) == d; });
-    });
+    chain.forEachAccess([&](Stage &, Access &access) { isPlain &= !access.isCurved(d); });
     if (!isPlain)
       continue;
     chain.rowExtent = chain.dims[d].extent;
     chain.dims.erase(chain.dims.begin() + d);
     chain.forEachAccess([&](Stage &, Access &access) {
       access.row = Walk(Digit{1, 0, access.strides[d]}, chain.rowExtent);
-      access.strides.erase(access.strides.begin() + d);
-      for (auto &[dim, walk] : access.curves)
-        dim -= static_cast<int>(dim) > d;
+      access.dropDim(d);
     });
     return;
   }

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace quern;
 
-static FailureOr<SmallVector<func::FuncOp>> scheduleChain(func::FuncOp problem, const RowsStrategy &strategy, std::string *whyNot) {
+static FailureOr<SmallVector<func::FuncOp>> scheduleChain(const Problem &problem, const RowsStrategy &strategy, std::string *whyNot) {
   std::string reason;
   rows::RowChain chain;
   rows::RowPlan plan(chain, strategy);
@@ -22,7 +22,7 @@ static FailureOr<SmallVector<func::FuncOp>> scheduleChain(func::FuncOp problem, 
       *whyNot = reason;
     return failure();
   }
-  SmallVector<func::FuncOp> kernels{rows::RowEmitter(plan).emit(problem)};
+  SmallVector<func::FuncOp> kernels{rows::RowEmitter(plan).emit(problem.function)};
   for (int sweep = 1; plan.isSplit() && sweep < plan.sweeps; ++sweep)
     kernels.push_back(rows::RowEmitter(plan).emit(kernels.back(), sweep));
   return kernels;
@@ -71,7 +71,7 @@ static FailureOr<SmallVector<func::FuncOp>> scheduleBehindFill(func::FuncOp prob
   return failure();
 }
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleRows(func::FuncOp problem, const RowsStrategy &strategy, std::string *whyNot) {
-  linalg::FillOp fill = problem.getBody().hasOneBlock() ? overwrittenFill(problem) : linalg::FillOp();
-  return fill ? scheduleBehindFill(problem, fill, strategy, whyNot) : scheduleChain(problem, strategy, whyNot);
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleRows(const Problem &problem, const RowsStrategy &strategy, std::string *whyNot) {
+  linalg::FillOp fill = problem.function.getBody().hasOneBlock() ? overwrittenFill(problem.function) : linalg::FillOp();
+  return fill ? scheduleBehindFill(problem.function, fill, strategy, whyNot) : scheduleChain(problem, strategy, whyNot);
 }

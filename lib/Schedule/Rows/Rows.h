@@ -12,10 +12,7 @@
 #ifndef QUERN_SCHEDULE_ROWS_ROWS_H
 #define QUERN_SCHEDULE_ROWS_ROWS_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <cstdint>
-#include <string>
+#include "Schedule/Problem/Problem.h"
 
 namespace quern {
 
@@ -41,7 +38,7 @@ struct RowsStrategy {
 /// A fill of an argument that a later op overwrites is a kernel of its own, `@<name>_fill_kernel`, in front.
 /// Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.
 /// Fails without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleRows(mlir::func::FuncOp problem, const RowsStrategy &strategy,
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleRows(const Problem &problem, const RowsStrategy &strategy,
                                                                     std::string *whyNot = nullptr);
 
 } // namespace quern

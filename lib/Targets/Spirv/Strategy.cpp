@@ -20,19 +20,19 @@ namespace {
 
 struct DeviceSchedule {
   const char *name;
-  Kernels (*run)(func::FuncOp problem, const DeviceTraits &device, std::string *whyNot);
+  Kernels (*run)(const Problem &problem, const DeviceTraits &device, std::string *whyNot);
 };
 
 /// The first that takes a problem has it; the last takes them all, and is the only one that needs no sub-groups.
 constexpr DeviceSchedule schedules[] = {
-    {"map", [](func::FuncOp problem, const DeviceTraits &device,
+    {"map", [](const Problem &problem, const DeviceTraits &device,
                std::string *whyNot) { return scheduleDeviceMap(problem, deviceStrategyFor(device), whyNot); }},
-    {"contraction", [](func::FuncOp problem, const DeviceTraits &device,
+    {"contraction", [](const Problem &problem, const DeviceTraits &device,
                        std::string *whyNot) { return scheduleDeviceContraction(problem, deviceStrategyFor(device), whyNot); }},
-    {"rows", [](func::FuncOp problem, const DeviceTraits &device,
+    {"rows", [](const Problem &problem, const DeviceTraits &device,
                 std::string *whyNot) { return scheduleDeviceRows(problem, deviceStrategyFor(device), whyNot); }},
-    {"points", [](func::FuncOp problem, const DeviceTraits &device,
-                  std::string *whyNot) { return schedulePoints(problem, pointsStrategyFor(device), whyNot); }},
+    {"points", [](const Problem &problem, const DeviceTraits &device,
+                  std::string *whyNot) { return schedulePoints(problem.function, pointsStrategyFor(device), whyNot); }},
 };
 
 /// The most group memory that one of the kernels takes; erases them, memory included, if that is more than there is.
@@ -81,7 +81,7 @@ PointsStrategy quern::pointsStrategyFor(const DeviceTraits &device) {
   return strategy;
 }
 
-Kernels quern::scheduleForDevice(func::FuncOp problem, const DeviceTraits &device, std::string &whyNot) {
+Kernels quern::scheduleForDevice(const Problem &problem, const DeviceTraits &device, std::string &whyNot) {
   whyNot.clear();
   const bool hasSubGroups = !deviceStrategyFor(device).subGroupSizes.empty();
   for (const DeviceSchedule &schedule : schedules) {

@@ -23,7 +23,7 @@ PointsStrategy pointsStrategyFor(const DeviceTraits &device);
 
 /// Schedules `problem` by the first schedule that takes it, as kernels behind it; `problem` stays. Fails without a diagnostic where none
 /// does; `whyNot` then has each one's reason, in one line.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleForDevice(mlir::func::FuncOp problem, const DeviceTraits &device,
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleForDevice(const Problem &problem, const DeviceTraits &device,
                                                                          std::string &whyNot);
 
 } // namespace quern

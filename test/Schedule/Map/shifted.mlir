@@ -19,7 +19,7 @@
 // INSIDE: quern.plan = "map: lines
 // INSIDE-NOT: arith.divui
 // INSIDE-NOT: arith.remui
-// APART: operand #1 has digits of a loop from different places of it
+// APART: map: operand #1 of an op has digits of a loop from different places of it
 
 //--- half.mlir
 #src = affine_map<(n, c) -> (n, c)>

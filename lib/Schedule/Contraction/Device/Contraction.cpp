@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace quern;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceContraction(func::FuncOp problem, const DeviceStrategy &strategy,
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceContraction(const Problem &problem, const DeviceStrategy &strategy,
                                                                       std::string *whyNot) {
   std::string reason, first;
   for (auto [mayBeStrided, maySingle] : {std::pair(false, false), std::pair(true, false), std::pair(true, true)}) {

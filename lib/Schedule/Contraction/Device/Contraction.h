@@ -11,10 +11,7 @@
 #define QUERN_SCHEDULE_CONTRACTION_DEVICE_CONTRACTION_H
 
 #include "Schedule/Device/Strategy.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <string>
+#include "Schedule/Problem/Problem.h"
 
 namespace quern {
 
@@ -22,7 +19,7 @@ namespace quern {
 /// An argument that only elementwise ops read may be the same memory as one of the same type and layout that they write; arguments that
 /// otherwise overlap may not. Fails without a diagnostic where the function does not match; `whyNot`, if given, then receives the reason in
 /// one line.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleDeviceContraction(mlir::func::FuncOp problem, const DeviceStrategy &strategy,
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleDeviceContraction(const Problem &problem, const DeviceStrategy &strategy,
                                                                                  std::string *whyNot = nullptr);
 
 } // namespace quern

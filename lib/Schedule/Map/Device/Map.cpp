@@ -9,9 +9,8 @@
 using namespace mlir;
 using namespace quern;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceMap(func::FuncOp problem, const DeviceStrategy &strategy, std::string *whyNot) {
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceMap(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot) {
   maps::MapProblem map;
-  map.function = problem;
   std::string reason;
   if (failed(maps::readMap(problem, map, reason, /*takesOpen=*/true))) {
     if (whyNot)

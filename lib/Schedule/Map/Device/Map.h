@@ -11,10 +11,7 @@
 #define QUERN_SCHEDULE_MAP_DEVICE_MAP_H
 
 #include "Schedule/Device/Strategy.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <string>
+#include "Schedule/Problem/Problem.h"
 
 namespace quern {
 
@@ -22,7 +19,7 @@ namespace quern {
 /// signature and attributes as schedulePoints() gives them.
 /// Inputs of the destination's layout and size of elements may be the same memory; arguments that otherwise overlap may not. Fails without
 /// a diagnostic where the function is no map; `whyNot`, if given, then receives the reason in one line.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleDeviceMap(mlir::func::FuncOp problem, const DeviceStrategy &strategy,
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleDeviceMap(const Problem &problem, const DeviceStrategy &strategy,
                                                                          std::string *whyNot = nullptr);
 
 } // namespace quern

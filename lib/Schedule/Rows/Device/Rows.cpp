@@ -9,7 +9,8 @@
 using namespace mlir;
 using namespace quern;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceRows(func::FuncOp problem, const DeviceStrategy &strategy, std::string *whyNot) {
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceRows(const Problem &problem, const DeviceStrategy &strategy,
+                                                               std::string *whyNot) {
   std::string reason;
   rows::RowChain chain;
   rows::DeviceRowPlan plan(chain, strategy);
@@ -18,5 +19,5 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceRows(func::FuncOp prob
       *whyNot = reason;
     return failure();
   }
-  return SmallVector<func::FuncOp>{rows::DeviceRowEmitter(plan).emit(problem)};
+  return SmallVector<func::FuncOp>{rows::DeviceRowEmitter(plan).emit(problem.function)};
 }

@@ -11,10 +11,7 @@
 #define QUERN_SCHEDULE_ROWS_DEVICE_ROWS_H
 
 #include "Schedule/Device/Strategy.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <string>
+#include "Schedule/Problem/Problem.h"
 
 namespace quern {
 
@@ -22,7 +19,7 @@ namespace quern {
 /// signature and attributes as schedulePoints() gives them.
 /// Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.
 /// Fails without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleDeviceRows(mlir::func::FuncOp problem, const DeviceStrategy &strategy,
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleDeviceRows(const Problem &problem, const DeviceStrategy &strategy,
                                                                           std::string *whyNot = nullptr);
 
 } // namespace quern

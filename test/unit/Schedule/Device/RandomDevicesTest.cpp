@@ -63,7 +63,7 @@ std::string textOf(const DeviceStrategy &device) {
          std::to_string(device.heldBytes) + " held, lines of " + std::to_string(device.lineBytes);
 }
 
-using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(func::FuncOp problem, const DeviceStrategy &device, std::string *whyNot);
+using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(const Problem &problem, const DeviceStrategy &device, std::string *whyNot);
 
 class RandomDevices : public testing::Test {
 protected:

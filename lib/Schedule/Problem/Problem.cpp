@@ -1,0 +1,83 @@
+//===- Problem.cpp - What all recipes read from a problem's linalg -------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Schedule/Problem/Problem.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::rows;
+
+/// Linalg has all dims that one loop indexes of one size. That is a number if one of them is, else the size of the first argument's.
+static Strides extentsOf(linalg::LinalgOp op, const ArgumentSizes &sizes) {
+  Strides extents(op.getStaticLoopRanges());
+  for (auto [loop, extent] : llvm::enumerate(extents)) {
+    extent = std::min(extent, leastOpenSize);
+    if (!ShapedType::isDynamic(extent))
+      continue;
+    extent = leastOpenSize;
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<MemRefType>(operand.get().getType());
+      for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (!type || !dim || dim.getPosition() != loop || (type.isDynamicDim(d) && !isa<BlockArgument>(operand.get())))
+          continue;
+        int64_t size = sizes.layoutOf(operand.get()).shape[d];
+        if (!isOpen(size) || !isIntact(extent))
+          extent = size;
+      }
+    }
+  }
+  return extents;
+}
+
+/// Scalar code in front of the ops, or memory beside the arguments.
+static bool isPrologue(Operation &op) {
+  if (isa<ViewLikeOpInterface, memref::GetGlobalOp>(op))
+    return isFlatBase(&op);
+  auto load = dyn_cast<memref::LoadOp>(op);
+  return (load && isa<BlockArgument>(load.getMemRef())) || (isMemoryEffectFree(&op) && !op.getNumRegions() && !isa<memref::DimOp>(op));
+}
+
+/// What is only there for memory that the function makes: the size of a buffer is that of the argument whose loops it shares.
+static bool isOfMemory(Operation &op) {
+  auto isSizeOf = [](Operation *user) { return isa<memref::AllocOp>(user) || isView(user); };
+  return isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op) || isView(&op) ||
+         (isa<memref::DimOp>(op) && llvm::all_of(op.getUsers(), isSizeOf));
+}
+
+/// A reason, or nothing.
+static std::string read(Problem &problem) {
+  if (!problem.function.getBody().hasOneBlock())
+    return "the function has control flow";
+  for (Type type : problem.function.getArgumentTypes())
+    if (auto memref = dyn_cast<MemRefType>(type); !memref || !memref.isStrided())
+      return "an argument is not a strided memref";
+  if (problem.sizes.count() > maxOpenSizes)
+    return (Twine(problem.sizes.count()) + " dynamic sizes are more than " + Twine(maxOpenSizes)).str();
+  for (Operation &op : problem.function.getBody().front()) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (linalgOp && (!linalgOp.hasPureBufferSemantics() || !linalgOp.getNumDpsInits()))
+      return ("'" + op.getName().getStringRef() + "' is not on memrefs, or writes none").str();
+    if (linalgOp)
+      problem.ops.emplace_back(linalgOp, problem.sizes);
+    else if (!isOfMemory(op) && !isPrologue(op))
+      return ("'" + op.getName().getStringRef() + "' has no place in a problem").str();
+    else if (!isOfMemory(op))
+      problem.prologue.push_back(&op);
+  }
+  return problem.ops.empty() ? "there is no op" : "";
+}
+
+ProblemOp::ProblemOp(linalg::LinalgOp op, const ArgumentSizes &sizes) : op(op), extents(extentsOf(op, sizes)) {
+  for (OpOperand &operand : op->getOpOperands())
+    operands.push_back(readAccess(operand, extents, sizes));
+}
+
+Problem::Problem(func::FuncOp function) : function(function), sizes(function), whyNot(read(*this)) {}

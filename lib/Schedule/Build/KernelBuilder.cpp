@@ -12,6 +12,7 @@
 #include "mlir/IR/Matchers.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace mlir;
 using namespace quern;
@@ -65,6 +66,25 @@ Value KernelBuilder::add(Value x, Value y) {
 
 Value KernelBuilder::scaled(Value v, int64_t by) {
   return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, like(v, by), arith::IntegerOverflowFlags::nsw).getResult();
+}
+
+Value KernelBuilder::walk(Value at, const rows::Walk &way, int64_t align) {
+  if (isZero(at))
+    return like(at, 0);
+  Value sum = like(at, -way.start());
+  at = add(at, like(at, way.shift()));
+  for (const rows::Digit &digit : way.digits()) {
+    if (digit.modulus && !digit.shift && align % digit.end() == 0)
+      continue;
+    int64_t unit = digit.unit, stride = digit.stride;
+    if (!digit.modulus && !digit.shift && align % unit == 0 && stride % unit == 0)
+      stride /= std::exchange(unit, 1);
+    Value term = unit == 1 ? at : create<arith::DivUIOp>(at, like(at, unit)).getResult();
+    if (digit.modulus)
+      term = create<arith::RemUIOp>(term, like(at, digit.modulus));
+    sum = add(sum, scaled(term, stride));
+  }
+  return sum;
 }
 
 Value KernelBuilder::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }

@@ -11,6 +11,7 @@
 #define QUERN_SCHEDULE_BUILD_KERNELBUILDER_H
 
 #include "Schedule/Build/Kernel.h"
+#include "Schedule/Problem/Digits.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -40,6 +41,8 @@ public:
   Value add(Value x, Value y);
   Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
   Value scaled(Value v, int64_t by);
+  /// Where index `at` of a loop lies, from the loop's start. It is a multiple of `align`.
+  Value walk(Value at, const rows::Walk &way, int64_t align = 1);
 
   /// Of conditions or masks, either of which may be null for true.
   Value both(Value x, Value y);

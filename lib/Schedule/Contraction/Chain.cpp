@@ -12,7 +12,6 @@
 
 #include "Schedule/Build/Bodies.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -295,9 +294,6 @@ LogicalResult Reader::checkReads() {
   for (Product &product : chain.products)
     if (isWritten(product.lhs.base) || isWritten(product.rhs.base))
       return fail("a factor of a product is overwritten");
-  for (Operation *op : chain.prologue)
-    if (auto load = dyn_cast<memref::LoadOp>(op); load && isWritten(load.getMemRef()))
-      return fail("a scalar is read from an argument that is written");
   for (PointOp &point : chain.epilogue) // in front of the op that writes
     for (const TileAccess &in : point.ins)
       if (in.isArgument() && isWritten(in.base) && !llvm::is_contained(written, in))

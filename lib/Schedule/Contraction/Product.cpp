@@ -106,8 +106,6 @@ LogicalResult Reader::chooseLanes() {
       inputs.push_back(input);
   if (inputs.size() != 2 || op.getNumDpsInits() != 1)
     return fail("an op that reduces is no product of two factors");
-  if (llvm::is_contained(extents, 0))
-    return fail("a product has a size of zero");
   lhs = &own.at(*inputs[0]);
   rhs = &own.at(*inputs[1]);
   sum = &own.at(*op.getDpsInitOperand(0));

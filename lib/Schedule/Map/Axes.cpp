@@ -83,8 +83,6 @@ LogicalResult Reader::findOp() {
 /// An open loop has the size of the destination's dim that it is the index of.
 LogicalResult Reader::readExtents() {
   extents = own->extents;
-  if (llvm::is_contained(extents, 0))
-    return fail("the space is empty");
   if (fill && llvm::any_of(extents, rows::isOpen))
     return fail("a fill writes what is given at execution");
   OpOperand *destination = map.op.getDpsInitOperand(0);

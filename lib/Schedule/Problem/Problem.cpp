@@ -72,6 +72,16 @@ static std::string read(Problem &problem) {
     else if (!isOfMemory(op))
       problem.prologue.push_back(&op);
   }
+  llvm::SmallDenseSet<Value, 8> written;
+  for (const ProblemOp &own : problem.ops) {
+    if (llvm::is_contained(own.extents, 0))
+      return "the space is empty";
+    for (OpOperand &init : own.op.getDpsInitsMutable())
+      written.insert(own.at(init).base);
+  }
+  for (Operation *op : problem.prologue)
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && written.contains(load.getMemRef()))
+      return "a scalar is read from an argument that is written";
   return problem.ops.empty() ? "there is no op" : "";
 }
 

@@ -109,8 +109,6 @@ LogicalResult Matcher::findSpace() {
       for (auto [extent, other] : llvm::zip_equal(chain.loops, own->extents))
         if (isOpen(extent) && (!isOpen(other) || !isIntact(extent)))
           extent = other;
-  if (llvm::is_contained(chain.loops, 0))
-    return fail("the space is empty");
   for (auto [loop, extent] : llvm::enumerate(chain.loops))
     if (!isIntact(extent))
       return fail("loop " + Twine(loop) + " has the extent of no argument, or one of " + Twine(leastOpenSize) + " or more");

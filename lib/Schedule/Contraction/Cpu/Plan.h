@@ -37,6 +37,8 @@ struct Matrices {
   int64_t firstRhs() const { return lhs(down); }
 };
 
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 /// The steps along K that do not fill a matrix.
 int64_t stepsLeft(const Product &product);
 

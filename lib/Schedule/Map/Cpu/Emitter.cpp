@@ -244,22 +244,6 @@ Value MapEmitter::narrowed(Value left) {
   return create<arith::IndexCastOp>(b.getI32Type(), left);
 }
 
-/// Where index `at` of a curved axis lies, from the axis' start.
-Value MapEmitter::walk(Value at, const Walk &way) {
-  Value sum = index(0);
-  if (isZero(at))
-    return sum;
-  sum = index(-way.start());
-  at = add(at, way.shift());
-  for (const Digit &digit : way.digits()) {
-    Value term = digit.unit == 1 ? at : create<arith::DivUIOp>(at, index(digit.unit)).getResult();
-    if (digit.modulus)
-      term = create<arith::RemUIOp>(term, index(digit.modulus));
-    sum = add(sum, scaled(term, digit.stride));
-  }
-  return sum;
-}
-
 Value MapEmitter::scratch(int64_t elements, Type element) {
   return atEntry([&] { return create<memref::AllocaOp>(MemRefType::get({elements}, element), b.getI64IntegerAttr(64)).getResult(); });
 }

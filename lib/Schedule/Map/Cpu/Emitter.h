@@ -87,7 +87,6 @@ public:
   /// What a merged fill writes, in every lane; a scalar for 0 lanes.
   Value paddingValue(int64_t lanes);
 
-  Value walk(Value at, const Walk &way);
   /// Scratch of the kernel's stack, aligned to 64 bytes.
   Value scratch(int64_t elements, Type element);
   mlir::VectorType vec(int64_t lanes, Type element) { return mlir::VectorType::get({lanes}, element); }

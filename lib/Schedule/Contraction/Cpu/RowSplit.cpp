@@ -1,0 +1,192 @@
+//===- RowSplit.cpp - How the rows of a tile are shared out ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Exceeding the registers is a cliff, so a block takes as many rows as fit beside one step's vectors and a broadcast element, and rows are
+// split evenly over blocks. Where rhs comes from beyond the first level of the cache, the first block that reads a panel does most of the
+// work, at the pace of memory: it is tall, and has the sums of as few accumulators as keep it busy. Where the target has registers of a
+// matrix, a block is 2 x 2 of them, or 1 x 4 of few rows, beside which those of a step fit.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Cpu/RowSplit.h"
+
+#include "Schedule/Build/Bodies.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+/// Sums, the vectors of a step and one element of lhs are in registers; where a product is an instruction of its own, its result too.
+int64_t RowSplit::mostRows() const {
+  int64_t used = 1, extra = 0;
+  for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots)) {
+    int64_t sums = std::min<int64_t>(static_cast<int64_t>(product.sums.size()), plan.groupSize);
+    used = std::max<int64_t>(used, sums * plan.columnVectors * registersOfRhs(product, dot));
+    extra = std::max<int64_t>(extra, dot == Dot::MulAdd || isRounded(dot) || dot == Dot::Shifted ? 2 : dot == Dot::Halves ? 3 : 1);
+  }
+  return std::clamp<int64_t>((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors), 1, strategy.maxRows);
+}
+
+/// Whether a tile walks rhs as it lies.
+bool RowSplit::isTogether(const Product &product) const {
+  return !product.columnStride &&
+         (product.reduced.empty() || product.reduced.back().rhs * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
+}
+
+/// The lowest height that is about as fast as the highest, or of an open number of rows, which takes lower ones besides: while what a tile
+/// reads of rhs lies together and stays in the first level of the cache, or in the second where lower ones are there anyway, and need not
+/// be converted for every block.
+int64_t RowSplit::leastRows() const {
+  int64_t most = mostRows();
+  auto isCheap = [&](const Product &product, Dot dot) {
+    return isTogether(product) && dot != Dot::Halves && !isRounded(dot) && (isPackedDot(dot) || product.rhs.conversions.empty());
+  };
+  bool isNear = plan.bytesOfTile() <= static_cast<double>(chain.openRows ? strategy.nearBytes : strategy.nearestBytes);
+  for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots))
+    isNear &= isCheap(product, dot);
+  return isNear
+             ? std::min(most, std::max(chain.openRows ? ceilDiv(2 * most, 3) : ceilDiv(most, 2), ceilDiv(strategy.leastSums, plan.perRow)))
+             : most;
+}
+
+/// As few as registers allow; a few more where their heights are then the same, which halves the code.
+int64_t RowSplit::fewestBlocks() const {
+  int64_t fewest = ceilDiv(chain.rows, mostRows());
+  for (int64_t blocks = fewest; blocks * leastRows() <= chain.rows; ++blocks)
+    if (chain.rows % blocks == 0)
+      return blocks;
+  return fewest;
+}
+
+/// Copies rhs, a part of K at a time, where many rows read more of it than the second level of the cache keeps at such strides. Columns
+/// that are strided are always copied.
+void RowSplit::chooseCut() {
+  plan.stepsOfCut = 0;
+  const Product &product = chain.products[0];
+  if (chain.products.size() > 1 || product.reduced.size() != 1 || chain.openRows ||
+      chain.rows < std::max(strategy.leastCopyRows, mostRows() + 1) || chain.columns < plan.lanes)
+    return;
+  if (!product.columnStride && (isTogether(product) || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
+    return;
+  plan.stepsOfCut = std::max<int64_t>(16, strategy.cutBytes / (plan.elementsOfStep(product) * bytesOf(product.rhs.element())));
+  plan.stepsOfCut = ceilDiv(product.steps(), ceilDiv(product.steps(), plan.stepsOfCut));
+}
+
+/// Whether blocks of rows read a panel again from beyond the first level of the cache.
+bool RowSplit::isFar() const {
+  return !plan.matrices && !plan.stepsOfCut && plan.bytesOfTile() > static_cast<double>(strategy.nearestBytes) &&
+         llvm::all_of(chain.products, [&](const Product &product) { return isTogether(product); });
+}
+
+/// Whether each product has two vectors in a step, or none, with the sums of every group (with one, loads take longer than sums), and they
+/// are all that lies there: where gates alternate, each group would fetch the panels of the others.
+bool RowSplit::suitsGroups(int64_t groupSize) const {
+  auto accumulators = static_cast<int64_t>(chain.accumulators.size());
+  for (const Product &product : chain.products)
+    for (int64_t first = 0; first < accumulators; first += groupSize) {
+      int64_t vectors =
+          plan.columnVectors * llvm::count_if(product.sums, [&](const Product::Sum &sum) {
+            return static_cast<int64_t>(sum.accumulator) >= first && static_cast<int64_t>(sum.accumulator) < first + groupSize;
+          });
+      const int64_t step = product.reduced.empty() ? 0 : product.reduced.back().rhs;
+      if (vectors && (vectors < 2 || step > vectors * plan.lanes * product.packed))
+        return false;
+    }
+  return true;
+}
+
+/// Small groups where the sums of all accumulators leave registers for a part of the rows only, and are kept in scratch anyway. Each reads
+/// all rows of lhs again, which must stay in the second level beside what the tile reads of rhs.
+void RowSplit::chooseGroups() {
+  auto accumulators = static_cast<int64_t>(chain.accumulators.size());
+  plan.groupSize = accumulators;
+  double bytesOfLhs = 0;
+  for (const Product &product : chain.products)
+    bytesOfLhs += static_cast<double>(chain.rows * product.steps() * product.packed * bytesOf(product.lhs.element()));
+  if (bytesOfLhs + plan.bytesOfTile() > 1.5 * static_cast<double>(strategy.nearBytes))
+    return;
+  if (!isFar() || plan.isShifted() || chain.epilogueOps() <= strategy.inlineOps || chain.rows <= mostRows())
+    return;
+  plan.groupSize = 1;
+  while (plan.groupSize < accumulators && !suitsGroups(plan.groupSize))
+    ++plan.groupSize;
+}
+
+/// Tall blocks, and one of the rows that are left, whose sums do not wait for each other. Blocks of three vectors and more are too low for
+/// one of them to do most of the work.
+bool RowSplit::splitFar() {
+  const int64_t most = mostRows(), vectors = plan.groupSize * plan.columnVectors;
+  if (!isFar() || chain.rows <= most || vectors > 2)
+    return false;
+  for (int64_t height = most; 3 * height >= 2 * most; --height)
+    if (int64_t left = chain.rows % height; !left || left * vectors >= strategy.leastSums) {
+      plan.blocks = ceilDiv(chain.rows, height);
+      plan.tallBlocks = left ? plan.blocks - 1 : 0;
+      plan.tallRows = height;
+      plan.blockRows = left ? left : height;
+      return true;
+    }
+  return false;
+}
+
+/// A single block that reads rhs from the second level does not wait for it; the instructions would cost a tenth of its time.
+bool RowSplit::shouldPrefetch() const {
+  bool isReadAgain = chain.openRows || plan.blocks > 1;
+  bool isBeyondSecond = plan.bytesOfTile() * static_cast<double>(plan.tiles) > static_cast<double>(strategy.nearBytes);
+  return isFar() && plan.tallest() > 1 && (isReadAgain || isBeyondSecond);
+}
+
+void RowSplit::splitOpen() {
+  plan.blockRows = leastRows();
+  plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / plan.blockRows) * plan.blockRows;
+  plan.heights = {plan.blockRows};
+  for (int64_t height = 8; height; height /= 2)
+    if (height < plan.blockRows)
+      plan.heights.push_back(height);
+  plan.scratchRows = chain.epilogueOps() > strategy.inlineOps ? plan.chunkRows : 0;
+}
+
+/// Rows into matrices of one height, as many chunks as strategy.chunkRows says.
+void RowSplit::splitMatrices() {
+  Matrices &own = *plan.matrices;
+  plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / matrices::rows) * matrices::rows;
+  plan.scratchRows = plan.chunkRows;
+  own.down = 2;
+  if (!chain.openRows) {
+    int64_t count = ceilDiv(chain.rows, matrices::rows), ofChunk = plan.chunkRows / matrices::rows;
+    own.height = ceilDiv(chain.rows, count);
+    own.down = std::min<int64_t>(2, std::min(count, ofChunk));
+    plan.chunkRows = own.height * ceilDiv(count, ceilDiv(count, ofChunk));
+    plan.chunks = ceilDiv(chain.rows, plan.chunkRows);
+    plan.scratchRows = std::min(chain.rows, plan.chunkRows);
+  }
+  constexpr int64_t sums = 4;
+  own.across = ceilDiv(plan.perRow, ceilDiv(plan.perRow, sums / own.down));
+}
+
+void RowSplit::run() {
+  if (plan.matrices)
+    return splitMatrices();
+  plan.sumsShiftOnce = plan.isShifted() && (chain.openRows || chain.rows >= mostRows());
+  chooseCut();
+  if (chain.openRows)
+    return splitOpen();
+  chooseGroups();
+  if (!splitFar()) {
+    plan.blocks = fewestBlocks();
+    plan.blockRows = chain.rows / plan.blocks;
+    plan.tallBlocks = chain.rows % plan.blocks;
+    plan.tallRows = plan.blockRows + 1;
+  }
+  int64_t tallest = plan.tallest();
+  plan.blocksPerChunk = ceilDiv(plan.blocks, std::min(plan.blocks, ceilDiv(chain.rows, rowsOfChunk())));
+  plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
+  if (chain.epilogueOps() > strategy.inlineOps || plan.stepsOfCut)
+    plan.scratchRows = std::min(chain.rows, plan.blocksPerChunk * tallest);
+}

@@ -28,8 +28,8 @@ using LoopDigits = SmallVector<SmallVector<Digit, 4>, 6>;
 
 class Reader {
 public:
-  Reader(const Problem &problem, MapProblem &map, std::string &whyNot, bool takesOpen)
-      : problem(problem), map(map), whyNot(whyNot), takesOpen(takesOpen) {}
+  Reader(const Problem &problem, MapProblem &map, std::string &whyNot, bool ofDevice)
+      : problem(problem), map(map), whyNot(whyNot), ofDevice(ofDevice) {}
   LogicalResult read();
 
 private:
@@ -55,7 +55,7 @@ private:
   const Problem &problem;
   MapProblem &map;
   std::string &whyNot;
-  bool takesOpen;
+  bool ofDevice;
   const ProblemOp *own = nullptr;
   linalg::FillOp fill;
   Strides extents;  ///< of the loops
@@ -65,7 +65,7 @@ private:
 LogicalResult Reader::findOp() {
   if (!problem.whyNot.empty())
     return fail(problem.whyNot);
-  if (problem.sizes.count() && !takesOpen)
+  if (problem.sizes.count() && !ofDevice)
     return fail("sizes are given at execution");
   own = &problem.ops.back();
   if (problem.ops.size() > 1)
@@ -163,7 +163,8 @@ LogicalResult Reader::readOperands() {
       map.scalars.push_back({out.blockArgument, out.base});
       continue;
     }
-    if (out.isView || !isa<BlockArgument>(out.base))
+    const bool isTable = ofDevice && !isDestination && out.base.getDefiningOp<memref::GetGlobalOp>();
+    if (out.isView || !(isa<BlockArgument>(out.base) || isTable))
       return fail("operand #" + Twine(operand.getOperandNumber()) + " is no argument");
     map.operands.push_back(out);
     map.readsOld |= isDestination && !element.use_empty();
@@ -300,8 +301,8 @@ int64_t Limit::highest(ArrayRef<Axis> axes) const {
   return sum;
 }
 
-LogicalResult quern::maps::readMap(const Problem &problem, MapProblem &map, std::string &whyNot, bool takesOpen) {
-  return Reader(problem, map, whyNot, takesOpen).read();
+LogicalResult quern::maps::readMap(const Problem &problem, MapProblem &map, std::string &whyNot, bool ofDevice) {
+  return Reader(problem, map, whyNot, ofDevice).read();
 }
 
 int64_t Group::sum(int64_t lane, ArrayRef<int64_t> perAxis) const {

@@ -142,6 +142,11 @@ std::string Generator::bodyOf(bool isCopy, bool readsOld) {
   }
   if (chance(40))
     result = op("arith.mulf " + result + ", %factor", wide);
+  if (chance(15)) {
+    const std::string at = op("linalg.index " + std::to_string(pick(0, static_cast<int64_t>(extents.size()) - 1)), "index");
+    const std::string number = op("arith.sitofp " + op("arith.index_cast " + at, "index to i32"), "i32 to " + wide);
+    result = op("arith.addf " + result + ", " + number, wide);
+  }
   if (readsOld)
     result = op("arith.addf " + result + ", " + widened("%old", operands.back().element), wide);
   return narrowed(result, operands.back().element);

@@ -45,6 +45,11 @@ DeviceMapEmitter::Values DeviceMapEmitter::loadFromMemory(const Point &point, in
   return elements;
 }
 
+/// What the body reads of an operand at an address: of the index of a loop, that.
+Value DeviceMapEmitter::elementAt(unsigned operand, Value at) {
+  return problem.operands[operand].isIndex() ? at : loadElement(b, loc, flat[operand], at);
+}
+
 /// From the point on along the vector. Where `isRead` says that the point is padding, whatever comes first.
 DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &point, int64_t count, Value isRead) {
   if (kept[operand])
@@ -55,13 +60,13 @@ DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &p
     at = create<arith::SelectOp>(isRead, at, index(from.offset));
   const int64_t stride = count > 1 ? from.strides[point.order.axes.parts.front().axis] : 0;
   if (!stride)
-    return Values(count, loadElement(b, loc, flat[operand], at));
+    return Values(count, elementAt(operand, at));
   if (plan.inVectors[operand])
     return loadVector(b, loc, flat[operand], at, count);
   Values elements;
   for (int64_t i = 0; i < count; ++i) {
     Value further = rows::isOpen(stride) ? scaled(index(i), stride) : index(i * stride);
-    elements.push_back(loadElement(b, loc, flat[operand], add(at, further)));
+    elements.push_back(elementAt(operand, add(at, further)));
   }
   return elements;
 }
@@ -136,7 +141,7 @@ void DeviceMapEmitter::keepElements() {
     return;
   for (unsigned i = 0; i + 1 < problem.operands.size(); ++i)
     if (!(plan.isThroughMemory && i == problem.source) && isOfItem(problem.operands[i]))
-      kept[i] = loadElement(b, loc, flat[i], addressOf(i, {plan.written, 0, Value()}));
+      kept[i] = elementAt(i, addressOf(i, {plan.written, 0, Value()}));
 }
 
 void DeviceMapEmitter::writeElements(const Point &point, bool asVector, Value isRead) {
@@ -177,7 +182,7 @@ void DeviceMapEmitter::writePoint(const Point &point) {
 int64_t DeviceMapEmitter::subGroupOfItems() const {
   if (plan.subGroup || plan.isThroughMemory || (plan.space > 1 && plan.written.places() % plan.group == 0))
     return plan.subGroup;
-  auto *divides = llvm::find_if(plan.strategy.subGroupSizes, [&](int64_t size) { return plan.group % size == 0; });
+  auto *divides = llvm::find_if(plan.strategy.subGroupSizes, [&](int64_t size) { return size > 1 && plan.group % size == 0; });
   return divides == plan.strategy.subGroupSizes.end() ? 0 : *divides;
 }
 
@@ -205,9 +210,9 @@ func::FuncOp DeviceMapEmitter::emit() {
       item = add(scaled(own, subGroup), neighbour);
   }
   local = narrow(item);
-  for (const Operand &operand : problem.operands)
-    flat.push_back(kernel.arguments.lookup(operand.base));
   clonePrologue(b, kernel, problem.function, problem.prologue, [&](int64_t value) { return index(value); });
+  for (const Operand &operand : problem.operands)
+    flat.push_back(operand.isIndex() ? Value() : kernel.arguments.lookup(operand.base));
   auto block = create<gpu::BlockIdOp>(gpu::Dimension::x);
   box = block;
   emitBox(plan.factors.empty() ? narrow(block) : block);

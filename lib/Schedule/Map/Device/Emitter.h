@@ -50,6 +50,7 @@ private:
   void readElements(const Point &point, bool asVector);
   void writeElements(const Point &point, bool asVector, Value isRead);
   void writePoint(const Point &point);
+  Value elementAt(unsigned operand, Value at);
   Values load(unsigned operand, const Point &point, int64_t count, Value isRead);
   Values loadFromMemory(const Point &point, int64_t count);
   /// `vector` where all points of the vector are read and are aligned, else `one` for each.
@@ -79,7 +80,7 @@ private:
   Value local, item, memory;      ///< the work-item's place in its group, as a number and as an index
   Value lane, firstLane;          ///< in the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter
   Value aligned;                  ///< whether vectors are; null: always
-  Values flat;                    ///< by operand: the kernel's memref
+  Values flat;                    ///< by operand: the kernel's memref; null: it is the index of a loop
   Values kept;                    ///< by operand: its element for all points of the work-item; null: they differ
   Values bases;                   ///< by operand: the address of the box
   Values firsts;                  ///< by axis: the box's first index, a number

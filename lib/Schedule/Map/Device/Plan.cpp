@@ -136,7 +136,7 @@ bool Planner::isAligned(const Operand &operand, unsigned axis) const {
 }
 
 bool Planner::isInVectors(const Operand &operand, unsigned axis, int64_t width) const {
-  return operand.strides[axis] == 1 && isDeviceVector(operand.element(), width) && isAligned(operand, axis);
+  return !operand.isIndex() && operand.strides[axis] == 1 && isDeviceVector(operand.element(), width) && isAligned(operand, axis);
 }
 
 /// How many neighbours of the operand, `width` or fewer, are a vector of its order: few vectors are cut by the end of the axis, and a long
@@ -169,7 +169,7 @@ int64_t Planner::widthOfLines() const {
     width /= 2;
   width = widthAlong(problem.destination(), width);
   bool areVectors = llvm::all_of(problem.operands, [&](const Operand &operand) {
-    return operand.strides[order.front()] != 1 || isInVectors(operand, order.front(), width);
+    return operand.isIndex() || operand.strides[order.front()] != 1 || isInVectors(operand, order.front(), width);
   });
   return areVectors ? width : 1;
 }
@@ -256,7 +256,7 @@ void Planner::chooseSubGroup() {
   constexpr double mostPlaces = 1.34; // for each point
   double least = 0;
   for (int64_t size : strategy.subGroupSizes) {
-    if (size > preferredSubGroup || plan.group % size)
+    if (size == 1 || size > preferredSubGroup || plan.group % size)
       continue;
     auto placesOf = [&](const BoxOrder &order) {
       return order.run == order.axes.lanes() ? 1 : static_cast<double>(llvm::alignTo(order.run, size)) / static_cast<double>(order.run);
@@ -311,7 +311,7 @@ void Planner::run() {
   chooseVectors();
   plan.written = orderOf(problem.destination(), plan.written.width);
   for (auto [i, operand] : llvm::enumerate(problem.operands))
-    if (!(plan.isThroughMemory && i == problem.source) && !isSmall(operand))
+    if (!(plan.isThroughMemory && i == problem.source) && !operand.isIndex() && !isSmall(operand))
       shortenRun(plan.written, operand);
   if (plan.isThroughMemory) {
     plan.read = orderOf(plan.source(), plan.read.width);

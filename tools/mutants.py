@@ -82,8 +82,6 @@ EDITS = [
 ALL_SETS = "softmax,reorder,eltwise,binary,sum,concat,gemm,rnn"
 SERVED = [
     ("lib/Schedule/*Device/*", "softmax,reorder,rnn", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
-    ("lib/Schedule/Points/*", "softmax,reorder,rnn",
-     [("Targets/Spirv", "")], ["quern-compiler-test", "quern-schedule-test:*Points*"], True),
     ("lib/Schedule/Device/GroupMemory*", "softmax,reorder", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
     ("lib/Schedule/Map/*", "reorder,binary,eltwise,sum,concat",
      [("Schedule", "Map/|mismatch|filled|in-place|views"), ("Primitives/Reorder", "/schedule"), ("Primitives/Binary", "/schedule")],

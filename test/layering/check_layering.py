@@ -53,7 +53,6 @@ LAYERS = [
     ("rows", ["lib/Schedule/Rows/*"], COMMON),
     ("map", ["lib/Schedule/Map/*"], COMMON),
     ("contraction", ["lib/Schedule/Contraction/*"], COMMON),
-    ("points", ["lib/Schedule/Points/*"], COMMON + ["schedule-device"]),
     ("targets", ["lib/Targets/*"],
      RECIPES + ["support", "transforms", "artifact", "lib/Desc/Target.h", "include/quern/kernel_abi.h", "mlir"]),
     ("compiler", ["lib/Compiler/*"],

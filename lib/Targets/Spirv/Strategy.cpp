@@ -20,20 +20,12 @@ namespace {
 
 struct DeviceSchedule {
   const char *name;
-  Kernels (*run)(const Problem &problem, const DeviceTraits &device, std::string *whyNot);
+  Kernels (*run)(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot);
 };
 
-/// The first that takes a problem has it; the last takes them all, and is the only one that needs no sub-groups.
+/// The first that takes a problem has it. What all refuse is asked of them once more as a last resort.
 constexpr DeviceSchedule schedules[] = {
-    {"map", [](const Problem &problem, const DeviceTraits &device,
-               std::string *whyNot) { return scheduleDeviceMap(problem, deviceStrategyFor(device), whyNot); }},
-    {"contraction", [](const Problem &problem, const DeviceTraits &device,
-                       std::string *whyNot) { return scheduleDeviceContraction(problem, deviceStrategyFor(device), whyNot); }},
-    {"rows", [](const Problem &problem, const DeviceTraits &device,
-                std::string *whyNot) { return scheduleDeviceRows(problem, deviceStrategyFor(device), whyNot); }},
-    {"points", [](const Problem &problem, const DeviceTraits &device,
-                  std::string *whyNot) { return schedulePoints(problem.function, pointsStrategyFor(device), whyNot); }},
-};
+    {"map", scheduleDeviceMap}, {"contraction", scheduleDeviceContraction}, {"rows", scheduleDeviceRows}};
 
 /// The most group memory that one of the kernels takes; erases them, memory included, if that is more than there is.
 int64_t dropUnlessFits(ArrayRef<func::FuncOp> kernels, int64_t available) {
@@ -69,32 +61,29 @@ DeviceStrategy quern::deviceStrategyFor(const DeviceTraits &device) {
   for (int32_t size = 1; size <= std::min<int64_t>(128, strategy.maxGroup); size *= 2)
     if (device.hasSubGroups(size))
       strategy.subGroupSizes.push_back(size);
+  if (strategy.subGroupSizes.empty())
+    strategy.subGroupSizes.push_back(1);
   strategy.groupMemoryBytes = device.groupMemoryBytes;
   strategy.vectorBytes = device.vectorBytes;
   return strategy;
 }
 
-PointsStrategy quern::pointsStrategyFor(const DeviceTraits &device) {
-  PointsStrategy strategy;
-  strategy.groupSize = std::min<int64_t>(strategy.groupSize, device.maxGroupSize);
-  strategy.subGroupSize = device.hasSubGroups(16) ? 16 : 0;
-  return strategy;
-}
-
 Kernels quern::scheduleForDevice(const Problem &problem, const DeviceTraits &device, std::string &whyNot) {
-  whyNot.clear();
-  const bool hasSubGroups = !deviceStrategyFor(device).subGroupSizes.empty();
-  for (const DeviceSchedule &schedule : schedules) {
-    std::string reason;
-    if (!hasSubGroups && &schedule != std::prev(std::end(schedules))) {
-      reason = "no sub-group fits a group of " + std::to_string(device.maxGroupSize);
-    } else if (Kernels kernels = schedule.run(problem, device, &reason); succeeded(kernels)) {
-      const int64_t bytes = dropUnlessFits(*kernels, device.groupMemoryBytes);
-      if (bytes <= device.groupMemoryBytes)
-        return kernels;
-      reason = "it takes " + std::to_string(bytes) + " bytes of group memory; the device has " + std::to_string(device.groupMemoryBytes);
+  DeviceStrategy strategy = deviceStrategyFor(device);
+  for (bool isLastResort : {false, true}) {
+    strategy.isLastResort = isLastResort;
+    strategy.groupMemoryBytes = isLastResort ? 0 : device.groupMemoryBytes;
+    whyNot.clear();
+    for (const DeviceSchedule &schedule : schedules) {
+      std::string reason;
+      if (Kernels kernels = schedule.run(problem, strategy, &reason); succeeded(kernels)) {
+        const int64_t bytes = dropUnlessFits(*kernels, device.groupMemoryBytes);
+        if (bytes <= device.groupMemoryBytes)
+          return kernels;
+        reason = "it takes " + std::to_string(bytes) + " bytes of group memory; the device has " + std::to_string(device.groupMemoryBytes);
+      }
+      whyNot += (whyNot.empty() ? "" : "; ") + std::string(schedule.name) + ": " + reason;
     }
-    whyNot += (whyNot.empty() ? "" : "; ") + std::string(schedule.name) + ": " + reason;
   }
   return failure();
 }

@@ -13,16 +13,15 @@
 #include "Desc/Target.h"
 #include "Schedule/Contraction/Device/Contraction.h"
 #include "Schedule/Map/Device/Map.h"
-#include "Schedule/Points/Points.h"
 #include "Schedule/Rows/Device/Rows.h"
 
 namespace quern {
 
 DeviceStrategy deviceStrategyFor(const DeviceTraits &device);
-PointsStrategy pointsStrategyFor(const DeviceTraits &device);
 
-/// Schedules `problem` by the first schedule that takes it, as kernels behind it; `problem` stays. Fails without a diagnostic where none
-/// does; `whyNot` then has each one's reason, in one line.
+/// Schedules `problem` by the first schedule that takes it, as kernels behind it; `problem` stays. Where none does, each is asked for what
+/// it would rather leave to another, and for kernels without group memory. Fails without a diagnostic where that, too, is refused; `whyNot`
+/// then has each one's reason, in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleForDevice(const Problem &problem, const DeviceTraits &device,
                                                                          std::string &whyNot);
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same products and elementwise ops as Contraction.h, whose analysis it shares (ContractionChain.h). Columns go to the lanes of a
+// The same products and elementwise ops as Contraction.h, whose analysis it shares (Contraction/Chain.h). Columns go to the lanes of a
 // sub-group, a block of rows to each work-item, and what several sub-groups read goes through the memory of the group.
 //
 //===----------------------------------------------------------------------===//
@@ -15,7 +15,7 @@
 
 namespace quern {
 
-/// Schedules `problem` as one kernel `@<name>_kernel` behind it, with a signature and attributes as schedulePoints() gives them.
+/// Schedules `problem` as Strategy.h says.
 /// An argument that only elementwise ops read may be the same memory as one of the same type and layout that they write; arguments that
 /// otherwise overlap may not. Fails without a diagnostic where the function does not match; `whyNot`, if given, then receives the reason in
 /// one line.

@@ -35,15 +35,18 @@ func::FuncOp DeviceEmitter::emit() {
   if (chain.openColumns)
     traits.factors.append({*chain.openColumns, plan.width()});
   traits.groupSize = plan.group();
-  traits.subGroupSize = plan.subGroup;
+  traits.subGroupSize = plan.subGroup == 1 ? 0 : plan.subGroup;
   kernel = makeKernel(problem, problem, traits);
   b.setInsertionPointToStart(&kernel.function.getBody().front());
   entry = create<func::ReturnOp>();
   b.setInsertionPoint(entry);
-  lane = create<gpu::LaneIdOp>(IntegerAttr());
-  entry = lane.getDefiningOp();
+  // Sub-groups of one work-item are none to the device.
+  Value item =
+      plan.subGroup == 1 ? create<gpu::ThreadIdOp>(gpu::Dimension::x).getResult() : create<gpu::LaneIdOp>(IntegerAttr()).getResult();
+  entry = item.getDefiningOp();
+  lane = plan.subGroup == 1 ? index(0) : item;
   clonePrologue(b, kernel, problem, chain.prologue, [&](int64_t value) { return index(value); });
-  emitPlace();
+  emitPlace(item);
   makePanels();
   Values sums(static_cast<size_t>(plan.rows * plan.perRow()), constant(cast<TypedAttr>(b.getZeroAttr(chain.sumType()))));
   for (unsigned product = 0; product < chain.products.size(); ++product)
@@ -53,12 +56,15 @@ func::FuncOp DeviceEmitter::emit() {
 }
 
 /// Which rows and columns are the work-item's, and which part of K.
-void DeviceEmitter::emitPlace() {
+void DeviceEmitter::emitPlace(Value item) {
   block = part = tile = index(0);
   zero = create<gpu::BlockIdOp>(gpu::Dimension::y); // groups lie along x
   if (plan.blocks * plan.parts > 1) {
-    Value own = create<arith::IndexCastOp>(b.getI32Type(), create<gpu::SubgroupIdOp>(IntegerAttr()));
-    Value subGroup = create<arith::IndexCastOp>(b.getIndexType(), ofLane(own, 0)); // consumers see that it is the same for all lanes
+    Value subGroup = item;
+    if (plan.subGroup > 1) { // consumers see that it is the same for all lanes
+      Value own = create<arith::IndexCastOp>(b.getI32Type(), create<gpu::SubgroupIdOp>(IntegerAttr()));
+      subGroup = create<arith::IndexCastOp>(b.getIndexType(), ofLane(own, 0));
+    }
     block = plan.parts == 1 ? subGroup : plan.blocks == 1 ? block : create<arith::RemUIOp>(subGroup, index(plan.blocks)).getResult();
     if (plan.parts > 1)
       part = plan.blocks == 1 ? subGroup : create<arith::DivUIOp>(subGroup, index(plan.blocks)).getResult();

@@ -40,7 +40,7 @@ private:
   };
 
   // The kernel and its points (DeviceContractionEmitter.cpp).
-  void emitPlace();
+  void emitPlace(Value item);
   void makePanels();
   void finish(llvm::ArrayRef<Value> sums);
   void emitPointsOfMemory(Value memory, Value base);

@@ -49,13 +49,14 @@ private:
 
 /// Sub-groups that are in flight on a device of some size.
 constexpr int64_t enoughSubGroups = 512;
+/// Registers of a work-item do not grow any more in smaller ones.
+constexpr int64_t leastSubGroup = 8;
 
 /// The smallest of at least eight: registers of a work-item are fewest in a large one, and only sums that are many use what is read often.
 void Planner::chooseSubGroup() {
-  constexpr int64_t least = 8;
   plan.subGroup = strategy.subGroupSizes.back();
   for (int64_t size : llvm::reverse(strategy.subGroupSizes))
-    if (size >= least)
+    if (size >= leastSubGroup)
       plan.subGroup = size;
 }
 
@@ -67,7 +68,7 @@ bool Planner::isReduction() const {
 }
 
 /// Of a work-item.
-int64_t Planner::mostSums() const { return strategy.heldBytes * 16 / plan.subGroup / bytesOf(chain.sumType()); }
+int64_t Planner::mostSums() const { return strategy.heldBytes * 16 / std::max(plan.subGroup, leastSubGroup) / bytesOf(chain.sumType()); }
 
 /// A few columns for each work-item where there are few accumulators, so that an element of lhs is used several times; but no fewer
 /// sub-groups for it where these are few.
@@ -92,7 +93,7 @@ void Planner::chooseBlock() {
 }
 
 void Planner::shareGroup() {
-  int64_t most = std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup);
+  int64_t most = strategy.groupMemoryBytes ? std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup) : 1;
   constexpr int64_t ofOpenRows = 4; // of which there may be few
   int64_t blocks = ceilDiv(rowCount(), plan.rows);
   plan.blocks = chain.openRows ? std::min(most, ofOpenRows) : ceilDiv(blocks, ceilDiv(blocks, most));
@@ -104,7 +105,8 @@ void Planner::shareGroup() {
   while (2 * plan.parts * plan.blocks <= most && subGroups() * plan.parts < enoughSubGroups && steps / (2 * plan.parts) >= leastSteps)
     plan.parts *= 2;
   constexpr int64_t inlineOps = 6;
-  plan.isOverMemory = plan.parts > 1 || (plan.rows * plan.vectors > 1 && chain.epilogueOps() > inlineOps);
+  const bool isLong = plan.rows * plan.vectors > 1 && chain.epilogueOps() > inlineOps;
+  plan.isOverMemory = plan.parts > 1 || (isLong && strategy.groupMemoryBytes);
 }
 
 /// The steps that are written one after the other: many, so that lanes read long runs of lhs, but not too much code, and such as leave
@@ -137,7 +139,7 @@ void Planner::choosePanels() {
     int64_t count = stepCount(product);
     own.unit = product.columnStride ? std::max(own.steps, plan.subGroup) : own.steps;
     own.length = plan.parts == 1 ? count : ceilDiv(ceilDiv(count, plan.parts), own.unit) * own.unit;
-    if (plan.blocks == 1 && !product.columnStride)
+    if (!strategy.groupMemoryBytes || (plan.blocks == 1 && !product.columnStride))
       continue;
     int64_t bytes = product.packed == 1 ? bytesOf(chain.sumType()) : product.packed * bytesOf(product.rhs.element());
     own.pitch =
@@ -148,7 +150,7 @@ void Planner::choosePanels() {
 }
 
 LogicalResult Planner::run() {
-  if (isReduction()) {
+  if (!strategy.isLastResort && isReduction()) {
     whyNot = "sums that share only one factor: each is the reduction of a row";
     return failure();
   }

@@ -266,6 +266,8 @@ void DeviceEmitter::emitStep(const Current &own, Value k, int64_t count, Values 
 }
 
 Value DeviceEmitter::ofLane(Value v, int64_t lane) {
+  if (plan.subGroup == 1)
+    return v;
   Value from = constant(b.getI32IntegerAttr(static_cast<int32_t>(lane))),
         all = constant(b.getI32IntegerAttr(static_cast<int32_t>(plan.subGroup)));
   return create<gpu::ShuffleOp>(v, from, all, gpu::ShuffleMode::IDX).getShuffleResult();

@@ -38,9 +38,10 @@ void DeviceRowEmitter::emitStaticIndices(Value row) {
     parallel[plan.order.back()] = add(parallel[plan.order.back()], narrowed(laneOfItem()));
 }
 
-Value DeviceRowEmitter::laneOfItem() { return create<gpu::LaneIdOp>(IntegerAttr()); }
+/// Sub-groups of one work-item are none to the device.
+Value DeviceRowEmitter::laneOfItem() { return plan.subGroup == 1 ? index(0) : create<gpu::LaneIdOp>(IntegerAttr()).getResult(); }
 
-Value DeviceRowEmitter::subGroupOfItem() { return create<gpu::SubgroupIdOp>(IntegerAttr()); }
+Value DeviceRowEmitter::subGroupOfItem() { return plan.subGroup == 1 ? local : create<gpu::SubgroupIdOp>(IntegerAttr()).getResult(); }
 
 Value DeviceRowEmitter::narrowed(Value v) { return isNarrow ? create<arith::IndexCastUIOp>(b.getI32Type(), v).getResult() : v; }
 
@@ -339,7 +340,7 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   traits.space = plan.space;
   traits.factors = plan.factors;
   traits.groupSize = plan.group;
-  traits.subGroupSize = plan.subGroup;
+  traits.subGroupSize = plan.subGroup == 1 ? 0 : plan.subGroup;
   kernel = makeKernel(chain.problem, after, traits);
   b.setInsertionPointToStart(&kernel.function.getBody().front());
   entry = create<func::ReturnOp>();

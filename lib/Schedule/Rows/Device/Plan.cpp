@@ -162,7 +162,9 @@ void Planner::shareAlongRow() {
   bool isKnown = !isOpen(chain.rowExtent);
   if (isVectorized)
     most = ofSubGroup;
-  if (isVectorized || (isKnown && slotsOf(plan.subGroup) <= std::min(most, ofSubGroup))) {
+  if (isVectorized || !strategy.groupMemoryBytes || (isKnown && slotsOf(plan.subGroup) <= std::min(most, ofSubGroup))) {
+    if (plan.subGroup == 1)
+      return giveRowsToItems();
     plan.share = RowShare::SubGroup;
     plan.items = plan.subGroup;
     plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));
@@ -170,7 +172,9 @@ void Planner::shareAlongRow() {
   } else {
     plan.share = RowShare::Group;
     plan.items = plan.subGroup;
-    while (2 * plan.items <= strategy.maxGroup && slotsOf(plan.items) > std::min(most, ofGroup))
+    // Each lane adds up the results of a few sub-groups at most.
+    const int64_t mostItems = std::min(strategy.maxGroup, 16 * plan.subGroup * plan.subGroup);
+    while (2 * plan.items <= mostItems && slotsOf(plan.items) > std::min(most, ofGroup))
       plan.items *= 2;
     plan.group = plan.items;
   }
@@ -250,7 +254,8 @@ void Planner::countRows() {
   if (auto *inner = llvm::find(plan.order, static_cast<unsigned>(vectorDim)); inner != plan.order.end())
     std::rotate(inner, inner + 1, plan.order.end());
   constexpr int64_t manyGroups = 64;
-  int64_t fewestRows = plan.isAlongRow() ? 1 : plan.subGroup;
+  constexpr int64_t usualVector = 16; // where nothing says what the driver makes vectors of
+  int64_t fewestRows = plan.isAlongRow() ? 1 : plan.subGroup > 1 ? plan.subGroup : usualVector;
   if (isVectorized && open < 0 && (plan.isAlongRow() || !plan.isHeld)) // each a thread's, for all threads of a processor
     while (plan.rows > fewestRows && plan.count < manyGroups * plan.rows)
       plan.rows /= 2, plan.group /= 2;
@@ -280,11 +285,11 @@ void Planner::boxRows() {
 }
 
 LogicalResult Planner::run(std::string &whyNot) {
-  if (chain.rowLoop < 0) {
+  if (!strategy.isLastResort && chain.rowLoop < 0) {
     whyNot = "nothing is reduced";
     return failure();
   }
-  if (isProduct()) {
+  if (!strategy.isLastResort && isProduct()) {
     whyNot = "products, whose factors several rows share";
     return failure();
   }

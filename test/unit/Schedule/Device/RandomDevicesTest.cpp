@@ -46,11 +46,15 @@ DeviceStrategy randomDevice(std::mt19937_64 &random) {
         device.subGroupSizes.push_back(size);
   device.groupMemoryBytes = int64_t(1) << pick(11, 16);
   device.vectorBytes = pick(0, 1) ? 0 : int64_t(1) << pick(2, 4);
-  if (pick(0, 1))
-    return device;
-  device.heldBytes = int64_t(1) << pick(4, 8);
-  device.smallGroup = int64_t(1) << pick(4, 8);
-  device.lineBytes = int64_t(1) << pick(5, 7);
+  if (pick(0, 1)) {
+    device.heldBytes = int64_t(1) << pick(4, 8);
+    device.smallGroup = int64_t(1) << pick(4, 8);
+    device.lineBytes = int64_t(1) << pick(5, 7);
+  }
+  if (!pick(0, 7))
+    device.subGroupSizes = {1};
+  if (!pick(0, 5))
+    device.groupMemoryBytes = 0, device.isLastResort = true;
   return device;
 }
 
@@ -60,7 +64,8 @@ std::string textOf(const DeviceStrategy &device) {
     text += ' ' + std::to_string(size);
   return text + ", groups up to " + std::to_string(device.maxGroup) + " (" + std::to_string(device.smallGroup) + "), " +
          std::to_string(device.groupMemoryBytes) + " bytes of group memory, " + std::to_string(device.vectorBytes) + " moved at once, " +
-         std::to_string(device.heldBytes) + " held, lines of " + std::to_string(device.lineBytes);
+         std::to_string(device.heldBytes) + " held, lines of " + std::to_string(device.lineBytes) +
+         (device.isLastResort ? ", the last resort" : "");
 }
 
 using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(const Problem &problem, const DeviceStrategy &device, std::string *whyNot);
@@ -79,7 +84,7 @@ protected:
           return success(succeeded(kernels));
         },
         whyNot);
-    if (kernel && kernel->groups[0].bytes() > device.groupMemoryBytes) {
+    if (kernel && device.groupMemoryBytes && kernel->groups[0].bytes() > device.groupMemoryBytes) {
       whyNot = "group memory";
       kernel.reset();
     }
@@ -92,7 +97,9 @@ protected:
   static bool fits(const ScheduledKernel &kernel, const DeviceStrategy &device) {
     for (const GroupShape &group : kernel.groups) {
       EXPECT_TRUE(group.items > 0 && group.items <= device.maxGroup) << "a group of " << group.items;
-      EXPECT_TRUE(!group.subGroup || (llvm::is_contained(device.subGroupSizes, group.subGroup) && group.items % group.subGroup == 0))
+      EXPECT_LE(group.bytes(), device.groupMemoryBytes);
+      const bool hasSize = group.subGroup > 1 && llvm::is_contained(device.subGroupSizes, group.subGroup);
+      EXPECT_TRUE(!group.subGroup || (hasSize && group.items % group.subGroup == 0))
           << "sub-groups of " << group.subGroup << " in a group of " << group.items;
     }
     return !HasFailure();

@@ -55,10 +55,15 @@ int64_t quern::opsOf(linalg::LinalgOp op) {
 }
 
 SmallVector<Value> quern::cloneBody(OpBuilder &builder, Block &body, IRMapping &map, llvm::function_ref<Value(Value)> captured,
-                                    llvm::function_ref<void(Operation *)> adapt) {
+                                    llvm::function_ref<void(Operation *)> adapt, ValueRange wanted) {
+  Operation *yield = body.getTerminator();
+  if (wanted.empty())
+    wanted = yield->getOperands();
   for (Operation &op : body.without_terminator()) {
     if (matchPattern(&op, m_Constant()) || isa<linalg::IndexOp>(op))
       continue; // captured where it is used; the caller has mapped it
+    if (op.hasOneUse() && *op.user_begin() == yield && !llvm::is_contained(wanted, op.getResult(0)))
+      continue;
     for (Value v : op.getOperands())
       if (!map.contains(v))
         map.map(v, captured(v));
@@ -67,5 +72,5 @@ SmallVector<Value> quern::cloneBody(OpBuilder &builder, Block &body, IRMapping &
       adapt(clone);
   }
   auto valueOf = [&](Value v) { return map.contains(v) ? map.lookup(v) : captured(v); };
-  return llvm::map_to_vector(body.getTerminator()->getOperands(), valueOf);
+  return llvm::map_to_vector(wanted, valueOf);
 }

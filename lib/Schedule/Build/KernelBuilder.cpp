@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -85,6 +86,32 @@ Value KernelBuilder::walk(Value at, const rows::Walk &way, int64_t align) {
     sum = add(sum, scaled(term, stride));
   }
   return sum;
+}
+
+KernelBuilder::Values KernelBuilder::chooseValues(Value condition, TypeRange types, function_ref<Values()> then,
+                                                  function_ref<Values()> otherwise) {
+  if (!condition)
+    return then();
+  auto choice = create<scf::IfOp>(types, condition, /*withElseRegion=*/!types.empty());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  Values results = then();
+  if (types.empty())
+    return {};
+  create<scf::YieldOp>(results);
+  b.setInsertionPointToStart(choice.elseBlock());
+  create<scf::YieldOp>(otherwise());
+  return Values(choice.getResults());
+}
+
+KernelBuilder::Values KernelBuilder::loop(Value from, Value to, Value by, ValueRange initial, function_ref<Values(Value, Values)> body) {
+  auto loop = create<scf::ForOp>(from, to, by, initial);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Values next = body(loop.getInductionVar(), Values(loop.getRegionIterArgs()));
+  if (!next.empty())
+    create<scf::YieldOp>(next);
+  return Values(loop.getResults());
 }
 
 Value KernelBuilder::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }

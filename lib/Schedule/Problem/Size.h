@@ -5,7 +5,7 @@
 //
 // An extent, stride or offset is a number, or it is open: given at run time, in the kernel's list of sizes. Both are an int64_t, so that
 // keys, comparisons and lists of sizes need not care: an open size equals itself alone. It is greater than any number, which suits what a
-// long row and an outer stride ask for; arithmetic on it means nothing. RowEmitter::index() turns either into a value.
+// long row and an outer stride ask for; arithmetic on it means nothing. KernelBuilder::index() turns either into a value.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_PROBLEM_SIZE_H

@@ -31,6 +31,16 @@ bool Access::mayAlias(const Access &other) const {
   return elementType() == other.elementType() && llvm::equal(loops, other.loops, mayBeEqual);
 }
 
+SmallVector<Value> Stage::results() {
+  SmallVector<Value> results(op.getBlock()->getTerminator()->getOperands());
+  for (auto [i, result] : llvm::enumerate(results))
+    if (reduces) {
+      Operation *combine = result.getDefiningOp();
+      result = combine->getOperand(combine->getOperand(0) == op.getBlock()->getArgument(ins.size() + i) ? 1 : 0);
+    }
+  return results;
+}
+
 bool Access::isInvariant() const {
   return row.isStill() && curves.empty() && llvm::all_of(strides, [](int64_t stride) { return stride == 0; });
 }
@@ -232,6 +242,11 @@ LogicalResult Matcher::addStage(const ProblemOp &own) {
       return fail("a loop of extent " + Twine(extent) + " meets one of " + Twine(loop));
   if (failed(addInputs(own, stage)) || failed(addOutputs(own, stage)) || failed(checkBody(stage)))
     return failure();
+  for (const Access &in : stage.ins)
+    if (in.producer >= 0)
+      stage.sweep = std::max(stage.sweep, chain.stages[in.producer].sweep + (chain.stages[in.producer].reduces ? 1 : 0));
+  if (stage.reduces || (stage.writesArgument && stage.isElementwise()))
+    chain.sweeps = std::max(chain.sweeps, stage.sweep + 1);
   chain.stages.push_back(std::move(stage));
   return success();
 }

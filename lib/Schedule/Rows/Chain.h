@@ -40,9 +40,12 @@ struct Stage {
   bool reduces = false;                        ///< along the row
   bool perRow = false;                         ///< iterates the parallel dims only
   bool writesArgument = false;
+  int sweep = 0; ///< the first over the row in which its inputs are complete
   bool isElementwise() const { return !reduces && !perRow; }
   /// The op that combines the accumulator of result `i` with a new term.
   mlir::Operation *combiner(unsigned i) { return op.getBlock()->getTerminator()->getOperand(i).getDefiningOp(); }
+  /// What the body computes: for a reduction the terms that the combiners take, which may do so in any order.
+  llvm::SmallVector<mlir::Value> results();
 };
 
 /// A parallel loop, or a digit of one.
@@ -62,6 +65,7 @@ struct RowChain {
   llvm::SmallVector<Dim, 6> dims;                   ///< parallel, outermost first
   Strides limits; ///< extents of loops with padded dims: only points with Σ weight·index < extent over its dims exist
   int64_t rowExtent = 1;
+  int sweeps = 1; ///< over the row: the depth of dependent reductions
 
   template <typename F> void forEachAccess(F f) {
     for (Stage &stage : stages) {

@@ -22,9 +22,11 @@ static FailureOr<SmallVector<func::FuncOp>> scheduleChain(const Problem &problem
       *whyNot = reason;
     return failure();
   }
-  SmallVector<func::FuncOp> kernels{rows::RowEmitter(plan).emit(problem.function)};
+  if (plan.wholeRows)
+    return SmallVector<func::FuncOp>{rows::WholeRowEmitter(plan).emit(problem.function)};
+  SmallVector<func::FuncOp> kernels{rows::SweepEmitter(plan, 0).emit(problem.function)};
   for (int sweep = 1; plan.isSplit() && sweep < plan.sweeps; ++sweep)
-    kernels.push_back(rows::RowEmitter(plan).emit(kernels.back(), sweep));
+    kernels.push_back(rows::SweepEmitter(plan, sweep).emit(kernels.back()));
   return kernels;
 }
 

@@ -155,23 +155,20 @@ void quern::rows::chooseColumnsOfBytes(RowPlan &plan) {
   plan.runs = runsOf(plan);
 }
 
-/// The accumulator in 16 bits and a byte for each lane.
-Value RowEmitter::addHalves(Stage &stage, int64_t slot, Value accumulator) {
-  Value bytes = read(*summedBytes(stage), slot);
-  VectorType halves = vec(b.getI16Type());
-  Value wide = isa<arith::ExtSIOp>(stage.op.getBlock()->front()) ? create<arith::ExtSIOp>(halves, bytes).getResult()
-                                                                 : create<arith::ExtUIOp>(halves, bytes).getResult();
-  return create<arith::AddIOp>(accumulator, wide);
+bool SweepEmitter::isSigned(Stage &stage) { return isa<arith::ExtSIOp>(stage.op.getBlock()->front()); }
+
+Value SweepEmitter::widened(Value bytes, Type type, bool isSigned) {
+  return isSigned ? create<arith::ExtSIOp>(type, bytes).getResult() : create<arith::ExtUIOp>(type, bytes).getResult();
 }
 
-/// The words of a block's sums.
-Value RowEmitter::widenHalves(bool isSigned, Value halves) {
-  VectorType words = vec(b.getI32Type());
-  return isSigned ? create<arith::ExtSIOp>(words, halves).getResult() : create<arith::ExtUIOp>(words, halves).getResult();
+/// The accumulator in 16 bits and a byte for each lane.
+Value SweepEmitter::addHalves(Stage &stage, int64_t slot, Value accumulator) {
+  Value bytes = read(*summedBytes(stage), slot);
+  return create<arith::AddIOp>(accumulator, widened(bytes, vec(b.getI16Type()), isSigned(stage)));
 }
 
 /// The accumulator and a step's bytes for each lane.
-Value RowEmitter::addNeighbours(Stage &stage, int64_t slot, Value accumulator) {
+Value SweepEmitter::addNeighbours(Stage &stage, int64_t slot, Value accumulator) {
   const Access &read = *summedBytes(stage);
   Type word = b.getI32Type();
   auto bytes = VectorType::get({plan.lanes * depth}, read.elementType()), words = bytes.clone(word);
@@ -181,9 +178,7 @@ Value RowEmitter::addNeighbours(Stage &stage, int64_t slot, Value accumulator) {
   for (int64_t run = 0; run < runs; ++run) {
     Value at = run ? add(first, index(*read.row.advance(run * depth, runs * depth))) : first;
     Value loaded = create<vector::LoadOp>(bytes, kernel.arguments.lookup(read.base), ValueRange{at});
-    Value wide = isa<arith::ExtSIOp>(stage.op.getBlock()->front()) ? create<arith::ExtSIOp>(words, loaded).getResult()
-                                                                   : create<arith::ExtUIOp>(words, loaded).getResult();
-    Value parts = create<vector::ShapeCastOp>(shaped, wide);
+    Value parts = create<vector::ShapeCastOp>(shaped, widened(loaded, words, isSigned(stage)));
     sum = create<vector::MultiDimReductionOp>(parts, sum, ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
   }
   return runs == 1 ? sum : combine(stage.combiner(0), sum, accumulator);

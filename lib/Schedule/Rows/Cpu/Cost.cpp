@@ -109,7 +109,7 @@ int64_t RowPlan::columnsIn(int sweep) const {
     return columns;
   int64_t accumulators = 0;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
-    accumulators += stage.reduces && own.sweep == sweep ? stage.outs.size() : 0;
+    accumulators += stage.reduces && stage.sweep == sweep ? stage.outs.size() : 0;
   // Accumulators are chains of dependent operations, which need more of them side by side than stores do.
   int64_t limit = accumulators ? std::min(strategy.unroll, strategy.registers / 2 / accumulators) : strategy.unroll / 2;
   limit = std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));

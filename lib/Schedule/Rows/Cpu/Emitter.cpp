@@ -18,103 +18,70 @@
 using namespace mlir;
 using namespace quern::rows;
 
-RowEmitter::RowEmitter(RowPlan &plan) : KernelBuilder(plan.chain.problem), plan(plan), chain(plan.chain) {}
-
-void RowEmitter::makeKernel(Operation *after) {
-  bool isOneOfMany = plan.isSplit() && plan.sweeps > 1;
-  KernelTraits traits;
-  traits.name = (chain.problem.getName() + "_kernel" + (isOneOfMany ? Twine(currentSweep) : Twine())).str();
-  traits.plan = plan.text(currentSweep);
-  traits.space = plan.space * plan.split.chunks;
-  for (auto [size, divisor] : plan.factors)
-    traits.factors.append({size, divisor});
-  traits.nsPerIteration = plan.isSplit() ? nsOfChunk(plan, currentSweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
-  traits.sharedBytes = plan.sharedBytes;
-  traits.scratchBytes = plan.scratchBytes;
-  kernel = quern::makeKernel(chain.problem, after, traits);
-  b.setInsertionPointToEnd(&kernel.function.getBody().front());
-}
-
-RowEmitter::Values RowEmitter::freshAccumulators() {
+SweepEmitter::Values SweepEmitter::freshAccumulators() {
   Values accumulators;
   forEachReduction(
       [&](int, Stage &stage, unsigned k) { accumulators.append(columns, splat(plan.inHalves ? b.getI16IntegerAttr(0) : stage.inits[k])); });
   return accumulators;
 }
 
-bool RowEmitter::hasLongSum(int64_t steps) {
+bool SweepEmitter::hasLongSum(int64_t steps) {
   bool sums = false;
   forEachReduction([&](int, Stage &stage, unsigned k) { sums |= isa<arith::AddFOp>(stage.combiner(k)); });
   return plan.inHalves || (sums && steps * 2 > plan.blockSteps() * 3);
 }
 
 /// One loop over [begin, end) of the row.
-RowEmitter::Values RowEmitter::emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators) {
-  auto loop = create<scf::ForOp>(begin, end, index(stepLength), accumulators);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
+SweepEmitter::Values SweepEmitter::emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators) {
   bool outermost = !sweepLoop;
-  if (outermost)
-    sweepLoop = loop;
-  accumulators.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-  Value at = loop.getInductionVar();
-  if (plan.runsBackwards(currentSweep))
-    at = create<arith::SubIOp>(index(chain.rowExtent / stepLength * stepLength - stepLength), at);
-  emitStep(at, slots, accumulators);
-  if (!accumulators.empty())
-    create<scf::YieldOp>(accumulators);
+  accumulators = loop(begin, end, index(stepLength), accumulators, [&](Value at, Values inner) {
+    if (outermost)
+      sweepLoop = b.getInsertionBlock()->getParentOp();
+    if (plan.runsBackwards(sweep))
+      at = create<arith::SubIOp>(index(chain.rowExtent / stepLength * stepLength - stepLength), at);
+    emitStep(at, slots, inner);
+    return inner;
+  });
   if (outermost)
     sweepLoop = nullptr;
-  return Values(loop.getResults());
+  return accumulators;
 }
 
 /// The loop in blocks: an outer loop carries sums in a wider format, and everything else as it is.
 /// `isWhole`: the length is surely a multiple of a block.
-RowEmitter::Values RowEmitter::emitBlockedLoop(Value first, Value last, bool isWhole, int64_t stepLength) {
+SweepEmitter::Values SweepEmitter::emitBlockedLoop(Value first, Value last, bool isWhole, int64_t stepLength) {
   int64_t block = plan.blockSteps() * stepLength;
   SmallVector<WideSum> sums; // one for each accumulator
   forEachReduction([&](int, Stage &stage, unsigned k) { sums.append(columns, wideSumOf(stage, k)); });
   Values carried;
   for (auto [sum, start] : llvm::zip_equal(sums, freshAccumulators()))
     carried.append(sum.parts, sum.isWide ? splat(b.getZeroAttr(sum.type)) : start);
-  auto outer = create<scf::ForOp>(first, last, index(block), carried);
-  sweepLoop = outer;
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(outer.getBody());
-    carried.assign(outer.getRegionIterArgs().begin(), outer.getRegionIterArgs().end());
-    Value begin = outer.getInductionVar(), end = add(begin, index(block));
+  carried = loop(first, last, index(block), carried, [&](Value begin, Values outer) {
+    sweepLoop = b.getInsertionBlock()->getParentOp();
+    Value end = add(begin, index(block));
     if (!isWhole)
       end = create<arith::MinUIOp>(end, last);
     Values inner = freshAccumulators();
-    size_t at = 0;
+    MutableArrayRef<Value> rest(outer);
     for (auto [sum, start] : llvm::zip_equal(sums, inner)) {
       if (!sum.isWide)
-        start = carried[at];
-      at += sum.parts;
+        start = rest[0];
+      rest = rest.drop_front(sum.parts);
     }
-    inner = emitLoop(begin, end, stepLength, columns, inner);
-    at = 0;
-    for (auto [sum, result] : llvm::zip_equal(sums, inner)) {
-      addToWide(sum, MutableArrayRef(carried).slice(at, sum.parts), result);
-      at += sum.parts;
+    rest = outer;
+    for (auto [sum, result] : llvm::zip_equal(sums, emitLoop(begin, end, stepLength, columns, inner))) {
+      addToWide(sum, rest.take_front(sum.parts), result);
+      rest = rest.drop_front(sum.parts);
     }
-    create<scf::YieldOp>(carried);
-  }
+    return outer;
+  });
   sweepLoop = nullptr;
-  carried.assign(outer.getResults().begin(), outer.getResults().end());
-  Values accumulators;
-  size_t at = 0;
-  for (const WideSum &sum : sums) {
-    accumulators.push_back(narrowed(sum, ArrayRef(carried).slice(at, sum.parts)));
-    at += sum.parts;
-  }
-  return accumulators;
+  return narrowed(sums, carried);
 }
 
 /// What the main loop leaves of a contiguous row: straight-line, the last vector partial. Steps take several neighbours to a lane as long
 /// as they can.
-void RowEmitter::emitTail(int64_t main, Values &accumulators) {
+void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
   if (int64_t vectors = (chain.rowExtent - main) / (plan.lanes * depth); depth > 1 && vectors) {
     emitStep(index(main), vectors, accumulators);
     main += vectors * plan.lanes * depth;
@@ -131,8 +98,8 @@ void RowEmitter::emitTail(int64_t main, Values &accumulators) {
 }
 
 /// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across: one loop over the row.
-void RowEmitter::emitSweep() {
-  columns = plan.columnsIn(currentSweep);
+void SweepEmitter::emitSweep() {
+  columns = plan.columnsIn(sweep);
   depth = plan.depth;
   int64_t stepLength = plan.alongRow() ? columns * plan.lanes * depth : depth * plan.runs;
   if (plan.isSplit())
@@ -155,17 +122,12 @@ void RowEmitter::emitSweep() {
 }
 
 /// Everything that the current sweep does for `slots` vectors at row position `at`.
-void RowEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
+void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   position = at;
-  auto forget = [&] {
-    stepLoads.clear();
-    stepPairs.clear();
-    stepValues.clear();
-    places.clear();
-    keptPlaces.clear();
-  };
-  forget();
-  for (pairedSlots = 0; plan.readsPairs(currentSweep) && pairedSlots < slots && lanesOf(pairedSlots).all();)
+  positionAlign = depth * plan.runs;
+  forgetStep();
+  keptPlaces.clear();
+  for (pairedSlots = 0; plan.readsPairs(sweep) && pairedSlots < slots && lanesOf(pairedSlots).all();)
     ++pairedSlots;
   KeptValues kept;
   for (int64_t slot = 0; slot < slots; ++slot) {
@@ -173,14 +135,15 @@ void RowEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
     if (!plan.alongRow() || slot % 2 || slot + 1 == slots) // two neighbours side by side, as a pair of conversions wants them
       writeKept(kept);
   }
-  if (currentSweep == 1) // the first that computes on what is already there
+  if (sweep == 1) // the first that computes on what is already there
     prefetchNextGroup(slots);
-  forget();
+  forgetStep();
+  keptPlaces.clear();
 }
 
 /// Asks for the lines that the next iteration reads at this row position. Beyond the last group this names memory that is not the
 /// operand's, which a prefetch may.
-void RowEmitter::prefetchNextGroup(int64_t slots) {
+void SweepEmitter::prefetchNextGroup(int64_t slots) {
   std::set<std::pair<const void *, Walk>> asked;
   for (Stage &stage : chain.stages)
     for (const Access &access : stage.ins) {
@@ -196,72 +159,37 @@ void RowEmitter::prefetchNextGroup(int64_t slots) {
 }
 
 /// Values first, stores last: within a slot nothing is read after something that may be the same memory was written.
-void RowEmitter::emitSlot(int64_t slot, Values &accumulators, KeptValues &kept) {
-  size_t at = slot;
+void SweepEmitter::emitSlot(int64_t slot, MutableArrayRef<Value> accumulators, KeptValues &kept) {
   for (auto [i, stage] : llvm::enumerate(chain.stages)) {
-    if (plan.stages[i].keptIn == currentSweep)
+    if (plan.stages[i].keptIn == sweep)
       kept.push_back({static_cast<int>(i), slot, values(i, slot)});
-    if (!stage.reduces || plan.stages[i].sweep != currentSweep)
+    if (!stage.reduces || stage.sweep != sweep)
       continue;
-    if (depth > 1 || plan.inHalves) {
-      accumulators[at] = depth > 1 ? addNeighbours(stage, slot, accumulators[at]) : addHalves(stage, slot, accumulators[at]);
-      at += columns;
+    if (depth == 1 && !plan.inHalves) {
+      accumulate(stage, slot, accumulators);
       continue;
     }
-    Values blockArguments;
-    for (const Access &in : stage.ins)
-      blockArguments.push_back(operand(in, slot));
-    for (unsigned k = 0; k < stage.outs.size(); ++k)
-      blockArguments.push_back(accumulators[at + k * columns]);
-    const Lanes &lanes = lanesOf(slot);
-    for (Value result : emitBody(stage, blockArguments)) {
-      if (plan.alongRow() && !lanes.all()) // the lanes that do not exist keep what they had
-        result = create<arith::SelectOp>(maskOf(lanes), result, accumulators[at]);
-      accumulators[at] = result;
-      at += columns;
-    }
+    accumulators[slot] = depth > 1 ? addNeighbours(stage, slot, accumulators[slot]) : addHalves(stage, slot, accumulators[slot]);
+    accumulators = accumulators.drop_front(columns);
   }
 }
 
-void RowEmitter::writeKept(KeptValues &kept) {
+void SweepEmitter::writeKept(KeptValues &kept) {
   for (auto &[i, slot, results] : kept) {
     const StagePlan &own = plan.stages[i];
     if (own.storage)
-      write(*own.storage, slot, results[0]);
+      store(*own.storage, slot, results[0]);
     else if (own.scratch >= 0)
       storeKept(own.scratch, slot, results[0]);
     else
       for (auto [access, result] : llvm::zip_equal(chain.stages[i].outs, results))
-        write(access, slot, result);
+        store(access, slot, result);
   }
   kept.clear();
 }
 
-/// Turns the accumulators of this sweep into row values.
-void RowEmitter::finishReductions(ArrayRef<Value> accumulators) {
-  forEachReduction([&](int i, Stage &stage, unsigned k) {
-    Values parts(accumulators.take_front(columns));
-    accumulators = accumulators.drop_front(columns);
-    if (plan.alongRow())
-      parts.assign(1, reduceLanes(stage.combiner(k), combineAll(stage.combiner(k), parts)));
-    for (auto [slot, part] : llvm::enumerate(parts))
-      rowValues[{i, slot}].push_back(part);
-  });
-}
-
-void RowEmitter::writeRowOutputs() {
-  SmallVector<std::tuple<const Access *, int64_t, Value>> outputs;
-  for (auto [i, stage] : llvm::enumerate(chain.stages))
-    if (stage.writesArgument && !stage.isElementwise())
-      for (int64_t slot = 0; slot < (plan.alongRow() ? 1 : columns); ++slot)
-        for (auto [access, v] : llvm::zip_equal(stage.outs, values(i, slot)))
-          outputs.push_back({&access, slot, v});
-  for (auto [access, slot, v] : outputs)
-    write(*access, slot, v);
-}
-
 /// Whether every streamed destination starts on a multiple of its vectors, and the call is one that may stream.
-Value RowEmitter::mayStream() {
+Value SweepEmitter::mayStream() {
   return atEntry([&] {
     Value misaligned;
     for (Stage &stage : chain.stages)
@@ -283,10 +211,10 @@ Value RowEmitter::mayStream() {
 }
 
 /// The sweep in two forms. What one pulls to the level of the row must not be found by the other; what both need there comes first, once.
-void RowEmitter::emitStreamedSweep() {
+void SweepEmitter::emitStreamedSweep() {
   for (auto [i, stage] : llvm::enumerate(chain.stages))
-    for (int64_t slot = 0; slot < (plan.alongRow() ? 1 : plan.columnsIn(currentSweep)); ++slot)
-      if (stage.perRow && ((plan.stages[i].usedIn >> currentSweep) & 1))
+    for (int64_t slot = 0; slot < rowsOfStep; ++slot)
+      if (stage.perRow && ((plan.stages[i].usedIn >> sweep) & 1))
         values(i, slot);
   auto choice = create<scf::IfOp>(mayStream(), /*withElseRegion=*/true);
   auto loads = rowLoads;
@@ -303,33 +231,15 @@ void RowEmitter::emitStreamedSweep() {
   }
 }
 
-void RowEmitter::emitRowGroup() {
-  for (int end = plan.isSplit() ? currentSweep + 1 : plan.sweeps; currentSweep < end; ++currentSweep) {
-    if (plan.streams && currentSweep == plan.sweeps - 1)
+void SweepEmitter::emitIteration(Value iteration) {
+  emitParallelIndices(plan.isSplit() ? emitChunkIndex(iteration) : iteration);
+  if (!plan.alongRow())
+    limitLanes();
+  for (int end = plan.isSplit() ? sweep + 1 : plan.sweeps; sweep < end; ++sweep) {
+    if (plan.streams && sweep == plan.sweeps - 1)
       emitStreamedSweep();
     else
       emitSweep();
   }
   writeRowOutputs();
-}
-
-func::FuncOp RowEmitter::emit(Operation *after, int sweep) {
-  currentSweep = sweep;
-  makeKernel(after);
-  clonePrologue(b, kernel, chain.problem, chain.prologue, [&](int64_t size) { return index(size); });
-  auto end = create<func::ReturnOp>();
-  b.setInsertionPoint(end);
-  rows = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
-  entry = rows;
-  b.setInsertionPointToStart(rows.getBody());
-  Value iteration = rows.getInductionVar();
-  emitParallelIndices(plan.isSplit() ? emitChunkIndex(iteration) : iteration);
-  if (plan.wholeRows) {
-    emitWholeRows();
-    return kernel.function;
-  }
-  if (!plan.alongRow())
-    limitLanes();
-  emitRowGroup();
-  return kernel.function;
 }

@@ -38,7 +38,7 @@ bool RowPlan::runsBackwards(int sweep) const {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
     if (!((own.usedIn >> sweep) & 1) || stage.perRow)
       continue;
-    if (stage.reduces && own.sweep == sweep)
+    if (stage.reduces && stage.sweep == sweep)
       return false;
     auto note = [&](const Access &access) {
       if (!access.row.isStill() && access.isArgument() && seen.insert(access.base.getAsOpaquePointer()).second)

@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace quern::rows;
 
 /// Where the last whole step of this length along the row ends.
-Value RowEmitter::endOfWholeSteps(int64_t length) {
+Value SweepEmitter::endOfWholeSteps(int64_t length) {
   Value extent = index(chain.rowExtent), step = index(length), &known = wholeSteps[length];
   if (!known)
     known = atEntry([&] { return create<arith::SubIOp>(extent, create<arith::RemUIOp>(extent, step)).getResult(); });
@@ -25,7 +25,7 @@ Value RowEmitter::endOfWholeSteps(int64_t length) {
 }
 
 /// The lanes of the last vector of a row.
-RowEmitter::Lanes RowEmitter::lastLanes() {
+SweepEmitter::Lanes SweepEmitter::lastLanes() {
   if (last.left)
     return last;
   Value extent = index(chain.rowExtent), end = endOfWholeSteps(plan.lanes);
@@ -34,7 +34,7 @@ RowEmitter::Lanes RowEmitter::lastLanes() {
   return last;
 }
 
-void RowEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
+void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
   Value end = plan.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
   // However short the row of one execution is, that of another may need its sums in blocks.
   if (hasLongSum(std::numeric_limits<int32_t>::max()))

@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace quern::rows;
 
 /// f(first lane, lanes that exist, address) for every piece of a slot; where no lane exists the address is null.
-template <typename F> void RowEmitter::forEachPiece(const Access &access, int64_t slot, F f) {
+template <typename F> void VectorEmitter::forEachPiece(const Access &access, int64_t slot, F f) {
   const Lanes &lanes = lanesOf(slot);
   int64_t run = access.row.run(), end = lanes.all() ? plan.lanes : lanes.fixed;
   Value base = rowBase(access), start;
@@ -34,7 +34,7 @@ template <typename F> void RowEmitter::forEachPiece(const Access &access, int64_
   }
 }
 
-Value RowEmitter::joinPieces(const Access &access, int64_t slot) {
+Value VectorEmitter::joinPieces(const Access &access, int64_t slot) {
   auto type = VectorType::get({access.row.run()}, access.elementType());
   Value memref = kernel.arguments.lookup(access.base);
   Values pieces;
@@ -58,7 +58,7 @@ Value RowEmitter::joinPieces(const Access &access, int64_t slot) {
   return pieces[0];
 }
 
-void RowEmitter::storePieces(const Access &access, int64_t slot, Value v) {
+void VectorEmitter::storePieces(const Access &access, int64_t slot, Value v) {
   Value memref = kernel.arguments.lookup(access.base);
   forEachPiece(access, slot, [&](int64_t first, int64_t count, Value at) {
     if (count == access.row.run()) {

@@ -28,7 +28,7 @@ public:
 
 private:
   LogicalResult chooseLanes();
-  void numberSweeps();
+  void chooseSweeps();
   void chooseVectorDim();
   double costAlong(int dim);
   void markUses();
@@ -70,32 +70,22 @@ LogicalResult Planner::chooseLanes() {
   return failure();
 }
 
-/// The number of sweeps is the depth of dependent reductions.
-void Planner::numberSweeps() {
+/// What each stage costs, and in which sweep an elementwise output is written.
+void Planner::chooseSweeps() {
+  plan.sweeps = chain.sweeps;
   plan.stages.resize(chain.stages.size());
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
     own.cost = opsOf(stage.op);
-    for (const Access &access : stage.ins) {
-      if (access.producer < 0)
-        continue;
-      const Stage &producer = chain.stages[access.producer];
-      const StagePlan &before = plan.stages[access.producer];
-      own.sweep = std::max(own.sweep, before.sweep + (producer.reduces ? 1 : 0));
-      own.cost += producer.isElementwise() ? before.cost : 0;
-    }
-    if (stage.reduces || (stage.writesArgument && stage.isElementwise()))
-      plan.sweeps = std::max(plan.sweeps, own.sweep + 1);
-  }
-  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
-    if (!stage.writesArgument || !stage.isElementwise())
-      continue;
+    for (const Access &in : stage.ins)
+      if (in.producer >= 0 && chain.stages[in.producer].isElementwise())
+        own.cost += plan.stages[in.producer].cost;
     bool aliased = false;
     for (const Stage &reader : chain.stages)
       for (const Access &in : reader.ins)
         for (const Access &out : stage.outs)
           aliased |= in.isMemoryRead() && in.mayAlias(out);
-    if (aliased)
-      own.sweep = plan.sweeps - 1;
+    if (aliased && stage.writesArgument && stage.isElementwise())
+      stage.sweep = plan.sweeps - 1;
   }
 }
 
@@ -153,12 +143,12 @@ void Planner::markUses() {
     Stage &stage = chain.stages[i];
     StagePlan &own = plan.stages[i];
     if (stage.reduces)
-      own.usedIn = bit(own.sweep);
+      own.usedIn = bit(stage.sweep);
     else if (stage.writesArgument)
-      own.usedIn |= bit(own.sweep);
+      own.usedIn |= bit(stage.sweep);
     if (stage.isElementwise()) {
       if (stage.writesArgument)
-        own.keptIn = own.sweep;
+        own.keptIn = stage.sweep;
       else if (llvm::popcount(own.usedIn) > 1 && own.cost > strategy.recomputeOps && !recomputed[i])
         own.keptIn = llvm::countr_zero(own.usedIn);
       if (own.keptIn >= 0)
@@ -320,7 +310,7 @@ void Planner::planStreaming() {
   bool reduces = false;
   int64_t most = 0;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
-    reduces |= stage.reduces && own.sweep == plan.sweeps - 1;
+    reduces |= stage.reduces && stage.sweep == plan.sweeps - 1;
     if (!stage.isElementwise() || own.keptIn != plan.sweeps - 1)
       continue;
     for (const Access &out : stage.outs)
@@ -372,7 +362,7 @@ void Planner::planWholeRows() {
 LogicalResult Planner::run() {
   if (failed(chooseLanes()))
     return failure();
-  numberSweeps();
+  chooseSweeps();
   if (plan.sweeps > maxSweeps) {
     whyNot = std::to_string(plan.sweeps) + " dependent sweeps are more than " + std::to_string(maxSweeps);
     return failure();

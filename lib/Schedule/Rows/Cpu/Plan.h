@@ -21,12 +21,11 @@ namespace quern::rows {
 enum class LaneKind { Same, Unit, Pieces, Neighbours, Strided };
 
 struct StagePlan {
-  int sweep = 0;                   ///< the first one in which its inputs are complete; for an elementwise output, the one that writes it
-  uint64_t usedIn = 0;             ///< bit s: sweep s computes it
-  int keptIn = -1;                 ///< the sweep that writes its element value for later ones; -1: computed wherever it is needed
-  const Access *storage = nullptr; ///< the destination that holds a kept value; null: scratch, or its own argument
-  int64_t scratch = -1;            ///< or its offset in scratch, in bytes
-  int64_t cost = 0;                ///< operations to compute it again
+  uint64_t usedIn = 0;                    ///< bit s: sweep s computes it
+  int keptIn = -1;                        ///< the sweep that writes its element value for later ones; -1: computed wherever it is needed
+  const Access *storage = nullptr;        ///< the destination that holds a kept value; null: scratch, or its own argument
+  int64_t scratch = -1;                   ///< or its offset in scratch, in bytes
+  int64_t cost = 0;                       ///< operations to compute it again
   llvm::SmallVector<int64_t, 1> partials; ///< offsets in shared scratch of the chunks' results, by result of a reduction
 };
 
@@ -44,7 +43,7 @@ struct RowPlan {
   int64_t registerLanes = 0; ///< of a register; a vector is several where it holds whole rows
   int64_t wholeRows = 0;     ///< rows that a vector holds one after the other, each whole; 0: it holds a part of a row, or of several
   bool compactsRows = false; ///< per-row stages are computed in one register, then spread over the lanes of the rows
-  int64_t depth = 1;         ///< row positions that a lane of a step takes: several where bytes are summed (RowByteSums.cpp)
+  int64_t depth = 1;         ///< row positions that a lane of a step takes: several where bytes are summed (ByteSums.cpp)
   int64_t runs = 1;          ///< of so many positions that a step across rows adds up before they go to the sums
   bool inHalves = false;     ///< bytes are summed in 16 bits within a block
   int vectorDim = -1;        ///< the parallel dim that vectors run along; -1: the row itself

@@ -18,13 +18,13 @@ using namespace mlir;
 using namespace quern::rows;
 
 /// Lane l of the result is lane source(l) of `v`; -1: any value.
-Value RowEmitter::permuted(Value v, int64_t count, function_ref<int64_t(int64_t)> source) {
+Value WholeRowEmitter::permuted(Value v, int64_t count, function_ref<int64_t(int64_t)> source) {
   auto lanes = llvm::map_to_vector(llvm::seq<int64_t>(0, count), source);
   return create<vector::ShuffleOp>(v, v, lanes);
 }
 
 /// One row in the vector: registers are combined first, then halves of one register exchange. Every lane of one register has the result.
-Value RowEmitter::reduceOneRow(Operation *like, Value v) {
+Value WholeRowEmitter::reduceOneRow(Operation *like, Value v) {
   int64_t lanes = plan.lanes;
   for (; lanes > plan.registerLanes; lanes /= 2) {
     Value low = permuted(v, lanes / 2, [](int64_t l) { return l; });
@@ -37,7 +37,7 @@ Value RowEmitter::reduceOneRow(Operation *like, Value v) {
 }
 
 /// Position `position(p)` of the same row in each position p; -1: any value.
-Value RowEmitter::permutedInRows(Value v, function_ref<int64_t(int64_t)> position) {
+Value WholeRowEmitter::permutedInRows(Value v, function_ref<int64_t(int64_t)> position) {
   int64_t extent = chain.rowExtent, live = plan.wholeRows * extent;
   return permuted(v, plan.lanes, [&](int64_t l) {
     int64_t from = l < live ? position(l % extent) : -1;
@@ -47,7 +47,7 @@ Value RowEmitter::permutedInRows(Value v, function_ref<int64_t(int64_t)> positio
 
 /// Several rows, each a power of two or combined by an idempotent op: the result in all lanes of the row, by exchanges or by windows that
 /// double, which may count an element twice.
-Value RowEmitter::reduceManyRows(Operation *like, Value v) {
+Value WholeRowEmitter::reduceManyRows(Operation *like, Value v) {
   int64_t extent = chain.rowExtent;
   bool exchanges = llvm::isPowerOf2_64(extent);
   for (int64_t window = 1; window < extent;) {
@@ -59,7 +59,7 @@ Value RowEmitter::reduceManyRows(Operation *like, Value v) {
 }
 
 /// The sum in the first lane of each row alone: halves of what is left. Windows would give each lane a sum in another order.
-Value RowEmitter::sumToFirstLanes(Operation *like, Value v) {
+Value WholeRowEmitter::sumToFirstLanes(Operation *like, Value v) {
   int64_t extent = chain.rowExtent;
   for (int64_t left = extent; left > 1; left = llvm::divideCeil(left, 2)) {
     int64_t half = llvm::divideCeil(left, 2);
@@ -75,34 +75,26 @@ Value RowEmitter::sumToFirstLanes(Operation *like, Value v) {
   return v;
 }
 
-void RowEmitter::reduceRows(int i) {
+void WholeRowEmitter::reduceRows(int i) {
   Stage &stage = chain.stages[i];
-  Values arguments, starts;
-  for (const Access &in : stage.ins)
-    arguments.push_back(operand(in, 0));
-  for (TypedAttr init : stage.inits)
-    starts.push_back(splat(init));
-  llvm::append_range(arguments, starts);
-  for (auto [k, v] : llvm::enumerate(emitBody(stage, arguments))) {
+  Values results = llvm::map_to_vector(stage.inits, [&](TypedAttr init) { return splat(init); });
+  MutableArrayRef<Value> accumulators(results);
+  accumulate(stage, 0, accumulators);
+  for (auto [k, v] : llvm::enumerate(results)) {
     Operation *like = stage.combiner(k);
     if (plan.wholeRows > 1) {
       bool first = isa<arith::AddFOp, arith::AddIOp>(like) && !llvm::isPowerOf2_64(chain.rowExtent);
       reduced[i].push_back({first ? sumToFirstLanes(like, v) : reduceManyRows(like, v), !first});
-      continue;
+    } else {
+      reduced[i].push_back({reduceOneRow(like, v), true});
     }
-    if (chain.rowExtent < plan.lanes)
-      v = create<arith::SelectOp>(prefixMask(chain.rowExtent), v, starts[k]);
-    reduced[i].push_back({reduceOneRow(like, v), true});
   }
 }
 
 /// Results of a reduction or a per-row stage: one in each lane of its row, or compact in one register, where arithmetic costs least.
-RowEmitter::Values RowEmitter::valuesOfRows(int i) {
+WholeRowEmitter::Values WholeRowEmitter::compute(int i, int64_t slot) {
   bool single = plan.wholeRows == 1;
   int64_t extent = chain.rowExtent, live = plan.wholeRows * extent, rows = plan.wholeRows, registerLanes = plan.registerLanes;
-  auto &cache = compact ? compactValues : rowValues;
-  if (auto hit = cache.find({i, 0}); hit != cache.end())
-    return hit->second;
   Values results;
   if (chain.stages[i].reduces) {
     for (auto [v, everywhere] : reduced[i]) {
@@ -114,20 +106,27 @@ RowEmitter::Values RowEmitter::valuesOfRows(int i) {
         v = permutedInRows(v, [](int64_t) { return 0; });
       results.push_back(v);
     }
-  } else if (compact || !plan.compactsRows) {
-    results = emitStage(i, 0);
+  } else if (compact || !plan.compactsRows || chain.stages[i].isElementwise()) {
+    results = RowEmitter::compute(i, slot);
   } else {
-    compact = true;
-    results = valuesOfRows(i);
-    compact = false;
+    changeForm();
+    results = values(i, slot);
+    changeForm();
     for (Value &v : results)
       v = permuted(v, plan.lanes, [&](int64_t l) { return single ? l % registerLanes : l < live ? l / extent : -1; });
   }
-  return cache[{i, 0}] = results;
+  return results;
 }
 
-/// All that an iteration does. Everything is computed before anything is written: the rows may be overwritten in place.
-void RowEmitter::emitWholeRows() {
+void WholeRowEmitter::changeForm() {
+  compact = !compact;
+  lanesOfValue = compact ? plan.registerLanes : plan.lanes;
+  std::swap(rowValues, otherValues);
+}
+
+/// Everything is computed before anything is written: the rows may be overwritten in place.
+void WholeRowEmitter::emitIteration(Value iteration) {
+  emitParallelIndices(iteration);
   position = index(0);
   limitRows();
   SmallVector<std::pair<const Access *, Value>> outputs;
@@ -139,11 +138,11 @@ void RowEmitter::emitWholeRows() {
         outputs.push_back({&access, v});
   }
   for (auto [access, v] : outputs)
-    write(*access, 0, v);
+    store(*access, 0, v);
 }
 
 /// The vector's lanes: those of its rows, fewer in the last iteration if the rows do not divide.
-void RowEmitter::limitRows() {
+void WholeRowEmitter::limitRows() {
   int64_t rows = plan.wholeRows, live = rows * chain.rowExtent;
   Lanes lanes;
   if (!plan.mayLackRows()) {
@@ -162,7 +161,7 @@ void RowEmitter::limitRows() {
 }
 
 /// The first `count` elements from `at` on; the other lanes are whatever comes.
-Value RowEmitter::loadFirst(Value memref, Value at, int64_t count) {
+Value WholeRowEmitter::loadFirst(Value memref, Value at, int64_t count) {
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   VectorType type = vec(element);
   if (count == plan.lanes)
@@ -179,7 +178,7 @@ Value RowEmitter::loadFirst(Value memref, Value at, int64_t count) {
   return joined;
 }
 
-void RowEmitter::storeFirst(Value v, Value memref, Value at, int64_t count) {
+void WholeRowEmitter::storeFirst(Value v, Value memref, Value at, int64_t count) {
   if (count == plan.lanes) {
     create<vector::StoreOp>(v, memref, ValueRange{at});
   } else if (plan.masksFreely()) {
@@ -193,7 +192,7 @@ void RowEmitter::storeFirst(Value v, Value memref, Value at, int64_t count) {
 }
 
 /// Cuts `count` lanes into registers and powers of two.
-void RowEmitter::cutIntoPieces(int64_t count, function_ref<void(int64_t, int64_t)> f) {
+void WholeRowEmitter::cutIntoPieces(int64_t count, function_ref<void(int64_t, int64_t)> f) {
   for (int64_t begin = 0; begin < count;) {
     int64_t size = std::min<int64_t>(plan.registerLanes, llvm::bit_floor(static_cast<uint64_t>(count - begin)));
     f(begin, size);
@@ -201,37 +200,34 @@ void RowEmitter::cutIntoPieces(int64_t count, function_ref<void(int64_t, int64_t
   }
 }
 
-/// An operand of rows that share a vector, other than one element for all of them.
-Value RowEmitter::readRows(const Access &access) {
+WholeRowEmitter::Values WholeRowEmitter::load(const Access &access, int64_t &slot) {
+  if (plan.lanesOf(access) == LaneKind::Same)
+    return VectorEmitter::load(access, slot);
   Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
   int64_t extent = chain.rowExtent, rows = plan.wholeRows, live = rows * extent;
   auto limited = [&](const Lanes &lanes, int64_t count) -> Value {
-    if (!lanes.left)
-      return loadFirst(memref, at, count);
-    Type element = access.elementType();
-    if (plan.masksFreely())
+    if (lanes.left && plan.masksFreely()) {
+      Type element = access.elementType();
       return create<vector::MaskedLoadOp>(vec(element), memref, ValueRange{at}, lanes.mask, splat(b.getZeroAttr(element)));
-    auto choice = create<scf::IfOp>(TypeRange{vec(element)}, lanes.isFull, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(choice.thenBlock());
-    create<scf::YieldOp>(loadFirst(memref, at, count));
-    b.setInsertionPointToStart(choice.elseBlock());
-    create<scf::YieldOp>(gatherLanes(access, 0));
-    return choice.getResult(0);
+    }
+    auto all = [&] { return Values{loadFirst(memref, at, count)}; };
+    return chooseValues(lanes.isFull, vec(access.elementType()), all, [&] { return Values{gatherLanes(access, 0)}; })[0];
   };
   if (plan.lanesOf(access) == LaneKind::Unit)
-    return limited(partial[0], live);
+    return {limited(partial[0], live)};
   if (plan.isSameForRows(access))
-    return permuted(loadFirst(memref, at, extent), plan.lanes, [&](int64_t l) { return l < live ? l % extent : -1; });
+    return {permuted(loadFirst(memref, at, extent), plan.lanes, [&](int64_t l) { return l < live ? l % extent : -1; })};
   if (!plan.isOnePerRow(access) || (partial[0].left && !plan.masksFreely()))
-    return gatherLanes(access, 0);
+    return {gatherLanes(access, 0)};
   Lanes lanes = partial[0];
   if (lanes.left)
     lanes.mask = prefixMask(rowsHere);
-  return permuted(limited(lanes, rows), plan.lanes, [&](int64_t l) { return l < live ? l / extent : -1; });
+  return {permuted(limited(lanes, rows), plan.lanes, [&](int64_t l) { return l < live ? l / extent : -1; })};
 }
 
-void RowEmitter::writeRows(const Access &access, Value v) {
+void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
+  if (!access.isArgument() || plan.lanesOf(access) == LaneKind::Same)
+    return VectorEmitter::store(access, slot, v);
   Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
   int64_t extent = chain.rowExtent, rows = plan.wholeRows, count = rows * extent;
   Lanes lanes = partial[0];
@@ -243,31 +239,23 @@ void RowEmitter::writeRows(const Access &access, Value v) {
   } else if (plan.lanesOf(access) != LaneKind::Unit) {
     return scatterLanes(access, 0, v);
   }
-  if (!lanes.left)
-    return storeFirst(v, memref, at, count);
-  if (plan.masksFreely()) {
+  if (lanes.left && plan.masksFreely())
     create<vector::MaskedStoreOp>(memref, ValueRange{at}, lanes.mask, v);
-    return;
-  }
-  auto choice = create<scf::IfOp>(lanes.isFull, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  storeFirst(v, memref, at, count);
-  b.setInsertionPointToStart(choice.elseBlock());
-  scatterLanes(access, 0, v);
+  else
+    choose(b, loc, lanes.isFull, [&] { storeFirst(v, memref, at, count); }, [&] { scatterLanes(access, 0, v); });
 }
 
-/// A loop over the rows of the vector that exist and one over their positions; f(lane, address) writes the body.
-void RowEmitter::forEachRowLane(const Access &access, function_ref<void(Value, Value)> f, bool once) {
+/// Over the rows of the vector that exist and their positions.
+void WholeRowEmitter::forEachLane(const Access &access, int64_t, function_ref<void(Value, Value)> f, bool once) {
   Value base = rowBase(access), count = rowsHere ? rowsHere : index(plan.wholeRows);
   int64_t positions = once && access.row.isStill() ? 1 : chain.rowExtent;
-  auto rowLoop = create<scf::ForOp>(index(0), count, index(1));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(rowLoop.getBody());
-  Value row = rowLoop.getInductionVar(), first = scaled(row, chain.rowExtent);
-  Value start = plan.vectorDim < 0 ? base : add(base, scaled(row, access.strides[plan.vectorDim]));
-  auto loop = create<scf::ForOp>(index(0), index(positions), index(1));
-  b.setInsertionPointToStart(loop.getBody());
-  Value at = loop.getInductionVar();
-  f(add(first, at), access.row.isStill() ? start : add(start, walk(at, access.row)));
+  loop(index(0), count, index(1), {}, [&](Value row, Values) {
+    Value first = scaled(row, chain.rowExtent);
+    Value start = plan.vectorDim < 0 ? base : add(base, scaled(row, access.strides[plan.vectorDim]));
+    loop(index(0), index(positions), index(1), {}, [&](Value at, Values) {
+      f(add(first, at), access.row.isStill() ? start : add(start, walk(at, access.row)));
+      return Values();
+    });
+    return Values();
+  });
 }

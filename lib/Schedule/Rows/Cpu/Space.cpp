@@ -11,6 +11,7 @@
 #include "Schedule/Rows/Cpu/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <limits>
@@ -52,8 +53,35 @@ int64_t RowPlan::countOf(int dim) const {
   return isCarrier(chain, dim) ? llvm::divideCeil(chain.limits[own.limit], countedRun(own.limit)) : 1;
 }
 
+VectorEmitter::VectorEmitter(RowPlan &plan) : RowEmitter(plan.chain), plan(plan) {
+  lanesOfValue = plan.lanes;
+  rowsOfStep = plan.alongRow() ? 1 : plan.columns;
+}
+
+func::FuncOp VectorEmitter::emit(Operation *after) {
+  bool isOneOfMany = plan.isSplit() && plan.sweeps > 1;
+  KernelTraits traits;
+  traits.name = (chain.problem.getName() + "_kernel" + (isOneOfMany ? Twine(sweep) : Twine())).str();
+  traits.plan = plan.text(sweep);
+  traits.space = plan.space * plan.split.chunks;
+  for (auto [size, divisor] : plan.factors)
+    traits.factors.append({size, divisor});
+  traits.nsPerIteration = plan.isSplit() ? nsOfChunk(plan, sweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
+  traits.sharedBytes = plan.sharedBytes;
+  traits.scratchBytes = plan.scratchBytes;
+  kernel = makeKernel(chain.problem, after, traits);
+  b.setInsertionPointToEnd(&kernel.function.getBody().front());
+  clonePrologue(b, kernel, chain.problem, chain.prologue, [&](int64_t size) { return index(size); });
+  b.setInsertionPoint(create<func::ReturnOp>());
+  auto rows = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
+  entry = rows;
+  b.setInsertionPointToStart(rows.getBody());
+  emitIteration(rows.getInductionVar());
+  return kernel.function;
+}
+
 /// The digits of a limited loop, from a count of its runs.
-void RowEmitter::emitLimitedIndices(int limit, Value count) {
+void VectorEmitter::emitLimitedIndices(int limit, Value count) {
   int64_t run = plan.countedRun(limit);
   for (auto [d, dim] : llvm::enumerate(chain.dims)) {
     if (dim.limit != limit || static_cast<int>(d) == plan.vectorDim)
@@ -65,7 +93,7 @@ void RowEmitter::emitLimitedIndices(int limit, Value count) {
 }
 
 /// Iterations that a dim counts.
-Value RowEmitter::countOf(int dim) {
+Value VectorEmitter::countOf(int dim) {
   int64_t extent = chain.dims[dim].extent, perGroup = plan.perGroup();
   if (dim != plan.vectorDim || !isOpen(extent))
     return index(plan.countOf(dim));
@@ -74,7 +102,7 @@ Value RowEmitter::countOf(int dim) {
 }
 
 /// Delinearises the iteration, innermost dim first.
-void RowEmitter::emitParallelIndices(Value iteration) {
+void VectorEmitter::emitParallelIndices(Value iteration) {
   auto counts = [&](int d) { return isOpen(chain.dims[d].extent) || plan.countOf(d) != 1; };
   int outermost = 0; // what is left of the iteration is its index
   while (outermost < static_cast<int>(chain.dims.size()) && !counts(outermost))
@@ -100,7 +128,7 @@ void RowEmitter::emitParallelIndices(Value iteration) {
 }
 
 /// Lanes from the vectors' first to the end of their dim; run-time masks then also end at the limit.
-Value RowEmitter::lanesLeft(int64_t slot) {
+Value VectorEmitter::lanesLeft(int64_t slot) {
   const Dim &dim = chain.dims[plan.vectorDim];
   int64_t end = plan.lanesEnd();
   Value first = parallel[plan.vectorDim];
@@ -118,7 +146,7 @@ Value RowEmitter::lanesLeft(int64_t slot) {
 }
 
 /// Across rows the last group may be partial: its slots are limited at run time.
-void RowEmitter::limitLanes() {
+void VectorEmitter::limitLanes() {
   const Dim &dim = chain.dims[plan.vectorDim];
   bool isKnown = dim.limit < 0 && !isOpen(dim.extent);
   int64_t perGroup = plan.columns * plan.lanes, inLast = isKnown ? dim.extent - (plan.groups - 1) * perGroup : 0;
@@ -151,9 +179,8 @@ void RowEmitter::limitLanes() {
   parallel[plan.vectorDim] = ownFirst;
 }
 
-/// The first `count` lanes.
 /// The first `left` lanes, known at run time and possibly more than there are, or negative.
-Value RowEmitter::prefixMask(Value left) {
+Value VectorEmitter::prefixMask(Value left) {
   if (plan.lanesEnd() > std::numeric_limits<int32_t>::max())
     left = create<arith::MinSIOp>(left, index(plan.lanes));
   return KernelBuilder::prefixMask(left, plan.lanes);

@@ -106,14 +106,14 @@ double quern::rows::nsOfChunk(const RowPlan &plan, int sweep) {
 }
 
 /// Takes the chunk off an iteration and returns the rest, the row's.
-Value RowEmitter::emitChunkIndex(Value iteration) {
+Value SweepEmitter::emitChunkIndex(Value iteration) {
   row = plan.space == 1 ? index(0) : create<arith::DivUIOp>(iteration, index(plan.split.chunks)).getResult();
   chunk = plan.space == 1 ? iteration : create<arith::RemUIOp>(iteration, index(plan.split.chunks)).getResult();
   return row;
 }
 
 /// The current sweep over the current chunk.
-void RowEmitter::emitChunk(int64_t stepLength) {
+void SweepEmitter::emitChunk(int64_t stepLength) {
   int64_t length = plan.split.chunkLength, steps = length / stepLength, main = chain.rowExtent / stepLength * stepLength;
   Value begin = scaled(chunk, length), end = add(begin, index(length));
   bool isEven = main == length * plan.split.chunks;
@@ -128,25 +128,20 @@ void RowEmitter::emitChunk(int64_t stepLength) {
 }
 
 /// The end of a contiguous row, in its last chunk. What is pulled to the level of the row goes before it.
-void RowEmitter::emitLastTail(int64_t main, Values &accumulators) {
+void SweepEmitter::emitLastTail(int64_t main, Values &accumulators) {
   Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, chunk, index(plan.split.chunks - 1));
-  auto choice = create<scf::IfOp>(TypeRange(ValueRange(accumulators)), isLast, /*withElseRegion=*/!accumulators.empty());
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  sweepLoop = choice;
-  Values results = accumulators;
-  emitTail(main, results);
-  sweepLoop = nullptr;
-  if (accumulators.empty())
-    return;
-  create<scf::YieldOp>(results);
-  b.setInsertionPointToStart(choice.elseBlock());
-  create<scf::YieldOp>(accumulators);
-  accumulators.assign(choice.getResults().begin(), choice.getResults().end());
+  auto tail = [&] {
+    sweepLoop = b.getInsertionBlock()->getParentOp();
+    Values results = accumulators;
+    emitTail(main, results);
+    sweepLoop = nullptr;
+    return results;
+  };
+  accumulators = chooseValues(isLast, ValueRange(accumulators).getTypes(), tail, [&] { return accumulators; });
 }
 
 /// The array of a reduction's partial results: [row][chunk][slot], of vectors across rows.
-Value RowEmitter::partialsOf(int stage, unsigned k) {
+Value SweepEmitter::partialsOf(int stage, unsigned k) {
   int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes;
   auto type = MemRefType::get({plan.space * plan.split.chunks * width}, chain.stages[stage].inits[k].getType());
   Value &view = partialViews[{stage, k}];
@@ -157,7 +152,7 @@ Value RowEmitter::partialsOf(int stage, unsigned k) {
   return view;
 }
 
-Value RowEmitter::partialPlace(Value ofChunk, int64_t slot) {
+Value SweepEmitter::partialPlace(Value ofChunk, int64_t slot) {
   Value at = plan.space == 1 ? ofChunk : add(scaled(row, plan.split.chunks), ofChunk);
   if (plan.alongRow())
     return at;
@@ -165,9 +160,9 @@ Value RowEmitter::partialPlace(Value ofChunk, int64_t slot) {
   return slot ? add(at, index(slot * plan.lanes)) : at;
 }
 
-void RowEmitter::storePartials() {
+void SweepEmitter::storePartials() {
   forEachReduction([&](int i, Stage &stage, unsigned k) {
-    for (int64_t slot = 0; slot < (plan.alongRow() ? 1 : columns); ++slot) {
+    for (int64_t slot = 0; slot < rowsOfStep; ++slot) {
       Value part = rowValues[{i, slot}][k], at = partialPlace(chunk, slot);
       if (plan.alongRow())
         create<memref::StoreOp>(create<vector::ExtractOp>(part, 0), partialsOf(i, k), ValueRange{at});
@@ -178,7 +173,7 @@ void RowEmitter::storePartials() {
 }
 
 /// The results of a reduction of an earlier sweep, from its chunks in their order.
-RowEmitter::Values RowEmitter::combinePartials(int i, int64_t slot) {
+SweepEmitter::Values SweepEmitter::combinePartials(int i, int64_t slot) {
   Stage &stage = chain.stages[i];
   SmallVector<WideSum> sums;
   Values carried;
@@ -188,13 +183,9 @@ RowEmitter::Values RowEmitter::combinePartials(int i, int64_t slot) {
     carried.append(sums[k].parts, start);
     partialsOf(i, k);
   }
-  auto loop = create<scf::ForOp>(index(0), index(plan.split.chunks), index(1), carried);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    carried.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-    Value at = partialPlace(loop.getInductionVar(), slot);
-    MutableArrayRef<Value> left(carried);
+  carried = loop(index(0), index(plan.split.chunks), index(1), carried, [&](Value ofChunk, Values inner) {
+    Value at = partialPlace(ofChunk, slot);
+    MutableArrayRef<Value> left(inner);
     for (auto [k, sum] : llvm::enumerate(sums)) {
       VectorType type = vec(stage.inits[k].getType());
       Value part = plan.alongRow() ? create<vector::BroadcastOp>(type, create<memref::LoadOp>(partialsOf(i, k), ValueRange{at})).getResult()
@@ -205,14 +196,7 @@ RowEmitter::Values RowEmitter::combinePartials(int i, int64_t slot) {
         left[0] = combine(stage.combiner(k), part, left[0]);
       left = left.drop_front(sum.parts);
     }
-    create<scf::YieldOp>(carried);
-  }
-  Values results;
-  ValueRange left(loop.getResults());
-  for (const WideSum &sum : sums) {
-    Values parts(left.take_front(sum.parts));
-    left = left.drop_front(sum.parts);
-    results.push_back(narrowed(sum, parts));
-  }
-  return results;
+    return inner;
+  });
+  return narrowed(sums, carried);
 }

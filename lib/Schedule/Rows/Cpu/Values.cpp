@@ -11,56 +11,65 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// The results of a stage for one vector: found in a cache or emitted here.
-RowEmitter::Values RowEmitter::values(int i, int64_t slot) {
-  bool rowLevel = !chain.stages[i].isElementwise();
-  if (rowLevel && plan.wholeRows)
-    return valuesOfRows(i);
-  StageKey key{i, rowLevel && plan.alongRow() ? 0 : slot};
-  auto &cache = rowLevel ? rowValues : stepValues;
-  if (auto hit = cache.find(key); hit != cache.end())
-    return hit->second;
-  Values results = before(rowLevel ? sweepLoop : nullptr, [&] { return emitStage(i, slot); });
-  return cache[key] = results;
-}
-
-RowEmitter::Values RowEmitter::emitStage(int i, int64_t slot) {
+/// Found where an earlier sweep or kernel has left it, or computed.
+SweepEmitter::Values SweepEmitter::compute(int i, int64_t slot) {
   Stage &stage = chain.stages[i];
   const StagePlan &own = plan.stages[i];
-  if (own.keptIn >= 0 && currentSweep > own.keptIn) {
-    if (own.storage)
-      return {read(*own.storage, slot)};
-    if (own.scratch >= 0)
-      return {loadKept(own.scratch, stage.outs[0].elementType(), slot)};
-    return Values(llvm::map_range(stage.outs, [&](const Access &access) { return read(access, slot); }));
+  if (own.keptIn < 0 || sweep <= own.keptIn)
+    return stage.reduces ? combinePartials(i, slot) : RowEmitter::compute(i, slot);
+  if (own.storage)
+    return {read(*own.storage, slot)};
+  if (own.scratch >= 0)
+    return {loadKept(own.scratch, stage.outs[0].elementType(), slot)};
+  return Values(llvm::map_range(stage.outs, [&](const Access &access) { return read(access, slot); }));
+}
+
+/// What is kept of a read is loaded from there; where both of two vectors are read, at once, and their even and odd lanes taken.
+SweepEmitter::Values SweepEmitter::load(const Access &access, int64_t &slot) {
+  const KeptRead *kept = access.row.isStill() ? nullptr : plan.keptReadOf(access);
+  if (kept && sweep > kept->keptIn)
+    return {loadKept(kept->scratch, access.elementType(), slot)};
+  if ((slot | 1) < pairedSlots && plan.lanesOf(access) == LaneKind::Unit) {
+    slot -= slot % 2;
+    auto type = VectorType::get({2 * plan.lanes}, access.elementType());
+    Value both = create<vector::LoadOp>(type, kernel.arguments.lookup(access.base), ValueRange{place(access, slot)});
+    return Values(create<vector::DeinterleaveOp>(both).getResults());
   }
-  if (stage.reduces) // in an earlier kernel
-    return combinePartials(i, slot);
-  Values blockArguments;
-  for (const Access &in : stage.ins)
-    blockArguments.push_back(operand(in, slot));
-  return emitBody(stage, blockArguments);
+  Values loaded = VectorEmitter::load(access, slot);
+  if (kept && sweep == kept->keptIn)
+    storeKept(kept->scratch, slot, loaded[0]);
+  return loaded;
 }
 
-Value RowEmitter::operand(const Access &access, int64_t slot) {
-  if (access.unread)
-    return Value();
-  if (access.isScalar())
-    return captured(access.base);
-  return access.producer >= 0 ? values(access.producer, slot)[access.result] : read(access, slot);
+/// Kept values lie by (row position, slot).
+Value SweepEmitter::keptPlace(int64_t slot) {
+  Value &known = keptPlaces[slot];
+  if (known)
+    return known;
+  if (slot) {
+    Value first = keptPlace(0);
+    return known = add(first, index(slot * plan.lanes));
+  }
+  return known = plan.alongRow() ? position : scaled(position, columns * plan.lanes);
 }
 
-/// On vectors; fewer arguments than the block has are legal where the rest is not read.
-RowEmitter::Values RowEmitter::emitBody(Stage &stage, ArrayRef<Value> blockArguments) {
-  auto reduced = [&](Operation *combiner, Value term, Value accumulator, ValueOf valueOf) {
-    return combine(combiner, valueOf(term), valueOf(accumulator));
-  };
-  auto widen = [&](Operation *clone) { clone->getResult(0).setType(vec(clone->getResult(0).getType())); };
-  return cloneBody(b, stage, blockArguments, {[&](Value v) { return captured(v); }, reduced, widen});
+Value SweepEmitter::keptView(int64_t offset, Type element) {
+  return scratchView(offset, plan.alongRow() ? llvm::alignTo(chain.rowExtent, plan.lanes) : chain.rowExtent * columns * plan.lanes,
+                     element);
+}
+
+Value SweepEmitter::loadKept(int64_t offset, Type element, int64_t slot) {
+  Value at = keptPlace(slot);
+  return create<vector::LoadOp>(vec(element), keptView(offset, element), ValueRange{at});
+}
+
+void SweepEmitter::storeKept(int64_t offset, int64_t slot, Value v) {
+  Value at = keptPlace(slot);
+  create<vector::StoreOp>(v, keptView(offset, cast<VectorType>(v.getType()).getElementType()), ValueRange{at});
 }
 
 /// A balanced tree.
-Value RowEmitter::combineAll(Operation *like, Values parts) {
+Value SweepEmitter::combineAll(Operation *like, Values parts) {
   for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2))
     for (size_t i = 0; 2 * i < parts.size(); ++i)
       parts[i] = 2 * i + 1 < parts.size() ? combine(like, parts[2 * i], parts[2 * i + 1]) : parts[2 * i];
@@ -68,7 +77,7 @@ Value RowEmitter::combineAll(Operation *like, Values parts) {
 }
 
 /// The lanes of one accumulator combined, in every lane.
-Value RowEmitter::reduceLanes(Operation *like, Value accumulator) {
+Value SweepEmitter::reduceLanes(Operation *like, Value accumulator) {
   using Kind = vector::CombiningKind;
   Kind kind = isa<arith::AddFOp, arith::AddIOp>(like) ? Kind::ADD
               : isa<arith::MaxNumFOp>(like)           ? Kind::MAXNUMF
@@ -83,38 +92,46 @@ Value RowEmitter::reduceLanes(Operation *like, Value accumulator) {
   return create<vector::BroadcastOp>(accumulator.getType(), scalar);
 }
 
-RowEmitter::WideSum RowEmitter::wideSumOf(Stage &stage, unsigned k) {
+/// Of vectors along the row one remains.
+void SweepEmitter::combineParts(MutableArrayRef<Reduction> reductions) {
+  if (plan.alongRow())
+    for (auto &[like, parts] : reductions)
+      parts = {reduceLanes(like, combineAll(like, parts))};
+}
+
+SweepEmitter::WideSum SweepEmitter::wideSumOf(Stage &stage, unsigned k) {
   Type type = stage.inits[k].getType();
   if (plan.inHalves)
-    return {true, type, 1, isa<arith::ExtSIOp>(stage.op.getBlock()->front())};
+    return {true, type, 1, isSigned(stage)};
   if (!isa<arith::AddFOp>(stage.combiner(k)))
     return {false, type, 1};
   return {true, b.getF64Type(), type.isF64() ? 2u : 1u};
 }
 
 /// Adds a block's sum. In f64 the error of each addition is kept apart.
-void RowEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, Value term) {
+void SweepEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, Value term) {
   if (!sum.isWide) {
     parts[0] = term;
     return;
   }
   if (plan.inHalves) {
-    parts[0] = create<arith::AddIOp>(parts[0], widenHalves(sum.isSigned, term));
+    parts[0] = create<arith::AddIOp>(parts[0], widened(term, vec(sum.type), sum.isSigned));
     return;
   }
   if (sum.parts == 1) {
     parts[0] = create<arith::AddFOp>(parts[0], create<arith::ExtFOp>(vec(sum.type), term));
     return;
   }
-  addKeepingLost(b, loc, parts[0], parts[1], term);
+  addKeepingLost(parts[0], parts[1], term);
 }
 
-/// Back to the accumulator's type. An infinite sum has a NaN for its error, which then does not count.
-Value RowEmitter::narrowed(const WideSum &sum, ArrayRef<Value> parts) {
-  if (!sum.isWide || plan.inHalves)
-    return parts[0];
-  if (sum.parts == 1)
-    return create<arith::TruncFOp>(vec(b.getF32Type()), parts[0]);
-  Value isNumber = create<arith::CmpFOp>(arith::CmpFPredicate::ORD, parts[1], parts[1]);
-  return create<arith::SelectOp>(isNumber, create<arith::AddFOp>(parts[0], parts[1]), parts[0]);
+/// Back to the accumulators' types.
+SweepEmitter::Values SweepEmitter::narrowed(ArrayRef<WideSum> sums, ArrayRef<Value> parts) {
+  return llvm::map_to_vector(sums, [&](const WideSum &sum) -> Value {
+    ArrayRef<Value> own = parts.take_front(sum.parts);
+    parts = parts.drop_front(sum.parts);
+    if (own.size() == 2)
+      return addLost(own[0], own[1]);
+    return sum.isWide && !plan.inHalves ? create<arith::TruncFOp>(vec(b.getF32Type()), own[0]).getResult() : own[0];
+  });
 }

@@ -118,7 +118,7 @@ Value DeviceRowEmitter::isRow() {
   return is;
 }
 
-bool DeviceRowEmitter::isWide(Operation *like) const { return plan.compensates() && isa<arith::AddFOp>(like); }
+bool DeviceRowEmitter::keepsLost(Operation *like) { return plan.compensates() && isa<arith::AddFOp>(like); }
 
 /// Of this sweep's reductions, one after the other; a sum that keeps its error has it behind itself.
 DeviceRowEmitter::Values DeviceRowEmitter::freshAccumulators() {
@@ -126,57 +126,29 @@ DeviceRowEmitter::Values DeviceRowEmitter::freshAccumulators() {
   forEachReduction([&](int, Stage &stage, unsigned k) {
     Value start = constant(stage.inits[k]);
     accumulators.push_back(start);
-    if (isWide(stage.combiner(k)))
+    if (keepsLost(stage.combiner(k)))
       accumulators.push_back(constant(b.getZeroAttr(start.getType())));
   });
   return accumulators;
-}
-
-/// Of a sum, what is lost in each addition is kept apart.
-void DeviceRowEmitter::addTerm(Operation *like, MutableArrayRef<Value> accumulator, Value term) {
-  if (!isWide(like)) {
-    accumulator[0] = combine(like, term, accumulator[0]);
-    return;
-  }
-  addKeepingLost(b, loc, accumulator[0], accumulator[1], term);
 }
 
 /// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `endsInRow`: the row ends in the
 /// last.
 void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values &accumulators) {
   if (!plan.isHeld) {
-    stepLoads.clear();
-    stepValues.clear();
-    places.clear();
-    positions.clear();
-    position = !at || plan.items == 1 ? at : add(at, item);
+    forgetStep();
     cutFrom = -1;
   }
+  position = !at ? item : plan.items == 1 ? at : add(at, item);
   if (endsInRow && cutFrom < 0) {
     cutFrom = count - plan.width;
-    inRow = create<arith::CmpIOp>(arith::CmpIPredicate::ult, positionOf(cutFrom), index(chain.rowExtent));
+    inRowAtEnd = create<arith::CmpIOp>(arith::CmpIPredicate::ult, positionOf(cutFrom), index(chain.rowExtent));
   }
   for (int64_t slot = 0; slot < count; ++slot) {
-    size_t next = 0;
-    for (auto [i, stage] : llvm::enumerate(chain.stages)) {
-      if (!stage.reduces || plan.sweepOf[i] != sweep)
-        continue;
-      Values blockArguments;
-      for (const Access &in : stage.ins)
-        blockArguments.push_back(operand(in, slot));
-      for (Value init : Values(stage.outs.size(), Value()))
-        blockArguments.push_back(init);
-      for (auto [k, term] : llvm::enumerate(emitBody(stage, blockArguments))) {
-        Operation *like = stage.combiner(k);
-        MutableArrayRef<Value> accumulator = MutableArrayRef(accumulators).slice(next, isWide(like) ? 2 : 1);
-        Values before(accumulator.begin(), accumulator.end());
-        addTerm(like, accumulator, term);
-        if (isCut(slot))
-          for (auto [now, old] : llvm::zip_equal(accumulator, before))
-            now = create<arith::SelectOp>(inRow, now, old);
-        next += accumulator.size();
-      }
-    }
+    MutableArrayRef<Value> rest(accumulators);
+    for (Stage &stage : chain.stages)
+      if (stage.reduces && stage.sweep == sweep)
+        accumulate(stage, slot, rest);
   }
   if (sweep == plan.sweeps - 1)
     writeElements(count);
@@ -201,7 +173,7 @@ void DeviceRowEmitter::writeElements(int64_t count) {
     }
     if (results.empty())
       continue;
-    choose(b, loc, isCut(slot) ? inRow : Value(), [&] {
+    choose(b, loc, inRow(slot), [&] {
       for (auto &[access, elements] : results)
         write(*access, slot, elements);
     });
@@ -209,15 +181,11 @@ void DeviceRowEmitter::writeElements(int64_t count) {
 }
 
 void DeviceRowEmitter::emitLoop(Value from, Value to, int64_t by, int64_t count, Values &accumulators) {
-  auto loop = create<scf::ForOp>(from, to, index(by), accumulators);
-  sweepLoop = loop;
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Values inner(loop.getRegionIterArgs());
-  emitStep(loop.getInductionVar(), count, /*endsInRow=*/false, inner);
-  if (!inner.empty())
-    create<scf::YieldOp>(inner);
-  accumulators.assign(loop.getResults().begin(), loop.getResults().end());
+  accumulators = loop(from, to, index(by), accumulators, [&](Value at, Values inner) {
+    sweepLoop = b.getInsertionBlock()->getParentOp();
+    emitStep(at, count, /*endsInRow=*/false, inner);
+    return inner;
+  });
   sweepLoop = nullptr;
 }
 
@@ -242,28 +210,12 @@ void DeviceRowEmitter::emitSweep() {
 }
 
 /// What the work-items of a row have, combined, to all of them.
-void DeviceRowEmitter::finishReductions(Values accumulators) {
-  SmallVector<std::pair<Operation *, Value>> results;
-  ArrayRef<Value> rest = accumulators;
-  forEachReduction([&](int, Stage &stage, unsigned k) {
-    Operation *like = stage.combiner(k);
-    Value v = rest[0];
-    if (isWide(like)) { // an infinite sum has a NaN for its error, which does not count
-      Value isNumber = create<arith::CmpFOp>(arith::CmpFPredicate::ORD, rest[1], rest[1]);
-      v = create<arith::SelectOp>(isNumber, create<arith::AddFOp>(rest[0], rest[1]), rest[0]);
-    }
-    rest = rest.drop_front(isWide(like) ? 2 : 1);
-    if (plan.isAlongRow())
-      v = reduceSubGroup(like, v, plan.subGroup);
-    results.push_back({like, v});
-  });
-  if (plan.share == RowShare::Group && plan.items > plan.subGroup && !results.empty())
-    reduceGroup(results);
-  ArrayRef<std::pair<Operation *, Value>> next = results;
-  forEachReduction([&](int i, Stage &, unsigned) {
-    rowValues[i].push_back(next.front().second);
-    next = next.drop_front();
-  });
+void DeviceRowEmitter::combineParts(MutableArrayRef<Reduction> reductions) {
+  if (plan.isAlongRow())
+    for (auto &[like, parts] : reductions)
+      parts[0] = reduceSubGroup(like, parts[0], plan.subGroup);
+  if (plan.share == RowShare::Group && plan.items > plan.subGroup && !reductions.empty())
+    reduceGroup(reductions);
 }
 
 /// Each of `width` neighbours gets what all of them have, by exchanges with the one that differs in one bit.
@@ -278,24 +230,25 @@ Value DeviceRowEmitter::reduceSubGroup(Operation *like, Value v, int64_t width) 
 }
 
 /// Results of sub-groups go through memory of the group, each reduction's through its own, so that one barrier serves all of a sweep.
-void DeviceRowEmitter::reduceGroup(MutableArrayRef<std::pair<Operation *, Value>> results) {
+void DeviceRowEmitter::reduceGroup(MutableArrayRef<Reduction> reductions) {
   int64_t subGroups = plan.items / plan.subGroup;
   Value lane = laneOfItem(), subGroup = subGroupOfItem();
   Values buffers;
-  for (auto &[like, v] : results)
-    buffers.push_back(groupMemory(b, kernel, subGroups, v.getType(), memories++));
+  for (const Reduction &reduction : reductions)
+    buffers.push_back(groupMemory(b, kernel, subGroups, reduction.parts[0].getType(), memories++));
   auto isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, lane, index(0));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(create<scf::IfOp>(isFirst, /*withElseRegion=*/false).thenBlock());
-    for (auto [buffer, result] : llvm::zip_equal(buffers, results))
-      create<memref::StoreOp>(result.second, buffer, ValueRange{subGroup});
+    for (auto [buffer, reduction] : llvm::zip_equal(buffers, reductions))
+      create<memref::StoreOp>(reduction.parts[0], buffer, ValueRange{subGroup});
   }
   create<gpu::BarrierOp>();
   int64_t width = std::min(subGroups, plan.subGroup);
   Value at = width < plan.subGroup ? create<arith::RemUIOp>(lane, index(width)).getResult() : lane;
-  for (auto [buffer, result] : llvm::zip_equal(buffers, results)) {
-    auto &[like, v] = result;
+  for (auto [buffer, reduction] : llvm::zip_equal(buffers, reductions)) {
+    auto &[like, parts] = reduction;
+    Value &v = parts[0];
     v = create<memref::LoadOp>(buffer, ValueRange{at});
     for (int64_t i = width; i < subGroups; i += width)
       v = combine(like, create<memref::LoadOp>(buffer, ValueRange{add(at, index(i))}), v);
@@ -310,27 +263,21 @@ bool DeviceRowEmitter::mayOverwriteRead(const Access &output) {
   return mayBe;
 }
 
-void DeviceRowEmitter::writeRowOutputs() {
-  SmallVector<std::pair<const Access *, Value>> outputs;
-  for (auto [i, stage] : llvm::enumerate(chain.stages))
-    if (stage.writesArgument && !stage.isElementwise())
-      for (auto [access, v] : llvm::zip_equal(stage.outs, values(i, 0)))
-        if (access.isArgument()) {
-          rowBase(access);
-          outputs.push_back({&access, v});
-        }
+void DeviceRowEmitter::storeRowOutputs(ArrayRef<RowOutput> outputs) {
   if (outputs.empty())
     return;
+  for (const RowOutput &output : outputs)
+    rowBase(*output.access);
   // Lanes of a sub-group go in step, sub-groups do not.
-  if (plan.items > plan.subGroup && llvm::any_of(outputs, [&](auto &output) { return mayOverwriteRead(*output.first); }))
+  if (plan.items > plan.subGroup && llvm::any_of(outputs, [&](auto &output) { return mayOverwriteRead(*output.access); }))
     create<gpu::BarrierOp>();
   OpBuilder::InsertionGuard guard(b);
   if (plan.isAlongRow()) {
     Value isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, item, index(0));
     b.setInsertionPointToStart(create<scf::IfOp>(isFirst, /*withElseRegion=*/false).thenBlock());
   }
-  for (auto [access, v] : outputs)
-    write(*access, 0, {v});
+  for (const RowOutput &output : outputs)
+    write(*output.access, 0, output.value);
 }
 
 func::FuncOp DeviceRowEmitter::emit(Operation *after) {

@@ -60,7 +60,6 @@ public:
 private:
   bool isProduct() const;
   bool hasFunctions() const;
-  void numberSweeps();
   bool areWords(const Access &access, int dim) const;
   int64_t bytesSideBySide(int dim);
   int64_t bytesOfPosition();
@@ -95,19 +94,6 @@ bool Planner::hasFunctions() const {
     return (stage.reduces || stage.isElementwise()) &&
            llvm::any_of(stage.op.getBlock()->getOperations(), [](Operation &op) { return op.getName().getDialectNamespace() == "math"; });
   });
-}
-
-/// The number of sweeps is the depth of dependent reductions; results that are elements are written in the last one.
-void Planner::numberSweeps() {
-  for (Stage &stage : chain.stages) {
-    int sweep = 0;
-    for (const Access &access : stage.ins)
-      if (access.producer >= 0)
-        sweep = std::max(sweep, plan.sweepOf[access.producer] + (chain.stages[access.producer].reduces ? 1 : 0));
-    plan.sweepOf.push_back(sweep);
-    if (stage.reduces || (stage.writesArgument && stage.isElementwise()))
-      plan.sweeps = std::max(plan.sweeps, sweep + 1);
-  }
 }
 
 /// Whether some elements of the row are a word, and behind it is that of the neighbour along the dim, as in packed weights of bytes.
@@ -293,7 +279,7 @@ LogicalResult Planner::run(std::string &whyNot) {
     whyNot = "products, whose factors several rows share";
     return failure();
   }
-  numberSweeps();
+  plan.sweeps = chain.sweeps;
   auto sizes = ArrayRef(strategy.subGroupSizes);
   auto preferred = llvm::find(sizes, 16);
   plan.subGroup = preferred == sizes.end() ? sizes.back() : *preferred;

@@ -31,7 +31,6 @@ struct DeviceRowPlan {
   bool isBoxed = false;  ///< rows of work-items lie one behind the other: a group moves them as one run, through its memory
   bool isHeld = false;   ///< they are all of the row: each element is read once and written once
   int sweeps = 1;
-  llvm::SmallVector<int, 8> sweepOf;    ///< by stage: of a reduction, the one that makes it
   llvm::SmallVector<unsigned, 6> order; ///< dims of a number of points, outermost first
   int64_t count = 1;                    ///< rows of those dims, those beyond limits included
   int openDim = -1;                     ///< the open dim that the rows of a group lie along, where there is no other

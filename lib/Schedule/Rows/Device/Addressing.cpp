@@ -1,0 +1,69 @@
+//===- Addressing.cpp - Addresses, loads and stores of a work-item --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Device/Emitter.h"
+
+#include "Schedule/Build/Bodies.h"
+#include "Schedule/Device/Access.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+Value DeviceRowEmitter::placeByOther(const Access &access, int64_t slot) {
+  if (access.row.isLinear() && !isOpen(access.row.step()))
+    return add(place(access, 0), index(plan.offsetOf(slot) * access.row.step()));
+  if (int64_t apart = slot % neighbours(access))
+    return add(place(access, slot - apart), index(apart));
+  return Value();
+}
+
+/// Of the row, its only value; else of the slots from this one on, as many as are read at once.
+DeviceRowEmitter::Values DeviceRowEmitter::load(const Access &access, int64_t &slot) {
+  slot -= slot % neighbours(access);
+  Value memref = kernel.arguments.lookup(access.base);
+  if (access.row.isStill())
+    return {loadElement(b, loc, memref, rowBase(access))};
+  if (const Box *box = boxOf(access, /*isWritten=*/false))
+    return {loadBoxed(*box, slot)};
+  Values at;
+  for (int64_t i = 0, count = neighbours(access); i < count; ++i)
+    at.push_back(place(access, slot + i));
+  Type type = cast<MemRefType>(memref.getType()).getElementType();
+  SmallVector<Type> types(at.size(), type);
+  auto elements = [&] { return llvm::map_to_vector(at, [&](Value place) { return loadElement(b, loc, memref, place); }); };
+  auto within = [&]() -> Values {
+    if (at.size() == 1)
+      return elements();
+    return chooseValues(
+        bytesOf(type) < deviceWordBytes ? aligned : Value(), types, [&] { return loadVector(b, loc, memref, at.front(), at.size()); },
+        elements);
+  };
+  // Rather than at a place within the row: so work-items side by side are still seen to read elements side by side.
+  Value none = isCut(slot) ? constant(b.getZeroAttr(type)) : Value();
+  return chooseValues(inRow(slot), types, within, [&] { return Values(at.size(), none); });
+}
+
+void DeviceRowEmitter::write(const Access &access, int64_t slot, ArrayRef<Value> elements) {
+  Value memref = kernel.arguments.lookup(access.base);
+  if (access.row.isStill())
+    return storeElement(b, loc, elements.back(), memref, rowBase(access));
+  if (const Box *box = boxOf(access, /*isWritten=*/true))
+    return storeBoxed(*box, slot, elements.front());
+  Values at;
+  for (int64_t i = 0; i < static_cast<int64_t>(elements.size()); ++i)
+    at.push_back(place(access, slot + i));
+  auto oneByOne = [&] {
+    for (auto [element, place] : llvm::zip_equal(elements, at))
+      storeElement(b, loc, element, memref, place);
+  };
+  if (neighbours(access) == 1)
+    return oneByOne();
+  choose(
+      b, loc, bytesOf(elements.front().getType()) < deviceWordBytes ? aligned : Value(),
+      [&] { storeVector(b, loc, elements, memref, at.front()); }, oneByOne);
+}

@@ -1,0 +1,200 @@
+//===- Emitter.cpp - What the emitters of rows have in common ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Emitter.h"
+
+#include "Schedule/Build/Bodies.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+/// The results of a stage for one slot: found in a cache or emitted here.
+RowEmitter::Values RowEmitter::values(int i, int64_t slot) {
+  bool isOfRow = !chain.stages[i].isElementwise();
+  StageKey key{i, isOfRow ? slot % rowsOfStep : slot};
+  auto &cache = isOfRow ? rowValues : stepValues;
+  if (auto hit = cache.find(key); hit != cache.end())
+    return hit->second;
+  Values results = before(isOfRow ? sweepLoop : nullptr, [&] { return compute(i, slot); });
+  return cache[key] = results;
+}
+
+RowEmitter::Values RowEmitter::compute(int i, int64_t slot) { return emitBody(chain.stages[i], slot); }
+
+/// What the body of a stage computes, of a reduction the terms.
+RowEmitter::Values RowEmitter::emitBody(Stage &stage, int64_t slot) {
+  IRMapping map;
+  Block *body = stage.op.getBlock();
+  for (auto [i, access] : llvm::enumerate(stage.ins))
+    if (Value element = operand(access, slot))
+      map.map(body->getArgument(i), element);
+  auto widen = [&](Operation *clone) {
+    if (lanesOfValue)
+      clone->getResult(0).setType(VectorType::get({lanesOfValue}, clone->getResult(0).getType()));
+  };
+  return cloneBody(b, *body, map, [&](Value v) { return captured(v); }, widen, stage.results());
+}
+
+Value RowEmitter::operand(const Access &access, int64_t slot) {
+  if (access.unread)
+    return Value();
+  if (access.isScalar())
+    return captured(access.base);
+  return access.producer >= 0 ? values(access.producer, slot)[access.result] : read(access, slot);
+}
+
+void RowEmitter::forgetStep() {
+  stepLoads.clear();
+  stepValues.clear();
+  places.clear();
+  positions.clear();
+}
+
+Value RowEmitter::combine(Operation *like, Value term, Value accumulator) {
+  if (isa<arith::MaxNumFOp, arith::MinNumFOp>(like)) {
+    auto predicate = isa<arith::MaxNumFOp>(like) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+    return create<arith::SelectOp>(create<arith::CmpFOp>(predicate, term, accumulator), term, accumulator);
+  }
+  Operation *op = b.clone(*like);
+  op->setOperands({term, accumulator});
+  op->getResult(0).setType(term.getType());
+  return op->getResult(0);
+}
+
+void RowEmitter::addKeepingLost(Value &sum, Value &lost, Value term) {
+  Value total = create<arith::AddFOp>(sum, term);
+  Value seen = create<arith::SubFOp>(total, sum);
+  Value lostOfSum = create<arith::SubFOp>(sum, create<arith::SubFOp>(total, seen));
+  Value lostOfTerm = create<arith::SubFOp>(term, seen);
+  lost = create<arith::AddFOp>(lost, create<arith::AddFOp>(lostOfSum, lostOfTerm));
+  sum = total;
+}
+
+Value RowEmitter::addLost(Value sum, Value lost) {
+  Value isNumber = create<arith::CmpFOp>(arith::CmpFPredicate::ORD, lost, lost);
+  return create<arith::SelectOp>(isNumber, create<arith::AddFOp>(sum, lost), sum);
+}
+
+/// Adds the terms of a slot to the accumulators of a reduction, and leaves those behind. Lanes that the row has not keep what they had.
+void RowEmitter::accumulate(Stage &stage, int64_t slot, MutableArrayRef<Value> &accumulators) {
+  for (auto [k, term] : llvm::enumerate(emitBody(stage, slot))) {
+    Operation *like = stage.combiner(k);
+    MutableArrayRef<Value> own = keepsLost(like) ? accumulators.take_front(2) : accumulators.slice(slot % columns, 1);
+    const Values old(own);
+    if (own.size() == 2)
+      addKeepingLost(own[0], own[1], term);
+    else
+      own[0] = combine(like, term, own[0]);
+    if (Value isInRow = inRow(slot))
+      for (auto [now, before] : llvm::zip_equal(own, old))
+        now = create<arith::SelectOp>(isInRow, now, before);
+    accumulators = accumulators.drop_front(std::max<size_t>(columns, own.size()));
+  }
+}
+
+/// Turns the accumulators of this sweep into values of rows.
+void RowEmitter::finishReductions(ArrayRef<Value> accumulators) {
+  SmallVector<Reduction> reductions;
+  forEachReduction([&](int, Stage &stage, unsigned k) {
+    Operation *like = stage.combiner(k);
+    bool isTwo = keepsLost(like);
+    reductions.push_back({like, isTwo ? Values{addLost(accumulators[0], accumulators[1])} : Values(accumulators.take_front(columns))});
+    accumulators = accumulators.drop_front(isTwo ? 2 : columns);
+  });
+  combineParts(reductions);
+  ArrayRef<Reduction> next = reductions;
+  forEachReduction([&](int i, Stage &, unsigned) {
+    for (auto [row, value] : llvm::enumerate(next.consume_front().parts))
+      rowValues[{i, row}].push_back(value);
+  });
+}
+
+void RowEmitter::writeRowOutputs() {
+  SmallVector<RowOutput> outputs;
+  for (auto [i, stage] : llvm::enumerate(chain.stages))
+    for (int64_t slot = 0; stage.writesArgument && !stage.isElementwise() && slot < rowsOfStep; ++slot)
+      for (auto [access, value] : llvm::zip_equal(stage.outs, values(i, slot)))
+        if (access.isArgument())
+          outputs.push_back({&access, slot, value});
+  storeRowOutputs(outputs);
+}
+
+Value RowEmitter::walk(Value at, const Walk &way, int64_t align) {
+  Value sum;
+  for (const Digit &digit : way.digits()) {
+    if (digit.modulus && align % digit.end() == 0)
+      continue;
+    int64_t unit = digit.unit, stride = digit.stride;
+    if (!digit.modulus && align % unit == 0 && stride % unit == 0)
+      stride /= std::exchange(unit, 1);
+    Value term = unit == 1 ? at : create<arith::DivUIOp>(at, like(at, unit)).getResult();
+    if (digit.modulus)
+      term = create<arith::RemUIOp>(term, like(at, digit.modulus));
+    term = scaled(term, stride);
+    sum = sum ? add(sum, term) : term;
+  }
+  return sum ? sum : index(0);
+}
+
+/// offset + the parallel part of the address; one value per row for all operands that share it.
+Value RowEmitter::rowBase(const Access &access) {
+  Value &base = rowBases[{access.offset, access.strides, access.curves}];
+  if (!base)
+    base = before(sweepLoop, [&] {
+      Value sum;
+      auto include = [&](Value term) { sum = sum ? add(sum, term) : term; };
+      for (auto [at, stride] : llvm::zip_equal(parallel, access.strides))
+        if (stride)
+          include(scaled(at, stride));
+      for (auto &[dim, way] : access.curves)
+        include(walk(parallel[dim], way));
+      if (!sum)
+        return index(access.offset);
+      if (access.offset)
+        include(like(sum, access.offset));
+      return isa<IndexType>(sum.getType()) ? sum : create<arith::IndexCastOp>(b.getIndexType(), sum).getResult();
+    });
+  return base;
+}
+
+/// Of a slot, along the row.
+Value RowEmitter::positionOf(int64_t slot) {
+  Value &known = positions[slot];
+  if (!known)
+    known = slot ? add(position, index(offsetOf(slot))) : position;
+  return known;
+}
+
+/// The address of a slot's first lane.
+Value RowEmitter::place(const Access &access, int64_t slot) {
+  if (!slotsDiffer(access))
+    slot = 0;
+  Value &known = places[{nullptr, access.offset, access.strides, access.curves, access.row, slot}];
+  if (!known && slot)
+    known = placeByOther(access, slot);
+  if (known)
+    return known;
+  Value base = rowBase(access);
+  return known = access.row.isStill() ? base : add(base, walk(positionOf(slot), access.row, positionAlign));
+}
+
+/// A read at the outermost level at which it is invariant.
+Value RowEmitter::read(const Access &access, int64_t slot) {
+  const Level level = levelOf(access);
+  auto &cache = level == Level::Kernel ? kernelLoads : level == Level::Row ? rowLoads : stepLoads;
+  auto keyOf = [&](int64_t of) {
+    return AddressKey{access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row,
+                      slotsDiffer(access) ? of : 0};
+  };
+  if (auto hit = cache.find(keyOf(slot)); hit != cache.end())
+    return hit->second;
+  Operation *point = level == Level::Kernel ? entry : level == Level::Row ? sweepLoop : nullptr;
+  int64_t from = slot;
+  Values loaded = before(point, [&] { return load(access, from); });
+  for (auto [i, value] : llvm::enumerate(loaded))
+    cache[keyOf(from + static_cast<int64_t>(i))] = value;
+  return cache[keyOf(slot)];
+}

@@ -88,6 +88,23 @@ Value KernelBuilder::walk(Value at, const rows::Walk &way, int64_t align) {
   return sum;
 }
 
+Value KernelBuilder::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }
+
+Value KernelBuilder::prefixMask(int64_t count, int64_t lanes) {
+  SmallVector<bool> bits(lanes);
+  std::fill_n(bits.begin(), count, true);
+  return constant(DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits));
+}
+
+Value KernelBuilder::prefixMask(Value count, int64_t lanes) {
+  auto type = VectorType::get({lanes}, b.getI32Type());
+  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
+  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+  if (isa<IndexType>(count.getType()))
+    count = create<arith::IndexCastOp>(b.getI32Type(), count);
+  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, create<vector::BroadcastOp>(type, count));
+}
+
 KernelBuilder::Values KernelBuilder::chooseValues(Value condition, TypeRange types, function_ref<Values()> then,
                                                   function_ref<Values()> otherwise) {
   if (!condition)
@@ -104,8 +121,9 @@ KernelBuilder::Values KernelBuilder::chooseValues(Value condition, TypeRange typ
   return Values(choice.getResults());
 }
 
-KernelBuilder::Values KernelBuilder::loop(Value from, Value to, Value by, ValueRange initial, function_ref<Values(Value, Values)> body) {
-  auto loop = create<scf::ForOp>(from, to, by, initial);
+KernelBuilder::Values KernelBuilder::loop(Value begin, Value end, Value step, ValueRange initial,
+                                          function_ref<Values(Value, Values)> body) {
+  auto loop = create<scf::ForOp>(begin, end, step, initial);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Values next = body(loop.getInductionVar(), Values(loop.getRegionIterArgs()));
@@ -114,19 +132,9 @@ KernelBuilder::Values KernelBuilder::loop(Value from, Value to, Value by, ValueR
   return Values(loop.getResults());
 }
 
-Value KernelBuilder::both(Value x, Value y) { return !x ? y : !y ? x : create<arith::AndIOp>(x, y).getResult(); }
-
-Value KernelBuilder::prefixMask(int64_t count, int64_t lanes) {
-  SmallVector<bool> bits(lanes);
-  std::fill_n(bits.begin(), count, true);
-  return constant(DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), bits));
-}
-
-Value KernelBuilder::prefixMask(Value count, int64_t lanes) {
-  auto type = VectorType::get({lanes}, b.getI32Type());
-  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
-  Value iota = constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
-  if (isa<IndexType>(count.getType()))
-    count = create<arith::IndexCastOp>(b.getI32Type(), count);
-  return create<arith::CmpIOp>(arith::CmpIPredicate::slt, iota, create<vector::BroadcastOp>(type, count));
+void KernelBuilder::forRange(Value begin, Value end, function_ref<void(Value)> body, int64_t step) {
+  loop(begin, end, index(step), {}, [&](Value at, Values) {
+    body(at);
+    return Values();
+  });
 }

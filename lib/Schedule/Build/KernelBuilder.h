@@ -44,16 +44,18 @@ public:
   /// Where index `at` of a loop lies, from the loop's start. It is a multiple of `align`.
   Value walk(Value at, const rows::Walk &way, int64_t align = 1);
 
-  /// What `then` computes under a condition, and else `otherwise`. A null condition always holds.
-  Values chooseValues(Value condition, mlir::TypeRange types, llvm::function_ref<Values()> then, llvm::function_ref<Values()> otherwise);
-  /// A loop that carries values; `body` gets its index and what is carried, and returns what the next iteration does.
-  Values loop(Value from, Value to, Value by, mlir::ValueRange initial, llvm::function_ref<Values(Value at, Values carried)> body);
-
   /// Of conditions or masks, either of which may be null for true.
   Value both(Value x, Value y);
   /// The first `count` of `lanes`. A value, an index or an i32, may be negative or more than there are lanes.
   Value prefixMask(int64_t count, int64_t lanes);
   Value prefixMask(Value count, int64_t lanes);
+
+  /// What `then` computes under a condition, and else `otherwise`. A null condition always holds.
+  Values chooseValues(Value condition, mlir::TypeRange types, llvm::function_ref<Values()> then, llvm::function_ref<Values()> otherwise);
+  /// A loop that carries values: `body` gets its index and what is carried, and returns what the next iteration gets.
+  Values loop(Value begin, Value end, Value step, mlir::ValueRange initial, llvm::function_ref<Values(Value at, Values carried)> body);
+  /// One that carries none.
+  void forRange(Value begin, Value end, llvm::function_ref<void(Value)> body, int64_t step = 1);
 
   template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
   /// Runs f before `point`, or here if it is null.

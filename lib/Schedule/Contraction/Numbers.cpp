@@ -12,13 +12,6 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-void NumberEmitter::forRange(Value begin, Value end, function_ref<void(Value)> body, int64_t step) {
-  auto loop = create<scf::ForOp>(begin, end, index(step));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  body(loop.getInductionVar());
-}
-
 void NumberEmitter::forCount(int64_t begin, int64_t end, function_ref<void(Value)> body) {
   if (end - begin == 1)
     body(index(begin));

@@ -26,7 +26,6 @@ protected:
 
   using KernelBuilder::KernelBuilder;
 
-  void forRange(Value begin, Value end, llvm::function_ref<void(Value)> body, int64_t step = 1);
   void forCount(int64_t begin, int64_t end, llvm::function_ref<void(Value)> body);
   Value linear(int64_t offset, llvm::ArrayRef<Term> terms);
   /// A sum or product of indices, made once for all blocks that see it: every further operation costs each stage to come.

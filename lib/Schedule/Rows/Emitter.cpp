@@ -15,7 +15,7 @@ using namespace quern::rows;
 RowEmitter::Values RowEmitter::values(int i, int64_t slot) {
   bool isOfRow = !chain.stages[i].isElementwise();
   StageKey key{i, isOfRow ? slot % rowsOfStep : slot};
-  auto &cache = isOfRow ? rowValues : stepValues;
+  auto &cache = isOfRow ? ofRow.values : ofStep.values;
   if (auto hit = cache.find(key); hit != cache.end())
     return hit->second;
   Values results = before(isOfRow ? sweepLoop : nullptr, [&] { return compute(i, slot); });
@@ -46,13 +46,6 @@ Value RowEmitter::operand(const Access &access, int64_t slot) {
   return access.producer >= 0 ? values(access.producer, slot)[access.result] : read(access, slot);
 }
 
-void RowEmitter::forgetStep() {
-  stepLoads.clear();
-  stepValues.clear();
-  places.clear();
-  positions.clear();
-}
-
 Value RowEmitter::combine(Operation *like, Value term, Value accumulator) {
   if (isa<arith::MaxNumFOp, arith::MinNumFOp>(like)) {
     auto predicate = isa<arith::MaxNumFOp>(like) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
@@ -76,6 +69,17 @@ void RowEmitter::addKeepingLost(Value &sum, Value &lost, Value term) {
 Value RowEmitter::addLost(Value sum, Value lost) {
   Value isNumber = create<arith::CmpFOp>(arith::CmpFPredicate::ORD, lost, lost);
   return create<arith::SelectOp>(isNumber, create<arith::AddFOp>(sum, lost), sum);
+}
+
+/// Of this sweep's reductions, one after the other; behind a sum that keeps what it lost, that.
+RowEmitter::Values RowEmitter::freshAccumulators() {
+  Values accumulators;
+  forEachReduction([&](int, Stage &stage, unsigned k) {
+    accumulators.append(columns, splat(startOf(stage, k)));
+    if (keepsLost(stage.combiner(k)))
+      accumulators.push_back(splat(b.getZeroAttr(stage.inits[k].getType())));
+  });
+  return accumulators;
 }
 
 /// Adds the terms of a slot to the accumulators of a reduction, and leaves those behind. Lanes that the row has not keep what they had.
@@ -108,7 +112,7 @@ void RowEmitter::finishReductions(ArrayRef<Value> accumulators) {
   ArrayRef<Reduction> next = reductions;
   forEachReduction([&](int i, Stage &, unsigned) {
     for (auto [row, value] : llvm::enumerate(next.consume_front().parts))
-      rowValues[{i, row}].push_back(value);
+      ofRow.values[{i, row}].push_back(value);
   });
 }
 
@@ -122,26 +126,9 @@ void RowEmitter::writeRowOutputs() {
   storeRowOutputs(outputs);
 }
 
-Value RowEmitter::walk(Value at, const Walk &way, int64_t align) {
-  Value sum;
-  for (const Digit &digit : way.digits()) {
-    if (digit.modulus && align % digit.end() == 0)
-      continue;
-    int64_t unit = digit.unit, stride = digit.stride;
-    if (!digit.modulus && align % unit == 0 && stride % unit == 0)
-      stride /= std::exchange(unit, 1);
-    Value term = unit == 1 ? at : create<arith::DivUIOp>(at, like(at, unit)).getResult();
-    if (digit.modulus)
-      term = create<arith::RemUIOp>(term, like(at, digit.modulus));
-    term = scaled(term, stride);
-    sum = sum ? add(sum, term) : term;
-  }
-  return sum ? sum : index(0);
-}
-
 /// offset + the parallel part of the address; one value per row for all operands that share it.
 Value RowEmitter::rowBase(const Access &access) {
-  Value &base = rowBases[{access.offset, access.strides, access.curves}];
+  Value &base = ofRow.bases[{access.offset, access.strides, access.curves}];
   if (!base)
     base = before(sweepLoop, [&] {
       Value sum;
@@ -162,7 +149,7 @@ Value RowEmitter::rowBase(const Access &access) {
 
 /// Of a slot, along the row.
 Value RowEmitter::positionOf(int64_t slot) {
-  Value &known = positions[slot];
+  Value &known = ofStep.positions[slot];
   if (!known)
     known = slot ? add(position, index(offsetOf(slot))) : position;
   return known;
@@ -172,7 +159,7 @@ Value RowEmitter::positionOf(int64_t slot) {
 Value RowEmitter::place(const Access &access, int64_t slot) {
   if (!slotsDiffer(access))
     slot = 0;
-  Value &known = places[{nullptr, access.offset, access.strides, access.curves, access.row, slot}];
+  Value &known = ofStep.places[{nullptr, access.offset, access.strides, access.curves, access.row, slot}];
   if (!known && slot)
     known = placeByOther(access, slot);
   if (known)
@@ -184,7 +171,7 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
 /// A read at the outermost level at which it is invariant.
 Value RowEmitter::read(const Access &access, int64_t slot) {
   const Level level = levelOf(access);
-  auto &cache = level == Level::Kernel ? kernelLoads : level == Level::Row ? rowLoads : stepLoads;
+  auto &cache = level == Level::Kernel ? kernelLoads : level == Level::Row ? ofRow.loads : ofStep.loads;
   auto keyOf = [&](int64_t of) {
     return AddressKey{access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row,
                       slotsDiffer(access) ? of : 0};

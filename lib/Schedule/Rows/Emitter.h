@@ -51,6 +51,7 @@ protected:
   virtual Value inRow(int64_t slot) = 0;
   /// Whether a reduction has a second accumulator, for what rounding took from the sum.
   virtual bool keepsLost(mlir::Operation *) { return false; }
+  virtual mlir::TypedAttr startOf(Stage &stage, unsigned k) { return stage.inits[k]; }
   /// Combines what the accumulators of each have.
   virtual void combineParts(llvm::MutableArrayRef<Reduction>) {}
   virtual void storeRowOutputs(llvm::ArrayRef<RowOutput> outputs) = 0;
@@ -63,7 +64,6 @@ protected:
   Value operand(const Access &access, int64_t slot);
   Value captured(Value scalar) { return KernelBuilder::captured(scalar, lanesOfValue); }
   Value splat(mlir::TypedAttr scalar) { return KernelBuilder::splat(scalar, lanesOfValue); }
-  void forgetStep();
 
   // Reductions.
   template <typename F> void forEachReduction(F f) {
@@ -78,13 +78,12 @@ protected:
   void addKeepingLost(Value &sum, Value &lost, Value term);
   /// An infinite sum has a NaN for what it lost, which does not count.
   Value addLost(Value sum, Value lost);
+  Values freshAccumulators();
   void accumulate(Stage &stage, int64_t slot, llvm::MutableArrayRef<Value> &accumulators);
   void finishReductions(llvm::ArrayRef<Value> accumulators);
   void writeRowOutputs();
 
   // Memory.
-  /// Where index `at` of a loop lies, from the loop's start. It is a multiple of `align`.
-  Value walk(Value at, const Walk &way, int64_t align = 1);
   Value rowBase(const Access &access);
   Value positionOf(int64_t slot);
   Value place(const Access &access, int64_t slot);
@@ -102,10 +101,17 @@ protected:
 
   using AddressKey = std::tuple<const void *, int64_t, Strides, Curves, Walk, int64_t>;
   using StageKey = std::pair<int, int64_t>;
-  std::map<AddressKey, Value> kernelLoads, rowLoads, stepLoads, places;
-  std::map<std::tuple<int64_t, Strides, Curves>, Value> rowBases;
-  std::map<int64_t, Value> positions;
-  std::map<StageKey, Values> rowValues, stepValues;
+  std::map<AddressKey, Value> kernelLoads;
+  struct RowCache {
+    std::map<AddressKey, Value> loads;
+    std::map<std::tuple<int64_t, Strides, Curves>, Value> bases;
+    std::map<StageKey, Values> values;
+  } ofRow;
+  struct StepCache {
+    std::map<AddressKey, Value> loads, places;
+    std::map<int64_t, Value> positions;
+    std::map<StageKey, Values> values;
+  } ofStep;
 };
 
 } // namespace quern::rows

@@ -71,12 +71,7 @@ void Emitter::emitIteration(Value iteration) {
   if (plan.tail != Tail::Separate || plan.tiles == 1)
     return emitTile(here, chunk, plan.tail == Tail::Separate);
   Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, here, index(plan.tiles - 1));
-  auto either = create<scf::IfOp>(isLast, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(either.thenBlock());
-  emitTile(here, chunk, true);
-  b.setInsertionPointToStart(either.elseBlock());
-  emitTile(here, chunk, false);
+  choose(b, loc, isLast, [&] { emitTile(here, chunk, true); }, [&] { emitTile(here, chunk, false); });
 }
 
 /// Which of a vector's columns exist, each as often as `perColumn` says.

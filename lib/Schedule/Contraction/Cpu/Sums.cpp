@@ -105,17 +105,15 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
 /// A loop that carries the live sums.
 void Emitter::carry(Value begin, Value end, ArrayRef<unsigned> live, Values &sums, function_ref<void(Value)> body) {
   auto now = [&] { return llvm::map_to_vector(live, [&](unsigned i) { return sums[i]; }); };
-  auto loop = create<scf::ForOp>(begin, end, index(1), now());
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    for (auto [i, carried] : llvm::zip_equal(live, loop.getRegionIterArgs()))
-      sums[i] = carried;
-    body(loop.getInductionVar());
-    create<scf::YieldOp>(now());
-  }
-  for (auto [i, result] : llvm::zip_equal(live, loop.getResults()))
-    sums[i] = result;
+  auto set = [&](const Values &values) {
+    for (auto [i, value] : llvm::zip_equal(live, values))
+      sums[i] = value;
+  };
+  set(loop(begin, end, index(1), now(), [&](Value at, Values carried) {
+    set(carried);
+    body(at);
+    return now();
+  }));
 }
 
 void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, int64_t rows, function_ref<void(Loaded)> take) {

@@ -86,7 +86,7 @@ void MapEmitter::emitLoops(ArrayRef<Loop> nest, Place place) {
   };
   if (jam == loop.trip && !loop.partOf)
     return body(index(0));
-  forRange(index(0), end, jam, body);
+  forRange(index(0), end, body, jam);
 }
 
 /// The place a known number of steps further.
@@ -145,20 +145,13 @@ Value MapEmitter::mayStream() {
   });
 }
 
-void MapEmitter::forRange(Value begin, Value end, int64_t step, function_ref<void(Value)> f) {
-  auto loop = create<scf::ForOp>(begin, end, index(step));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  f(loop.getInductionVar());
-}
-
 void MapEmitter::forLanes(const Group &group, int64_t unroll, function_ref<void(ArrayRef<Value>, Value)> f) {
   Values digits(group.parts.size());
   std::function<void(int, Value)> nest = [&](int part, Value lane) {
     int64_t count = group.parts[part].count, stride = 1, step = part ? 1 : std::gcd(count, unroll);
     for (int inner = 0; inner < part; ++inner)
       stride *= group.parts[inner].count;
-    forRange(index(0), index(count), step, [&](Value at) {
+    auto body = [&](Value at) {
       Value first = lane ? add(lane, scaled(at, stride)) : scaled(at, stride);
       if (part) {
         digits[part] = at;
@@ -168,7 +161,8 @@ void MapEmitter::forLanes(const Group &group, int64_t unroll, function_ref<void(
         digits[0] = add(at, u);
         f(digits, add(first, u));
       }
-    });
+    };
+    forRange(index(0), index(count), body, step);
   };
   if (group.parts.empty())
     return f(digits, index(0));

@@ -40,7 +40,6 @@ public:
   /// The place at digits[i] in parts[i] of the group.
   Place advance(const Place &place, const Group &group, llvm::ArrayRef<Value> digits);
   /// A loop from `begin` to `end`; f(index) writes its body.
-  void forRange(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> f);
   /// A rolled loop nest over the lanes of `group`; f(digits, lane) writes the body, `unroll` times along the fastest part.
   void forLanes(const Group &group, int64_t unroll, llvm::function_ref<void(llvm::ArrayRef<Value>, Value)> f);
   void choose(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr) {

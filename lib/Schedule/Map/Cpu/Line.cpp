@@ -156,8 +156,9 @@ void LineEmitter::emitHead(Count &reads, Count &writes) {
   if (plan.streamedLanes == lanes)
     emitPartial(place, e.prefixMask(head, lanes), Value());
   else
-    e.forRange(e.index(0), head, lanes,
-               [&](Value at) { emitPartial(placeAt(at), e.prefixMask(e.create<arith::SubIOp>(head, at), lanes), Value()); });
+    e.forRange(
+        e.index(0), head, [&](Value at) { emitPartial(placeAt(at), e.prefixMask(e.create<arith::SubIOp>(head, at), lanes), Value()); },
+        lanes);
   place = placeAt(head);
   writes = reads = {0, e.create<arith::SubIOp>(asValue(reads), head)};
 }
@@ -221,14 +222,14 @@ Value LineEmitter::emitSteps(const Count &reads) {
   int64_t step = lanes * plan.unroll;
   if (!reads.isKnown()) {
     Value end = e.create<arith::SubIOp>(reads.value, e.create<arith::RemUIOp>(reads.value, e.index(step)));
-    e.forRange(e.index(0), end, step, [&](Value at) { emitStep(at, plan.unroll); });
+    e.forRange(e.index(0), end, [&](Value at) { emitStep(at, plan.unroll); }, step);
     return end;
   }
   int64_t end = reads.number / step * step;
   if (end == step)
     emitStep(e.index(0), plan.unroll);
   else if (end)
-    e.forRange(e.index(0), e.index(end), step, [&](Value at) { emitStep(at, plan.unroll); });
+    e.forRange(e.index(0), e.index(end), [&](Value at) { emitStep(at, plan.unroll); }, step);
   return e.index(end);
 }
 
@@ -252,10 +253,10 @@ void LineEmitter::emitRest(Value from, const Count &reads, const Count &writes) 
     emitPartial(placeAt(at), readMask, differs ? masked(at, writes, repeatedWrites) : readMask);
   };
   if (!reads.isKnown())
-    return e.forRange(from, reads.value, lanes, partial);
+    return e.forRange(from, reads.value, partial, lanes);
   int64_t rest = reads.number % (lanes * plan.unroll);
   if (rest > lanes)
-    e.forRange(from, e.index(reads.number), lanes, partial);
+    e.forRange(from, e.index(reads.number), partial, lanes);
   else if (rest)
     emitPartial(placeAt(from), e.both(e.prefixMask(rest, lanes), repeatedReads), e.both(e.prefixMask(rest, lanes), repeatedWrites));
 }
@@ -273,11 +274,11 @@ void LineEmitter::emitElements(Value from, const Count &reads) {
   if (rest >= lanes) {
     Value end = reads.isKnown() ? e.index(reads.number / lanes * lanes)
                                 : e.create<arith::SubIOp>(reads.value, e.create<arith::RemUIOp>(reads.value, e.index(lanes))).getResult();
-    e.forRange(from, end, lanes, [&](Value at) { emitStep(at, 1); });
+    e.forRange(from, end, [&](Value at) { emitStep(at, 1); }, lanes);
     from = end;
   }
   if (reads.isKnown() ? rest % lanes : lanes > 1)
-    e.forRange(from, asValue(reads), 1, element);
+    e.forRange(from, asValue(reads), element);
 }
 
 /// What lies behind the last vector that was read in part, or behind the last element where nothing is masked.
@@ -285,13 +286,14 @@ void LineEmitter::emitPadding(const Count &reads, const Count &writes) {
   Value from = e.create<arith::MaxSIOp>(asValue(reads), e.index(0));
   auto element = [&](Value at) { e.storeScalar(e.paddingValue(0), e.add(place.bases.back(), at)); };
   if (!masksAll())
-    return e.forRange(from, asValue(writes), 1, element);
+    return e.forRange(from, asValue(writes), element);
   Value up = e.add(from, lanes - 1);
   from = e.create<arith::SubIOp>(up, e.create<arith::RemUIOp>(up, e.index(lanes)));
-  e.forRange(from, asValue(writes), lanes, [&](Value at) {
+  auto vector = [&](Value at) {
     Value mask = e.prefixMask(e.create<arith::SubIOp>(asValue(writes), at), lanes);
     e.store(e.paddingValue(lanes), e.add(place.bases.back(), at), e.both(mask, repeatedWrites), false);
-  });
+  };
+  e.forRange(from, asValue(writes), vector, lanes);
 }
 
 void LineEmitter::emitReads(Count reads, Count writes) {

@@ -98,7 +98,7 @@ void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most
   bool isPlain = group.parts.size() == 1, rolls = total / most > unrolled && (isPlain || isStraight(group));
   if (rolls) {
     first = total / most * most;
-    forRange(index(0), index(first), most, [&](Value at) {
+    auto body = [&](Value at) {
       Place there = place;
       if (isPlain)
         there = advance(place, group, at);
@@ -106,7 +106,8 @@ void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most
         for (auto [operand, base] : llvm::zip_equal(problem.operands, there.bases))
           base = group.isContiguousIn(operand.strides) ? add(base, at) : base;
       f(there, at, 0, most);
-    });
+    };
+    forRange(index(0), index(first), body, most);
   }
   while (first < total) {
     int64_t count = std::min<int64_t>(most, llvm::bit_floor(static_cast<uint64_t>(total - first)));
@@ -174,7 +175,8 @@ Value MapEmitter::laneOffset(const Group &group, Value lane, ArrayRef<int64_t> p
 void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f) {
   if (end == step)
     return f(index(0));
-  forRange(index(0), index(end), step, [&](Value at) { f(end % step ? create<arith::MinSIOp>(at, index(end - step)).getResult() : at); });
+  auto body = [&](Value at) { f(end % step ? create<arith::MinSIOp>(at, index(end - step)).getResult() : at); };
+  forRange(index(0), index(end), body, step);
 }
 
 /// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a row, or column, side by side.

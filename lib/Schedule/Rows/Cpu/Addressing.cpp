@@ -105,10 +105,8 @@ void VectorEmitter::forEachLane(const Access &access, int64_t slot, function_ref
   Value base = acrossBlocks ? rowBase(access) : place(access, slot);
   Value first = !acrossBlocks ? Value() : slot ? add(position, index(slot * plan.lanes)) : position;
   int64_t stride = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
-  loop(index(0), count, index(1), {}, [&](Value lane, Values) {
-    f(lane, add(base, acrossBlocks ? walk(add(first, lane), access.row) : scaled(lane, stride)));
-    return Values();
-  });
+  forRange(index(0), count,
+           [&](Value lane) { f(lane, add(base, acrossBlocks ? walk(add(first, lane), access.row) : scaled(lane, stride))); });
 }
 
 Value VectorEmitter::gatherLanes(const Access &access, int64_t slot) {

@@ -13,17 +13,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
+#include <limits>
 #include <set>
 
 using namespace mlir;
 using namespace quern::rows;
 
-SweepEmitter::Values SweepEmitter::freshAccumulators() {
-  Values accumulators;
-  forEachReduction(
-      [&](int, Stage &stage, unsigned k) { accumulators.append(columns, splat(plan.inHalves ? b.getI16IntegerAttr(0) : stage.inits[k])); });
-  return accumulators;
-}
+TypedAttr SweepEmitter::startOf(Stage &stage, unsigned k) { return plan.inHalves ? b.getI16IntegerAttr(0) : stage.inits[k]; }
 
 bool SweepEmitter::hasLongSum(int64_t steps) {
   bool sums = false;
@@ -47,9 +43,11 @@ SweepEmitter::Values SweepEmitter::emitLoop(Value begin, Value end, int64_t step
   return accumulators;
 }
 
-/// The loop in blocks: an outer loop carries sums in a wider format, and everything else as it is.
-/// `isWhole`: the length is surely a multiple of a block.
-SweepEmitter::Values SweepEmitter::emitBlockedLoop(Value first, Value last, bool isWhole, int64_t stepLength) {
+/// So many steps over [first, last) of the row. Where sums are long, in blocks: an outer loop carries sums in a wider format, and
+/// everything else as it is. `isWhole`: the length is surely a multiple of a block.
+SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t steps, bool isWhole, int64_t stepLength) {
+  if (!hasLongSum(steps))
+    return emitLoop(first, last, stepLength, columns, freshAccumulators());
   int64_t block = plan.blockSteps() * stepLength;
   SmallVector<WideSum> sums; // one for each accumulator
   forEachReduction([&](int, Stage &stage, unsigned k) { sums.append(columns, wideSumOf(stage, k)); });
@@ -97,6 +95,40 @@ void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
   }
 }
 
+/// Where the last whole step of this length along the row ends.
+Value SweepEmitter::endOfWholeSteps(int64_t length) {
+  Value extent = index(chain.rowExtent), step = index(length), &known = wholeSteps[length];
+  if (!known)
+    known = atEntry([&] { return create<arith::SubIOp>(extent, create<arith::RemUIOp>(extent, step)).getResult(); });
+  return known;
+}
+
+/// The lanes of the last vector of a row.
+SweepEmitter::Lanes SweepEmitter::lastLanes() {
+  if (last.left)
+    return last;
+  Value extent = index(chain.rowExtent), end = endOfWholeSteps(plan.lanes);
+  atEntry([&] { last.left = last.count = create<arith::SubIOp>(extent, end); });
+  last.mask = atEntry([&] { return prefixMask(last.left); });
+  return last;
+}
+
+/// Three loops along the row: over as many vectors side by side as the sweep takes, over single vectors, and over the last, masked vector,
+/// of which there may be none. Their bounds and the mask are computed once in a call of the kernel.
+void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
+  Value end = plan.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
+  // However short the row of one execution is, that of another may need its sums in blocks.
+  accumulators = emitMainLoop(index(0), end, std::numeric_limits<int32_t>::max(), /*isWhole=*/false, stepLength);
+  if (!plan.alongRow())
+    return;
+  Value vectors = endOfWholeSteps(plan.lanes);
+  if (columns > 1)
+    accumulators = emitLoop(end, vectors, plan.lanes, 1, accumulators);
+  partial.assign(1, lastLanes());
+  accumulators = emitLoop(vectors, index(chain.rowExtent), plan.lanes, 1, accumulators);
+  partial.clear();
+}
+
 /// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across: one loop over the row.
 void SweepEmitter::emitSweep() {
   columns = plan.columnsIn(sweep);
@@ -106,17 +138,13 @@ void SweepEmitter::emitSweep() {
     return emitChunk(stepLength);
   int64_t steps = chain.rowExtent / stepLength, main = steps * stepLength;
   Values accumulators = freshAccumulators();
-  if (isOpen(chain.rowExtent)) {
+  if (isOpen(chain.rowExtent))
     emitOpenSweep(stepLength, accumulators);
-    return finishReductions(accumulators);
-  }
-  if (steps > 1 && hasLongSum(steps))
-    accumulators = emitBlockedLoop(index(0), index(main), steps % plan.blockSteps() == 0, stepLength);
   else if (steps > 1)
-    accumulators = emitLoop(index(0), index(main), stepLength, columns, accumulators);
+    accumulators = emitMainLoop(index(0), index(main), steps, steps % plan.blockSteps() == 0, stepLength);
   else if (steps == 1)
     emitStep(index(0), columns, accumulators);
-  if (main < chain.rowExtent)
+  if (!isOpen(chain.rowExtent) && main < chain.rowExtent)
     emitTail(main, accumulators);
   finishReductions(accumulators);
 }
@@ -125,7 +153,7 @@ void SweepEmitter::emitSweep() {
 void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   position = at;
   positionAlign = depth * plan.runs;
-  forgetStep();
+  ofStep = {};
   keptPlaces.clear();
   for (pairedSlots = 0; plan.readsPairs(sweep) && pairedSlots < slots && lanesOf(pairedSlots).all();)
     ++pairedSlots;
@@ -137,7 +165,7 @@ void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   }
   if (sweep == 1) // the first that computes on what is already there
     prefetchNextGroup(slots);
-  forgetStep();
+  ofStep = {};
   keptPlaces.clear();
 }
 
@@ -217,17 +245,13 @@ void SweepEmitter::emitStreamedSweep() {
       if (stage.perRow && ((plan.stages[i].usedIn >> sweep) & 1))
         values(i, slot);
   auto choice = create<scf::IfOp>(mayStream(), /*withElseRegion=*/true);
-  auto loads = rowLoads;
-  auto bases = rowBases;
-  auto results = rowValues;
+  const RowCache known = ofRow;
   for (bool streamed : {true, false}) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(streamed ? choice.thenBlock() : choice.elseBlock());
     streaming = streamed;
     emitSweep();
-    rowLoads = loads;
-    rowBases = bases;
-    rowValues = results;
+    ofRow = known;
   }
 }
 

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // VectorEmitter has what an iteration is (Space.cpp) and everything that touches memory (Addressing.cpp; Pieces.cpp: vectors over several
-// blocks). On top of it stand two ways to take a row: SweepEmitter in loops over it (Emitter.cpp, Values.cpp, OpenSweep.cpp; Split.cpp:
+// blocks). On top of it stand two ways to take a row: SweepEmitter in loops over it (Emitter.cpp, Values.cpp; Split.cpp:
 // what the chunks of a row have in common; ByteSums.cpp: sums of bytes), and WholeRowEmitter whole, in a vector (Segments.cpp).
 //
 //===----------------------------------------------------------------------===//
@@ -104,7 +104,7 @@ private:
   Value mayStream();
   void emitSweep();
   Values emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators);
-  Values emitBlockedLoop(Value first, Value last, bool isWhole, int64_t stepLength);
+  Values emitMainLoop(Value first, Value last, int64_t steps, bool isWhole, int64_t stepLength);
   void emitTail(int64_t main, Values &accumulators);
   void emitOpenSweep(int64_t stepLength, Values &accumulators);
   Value endOfWholeSteps(int64_t length);
@@ -125,7 +125,7 @@ private:
 
   // Accumulators.
   bool hasLongSum(int64_t steps);
-  Values freshAccumulators();
+  mlir::TypedAttr startOf(Stage &stage, unsigned k) override;
   Value combineAll(mlir::Operation *like, Values parts);
   Value reduceLanes(mlir::Operation *like, Value vector);
   void combineParts(llvm::MutableArrayRef<Reduction> reductions) override;

@@ -113,7 +113,7 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
   for (const Stage &stage : chain.stages) // loops over the row can write past the caches, which saves more
     if (llvm::any_of(stage.outs, [&](const Access &out) { return stage.isElementwise() && plan.isStreamed(out); }))
       return;
-  RowPlan best = plan, tried = plan;
+  RowPlan tried = plan;
   double lightest = std::numeric_limits<double>::max();
   auto attempt = [&](int64_t registers, int64_t rows, int dim) {
     tried.lanes = registers * plan.registerLanes;
@@ -125,10 +125,13 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
     double weighted = cost * (1 + codeWeight * static_cast<double>(registers));
     if (cost * (1 + longCodeWeight * static_cast<double>(registers)) < least && weighted < lightest) {
       lightest = weighted;
-      best.lanes = tried.lanes;
-      best.wholeRows = rows;
-      best.vectorDim = dim;
-      best.compactsRows = tried.compactsRows;
+      plan.lanes = tried.lanes;
+      plan.depth = 1;
+      plan.inHalves = false;
+      plan.wholeRows = rows;
+      plan.vectorDim = dim;
+      plan.compactsRows = tried.compactsRows;
+      plan.groups = dim < 0 ? 1 : llvm::divideCeil(typical(chain.dims[dim].extent), rows);
     }
   };
   for (int64_t registers = 1; registers <= mostRegisters; registers *= 2) {
@@ -142,13 +145,4 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
         attempt(registers, shared, dim);
     }
   }
-  if (!best.wholeRows)
-    return;
-  plan.lanes = best.lanes;
-  plan.depth = 1;
-  plan.inHalves = false;
-  plan.wholeRows = best.wholeRows;
-  plan.vectorDim = best.vectorDim;
-  plan.compactsRows = best.compactsRows;
-  plan.groups = plan.vectorDim < 0 ? 1 : llvm::divideCeil(typical(chain.dims[plan.vectorDim].extent), plan.wholeRows);
 }

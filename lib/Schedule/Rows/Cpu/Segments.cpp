@@ -121,7 +121,7 @@ WholeRowEmitter::Values WholeRowEmitter::compute(int i, int64_t slot) {
 void WholeRowEmitter::changeForm() {
   compact = !compact;
   lanesOfValue = compact ? plan.registerLanes : plan.lanes;
-  std::swap(rowValues, otherValues);
+  std::swap(ofRow.values, otherValues);
 }
 
 /// Everything is computed before anything is written: the rows may be overwritten in place.
@@ -249,13 +249,10 @@ void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
 void WholeRowEmitter::forEachLane(const Access &access, int64_t, function_ref<void(Value, Value)> f, bool once) {
   Value base = rowBase(access), count = rowsHere ? rowsHere : index(plan.wholeRows);
   int64_t positions = once && access.row.isStill() ? 1 : chain.rowExtent;
-  loop(index(0), count, index(1), {}, [&](Value row, Values) {
+  forRange(index(0), count, [&](Value row) {
     Value first = scaled(row, chain.rowExtent);
     Value start = plan.vectorDim < 0 ? base : add(base, scaled(row, access.strides[plan.vectorDim]));
-    loop(index(0), index(positions), index(1), {}, [&](Value at, Values) {
-      f(add(first, at), access.row.isStill() ? start : add(start, walk(at, access.row)));
-      return Values();
-    });
-    return Values();
+    forRange(index(0), index(positions),
+             [&](Value at) { f(add(first, at), access.row.isStill() ? start : add(start, walk(at, access.row))); });
   });
 }

@@ -119,8 +119,7 @@ void SweepEmitter::emitChunk(int64_t stepLength) {
   bool isEven = main == length * plan.split.chunks;
   if (!isEven)
     end = create<arith::MinUIOp>(end, index(main));
-  Values accumulators = hasLongSum(steps) ? emitBlockedLoop(begin, end, isEven && steps % plan.blockSteps() == 0, stepLength)
-                                          : emitLoop(begin, end, stepLength, columns, freshAccumulators());
+  Values accumulators = emitMainLoop(begin, end, steps, isEven && steps % plan.blockSteps() == 0, stepLength);
   if (main < chain.rowExtent)
     emitLastTail(main, accumulators);
   finishReductions(accumulators);
@@ -163,7 +162,7 @@ Value SweepEmitter::partialPlace(Value ofChunk, int64_t slot) {
 void SweepEmitter::storePartials() {
   forEachReduction([&](int i, Stage &stage, unsigned k) {
     for (int64_t slot = 0; slot < rowsOfStep; ++slot) {
-      Value part = rowValues[{i, slot}][k], at = partialPlace(chunk, slot);
+      Value part = ofRow.values[{i, slot}][k], at = partialPlace(chunk, slot);
       if (plan.alongRow())
         create<memref::StoreOp>(create<vector::ExtractOp>(part, 0), partialsOf(i, k), ValueRange{at});
       else

@@ -113,30 +113,18 @@ Value DeviceRowEmitter::isRow() {
     if (!sum)
       continue;
     Value within = create<arith::CmpIOp>(arith::CmpIPredicate::ult, sum, like(sum, extent));
-    is = is ? create<arith::AndIOp>(is, within).getResult() : within;
+    is = both(is, within);
   }
   return is;
 }
 
 bool DeviceRowEmitter::keepsLost(Operation *like) { return plan.compensates() && isa<arith::AddFOp>(like); }
 
-/// Of this sweep's reductions, one after the other; a sum that keeps its error has it behind itself.
-DeviceRowEmitter::Values DeviceRowEmitter::freshAccumulators() {
-  Values accumulators;
-  forEachReduction([&](int, Stage &stage, unsigned k) {
-    Value start = constant(stage.inits[k]);
-    accumulators.push_back(start);
-    if (keepsLost(stage.combiner(k)))
-      accumulators.push_back(constant(b.getZeroAttr(start.getType())));
-  });
-  return accumulators;
-}
-
 /// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `endsInRow`: the row ends in the
 /// last.
 void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values &accumulators) {
   if (!plan.isHeld) {
-    forgetStep();
+    ofStep = {};
     cutFrom = -1;
   }
   position = !at ? item : plan.items == 1 ? at : add(at, item);
@@ -236,13 +224,11 @@ void DeviceRowEmitter::reduceGroup(MutableArrayRef<Reduction> reductions) {
   Values buffers;
   for (const Reduction &reduction : reductions)
     buffers.push_back(groupMemory(b, kernel, subGroups, reduction.parts[0].getType(), memories++));
-  auto isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, lane, index(0));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(create<scf::IfOp>(isFirst, /*withElseRegion=*/false).thenBlock());
+  Value isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, lane, index(0));
+  choose(b, loc, isFirst, [&] {
     for (auto [buffer, reduction] : llvm::zip_equal(buffers, reductions))
       create<memref::StoreOp>(reduction.parts[0], buffer, ValueRange{subGroup});
-  }
+  });
   create<gpu::BarrierOp>();
   int64_t width = std::min(subGroups, plan.subGroup);
   Value at = width < plan.subGroup ? create<arith::RemUIOp>(lane, index(width)).getResult() : lane;
@@ -271,13 +257,13 @@ void DeviceRowEmitter::storeRowOutputs(ArrayRef<RowOutput> outputs) {
   // Lanes of a sub-group go in step, sub-groups do not.
   if (plan.items > plan.subGroup && llvm::any_of(outputs, [&](auto &output) { return mayOverwriteRead(*output.access); }))
     create<gpu::BarrierOp>();
-  OpBuilder::InsertionGuard guard(b);
-  if (plan.isAlongRow()) {
-    Value isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, item, index(0));
-    b.setInsertionPointToStart(create<scf::IfOp>(isFirst, /*withElseRegion=*/false).thenBlock());
-  }
-  for (const RowOutput &output : outputs)
-    write(*output.access, 0, output.value);
+  Value isFirst;
+  if (plan.isAlongRow())
+    isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, item, index(0));
+  choose(b, loc, isFirst, [&] {
+    for (const RowOutput &output : outputs)
+      write(*output.access, 0, output.value);
+  });
 }
 
 func::FuncOp DeviceRowEmitter::emit(Operation *after) {

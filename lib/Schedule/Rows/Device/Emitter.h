@@ -35,7 +35,6 @@ private:
   void emitSweep();
   void emitStep(Value at, int64_t count, bool endsInRow, Values &accumulators);
   void emitLoop(Value from, Value to, int64_t by, int64_t count, Values &accumulators);
-  Values freshAccumulators();
   Value reduceSubGroup(mlir::Operation *like, Value v, int64_t width);
   void combineParts(llvm::MutableArrayRef<Reduction> reductions) override;
   void reduceGroup(llvm::MutableArrayRef<Reduction> reductions);

@@ -1,15 +1,18 @@
-//===- RowDigitsTest.cpp - The algebra of addresses -----------------------===//
+//===- AccessTest.cpp - The algebra of addresses --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Walks, digits of affine maps and common cuts against what they stand for: addresses, computed index by index. Drawn, with the seed in
-// every message.
+// Walks, digits of affine maps, common cuts and the operands of a problem against what they stand for: addresses, computed index by index.
+// Drawn, with the seed in every message.
 //
 //===----------------------------------------------------------------------===//
-#include "Schedule/Problem/Digits.h"
+#include "Schedule/Problem/Problem.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
 
 #include "gtest/gtest.h"
 
@@ -267,6 +270,121 @@ TEST(Cuts, AreWhatEveryWalkHas) {
   EXPECT_EQ(commonCuts({&blocks}), (Strides{16}));
   EXPECT_EQ(commonCuts({&blocks, &pairs}), (Strides{2, 16}));
   EXPECT_EQ(commonCuts({&blocks, &threes}), (Strides{2}));
+}
+
+class Problems : public testing::Test {
+protected:
+  Problems() {
+    context.loadDialect<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect, mlir::memref::MemRefDialect>();
+  }
+  Problem read(const std::string &text) {
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    EXPECT_TRUE(module) << text;
+    return *module->getOps<mlir::func::FuncOp>().begin();
+  }
+  /// Of a function of these arguments with one elementwise op from `%x` to `%y`, by these maps.
+  Problem readMove(const std::string &arguments, const std::string &from, const std::string &to, const std::string &types,
+                   const std::string &before = "") {
+    return read("func.func @f(" + arguments + ") {\n" + before + "linalg.generic {indexing_maps = [" + from + ", " + to +
+                "], iterator_types = [\"parallel\", \"parallel\"]} ins(%x : " + types.substr(0, types.find(';')) +
+                ") outs(%y : " + types.substr(types.find(';') + 1) + ") {\n^bb0(%a: f32, %b: f32):\nlinalg.yield %a : f32\n}\nreturn\n}\n");
+  }
+  static std::string textOf(mlir::AffineMap map) {
+    std::string text;
+    llvm::raw_string_ostream(text) << "affine_map<" << map << ">";
+    return text;
+  }
+
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+constexpr const char *plain = "affine_map<(i, j) -> (i, j)>";
+
+TEST_F(Problems, LieWhereTheirMapsSay) {
+  unsigned read = 0;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    Draw draw(seed);
+    const mlir::AffineExpr exprs[] = {drawExpr(draw, &context, 3), drawExpr(draw, &context, 3)};
+    const int64_t strides[] = {draw.oneOf({0, 1, 16, 1000}), draw.oneOf({1, 3, 64})}, offset = draw.below(5);
+    const int64_t extents[] = {draw.oneOf({1, 4, 16, 33}), draw.oneOf({1, 2, 16, 40})};
+    auto sizeOf = [&](mlir::AffineExpr expr) { // of a dim that a loop indexes as it is, the loop's; else room for all
+      auto dim = mlir::dyn_cast<mlir::AffineDimExpr>(expr);
+      return std::to_string(dim ? extents[dim.getPosition()] : 1000000);
+    };
+    const std::string from = "memref<" + sizeOf(exprs[0]) + "x" + sizeOf(exprs[1]) + "xf32, strided<[" + std::to_string(strides[0]) + ", " +
+                             std::to_string(strides[1]) + "], offset: " + std::to_string(offset) + ">>";
+    const std::string to = "memref<" + std::to_string(extents[0]) + "x" + std::to_string(extents[1]) + "xf32>";
+    const std::string map = textOf(mlir::AffineMap::get(2, 0, exprs, &context));
+    Problem problem = readMove("%x: " + from + ", %y: " + to, map, plain, from + ";" + to);
+    ASSERT_EQ(problem.whyNot, "") << "seed " << seed;
+    const LoopAccess &access = problem.ops[0].operands[0];
+    if (!access.whyNot.empty())
+      continue;
+    ++read;
+    for (int64_t i = 0; i < extents[0]; ++i)
+      for (int64_t j = 0; j < extents[1]; ++j) {
+        const int64_t point[] = {i, j};
+        int64_t at = access.offset, want = offset;
+        for (auto [walk, index] : llvm::zip_equal(access.loops, point))
+          at += valueAt(walk.digits(), index) - walk.start();
+        for (auto [expr, stride] : llvm::zip_equal(exprs, strides))
+          want += stride * evaluate(expr, i, j);
+        ASSERT_EQ(at, want) << "seed " << seed << " at " << i << ", " << j << " by " << map << " of " << from << " to " << to;
+      }
+  }
+  EXPECT_GT(read, 300U);
+}
+
+TEST_F(Problems, HaveTheSizesOfTheirArguments) {
+  const std::string open = "memref<?x8xf32, strided<[?, 1], offset: ?>>";
+  Problem problem = readMove("%x: " + open + ", %y: memref<?x8xf32>", plain, plain, open + ";memref<?x8xf32>");
+  ASSERT_EQ(problem.whyNot, "");
+  EXPECT_EQ(problem.ops[0].extents, (Strides{openSize(0), 8}));
+  EXPECT_EQ(problem.ops[0].operands[0].offset, openSize(2));
+  EXPECT_EQ(problem.ops[0].operands[0].stride(0), openSize(1));
+  EXPECT_EQ(problem.ops[0].operands[1].stride(0), 8);
+  // A number that one operand has is that of all; nothing tells how large intermediates alone are.
+  problem = readMove("%x: memref<?x8xf32>, %y: memref<4x8xf32>", plain, plain, "memref<?x8xf32>;memref<4x8xf32>");
+  EXPECT_EQ(problem.ops[0].extents, (Strides{4, 8}));
+  problem = readMove("%z: memref<?x8xf32>", plain, plain, "memref<?x8xf32>;memref<?x8xf32>",
+                     "%c0 = arith.constant 0 : index\n%n = memref.dim %z, %c0 : memref<?x8xf32>\n%x = memref.alloc(%n) : "
+                     "memref<?x8xf32>\n%y = memref.alloc(%n) : memref<?x8xf32>\n");
+  EXPECT_EQ(problem.whyNot, "");
+  EXPECT_EQ(problem.ops[0].extents, (Strides{leastOpenSize, 8}));
+}
+
+TEST_F(Problems, SeeThroughViews) {
+  const std::string part = "memref<2x8xf32, strided<[16, 1], offset: 24>>";
+  Problem problem = readMove("%z: memref<4x16xf32>, %y: memref<2x8xf32>", plain, plain, part + ";memref<2x8xf32>",
+                             "%x = memref.subview %z[1, 8] [2, 8] [1, 1] : memref<4x16xf32> to " + part + "\n");
+  ASSERT_EQ(problem.whyNot, "");
+  const LoopAccess &access = problem.ops[0].operands[0];
+  EXPECT_TRUE(access.isView && access.isArgument() && access.whyNot.empty());
+  EXPECT_EQ(access.base, problem.function.getArgument(0));
+  EXPECT_EQ(access.offset, 24);
+  EXPECT_EQ(access.stride(0), 16);
+  problem =
+      readMove("%z: memref<1024xi8>, %y: memref<2x8xf32>", "affine_map<(i, j) -> (i * 8 + j)>", plain, "memref<16xf32>;memref<2x8xf32>",
+               "%c64 = arith.constant 64 : index\n%x = memref.view %z[%c64][] : memref<1024xi8> to "
+               "memref<16xf32>\n");
+  EXPECT_TRUE(!problem.ops[0].operands[0].isView && problem.ops[0].operands[0].isArgument());
+  EXPECT_EQ(problem.prologue.size(), 1U);
+}
+
+TEST_F(Problems, SayWhyTheyAreNone) {
+  const std::string types = "memref<4x8xf32>;memref<4x8xf32>", arguments = "%x: memref<4x8xf32>, %y: memref<4x8xf32>";
+  auto whyNot = [&](const std::string &before) { return readMove(arguments, plain, plain, types, before).whyNot; };
+  EXPECT_EQ(whyNot("%c0 = arith.constant 0 : index\n%s = memref.load %x[%c0, %c0] : memref<4x8xf32>\n"), "");
+  EXPECT_EQ(whyNot("%c0 = arith.constant 0 : index\n%s = memref.load %y[%c0, %c0] : memref<4x8xf32>\n"),
+            "a scalar is read from an argument that is written");
+  EXPECT_EQ(whyNot("%c0 = arith.constant 0 : index\n%s = memref.dim %y, %c0 : memref<4x8xf32>\n%t = arith.addi %s, %s : index\n"),
+            "'memref.dim' has no place in a problem");
+  EXPECT_EQ(whyNot("memref.copy %x, %y : memref<4x8xf32> to memref<4x8xf32>\n"), "'memref.copy' has no place in a problem");
+  EXPECT_EQ(read("func.func @f(%x: memref<4xf32>) {\nreturn\n}").whyNot, "there is no op");
+  EXPECT_EQ(read("func.func @f(%x: i32) {\nreturn\n}").whyNot, "an argument is not a strided memref");
+  EXPECT_EQ(readMove("%x: memref<0x8xf32>, %y: memref<0x8xf32>", plain, plain, "memref<0x8xf32>;memref<0x8xf32>").whyNot,
+            "the space is empty");
 }
 
 } // namespace

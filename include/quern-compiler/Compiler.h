@@ -36,7 +36,7 @@ QUERN_COMPILER_EXPORT mlir::OwningOpRef<mlir::ModuleOp> emit(mlir::MLIRContext &
 
 /// `schedule`: replaces each problem (func.func on strided memrefs, linalg inside) by kernels that run one after the other, in order:
 /// `@<name>_kernel(buffers…, [shared], [scratch], [sizes], begin, end)`, numbered if there are several, of scf and vector, with
-/// `quern.space` and `quern.plan`.
+/// a `quern.kernel` each.
 QUERN_COMPILER_EXPORT mlir::LogicalResult schedule(mlir::ModuleOp module, llvm::StringRef target);
 
 /// `lower`: kernels to the LLVM dialect, exported with the ABI of quern/kernel_abi.h.

@@ -82,10 +82,8 @@ public:
   std::string heading(StringRef comment) const {
     return (comment + Twine(problem.desc.text()) + "\n" + comment + "target " + target.text() + "\n").str();
   }
-  /// In the order in which they run, after `schedule` or `lower`.
-  SmallVector<Operation *, 4> kernels();
   bool isForCpu() const { return target.isCpu(); }
-  /// The kernels' plans, in order.
+  /// The kernels' plans, in the order in which they run, after `schedule` or `lower`.
   std::string plan();
 
 private:
@@ -126,7 +124,7 @@ Result<void> Compilation::emit() {
 Result<void> Compilation::schedule() {
   Timer timer(times.scheduleNs);
   if (int64_t sizes = sizeCount(); sizes && !target.isCpu())
-    (*module)->setAttr(kernel_attr::sizeCount, Builder(&lease->context).getIndexAttr(sizes));
+    (*module)->setAttr(attr::sizeCount, Builder(&lease->context).getIndexAttr(sizes));
   std::string whyNot;
   if (mlir::failed(scheduleModule(*module, target, whyNot)))
     return failed(Stage::Schedule, Status::Unimplemented, whyNot);
@@ -159,33 +157,19 @@ Result<std::string> Compilation::codegen(quern_compiler_form form) {
   return code;
 }
 
-/// An attribute of a kernel; 0 if it has none.
-int64_t numberOf(Operation *kernel, StringRef attribute) {
-  auto value = kernel->getAttrOfType<IntegerAttr>(attribute);
-  return value ? value.getInt() : 0;
-}
-
-std::vector<SizeFactor> factorsOf(Operation *kernel) {
+std::vector<SizeFactor> factorsOf(KernelAttr kernel) {
   std::vector<SizeFactor> factors;
-  if (auto pairs = kernel->getAttrOfType<DenseI64ArrayAttr>(kernel_attr::factors))
-    for (int64_t i = 0; i + 1 < pairs.size(); i += 2)
+  if (DenseI64ArrayAttr pairs = kernel.getFactors())
+    for (int64_t i = 0; i < pairs.size(); i += 2)
       factors.push_back({static_cast<uint32_t>(pairs[i]), pairs[i + 1]});
   return factors;
 }
 
-SmallVector<Operation *, 4> Compilation::kernels() {
-  SmallVector<Operation *, 4> found;
-  for (Operation &op : module->getBody()->getOperations())
-    if (op.hasAttr(kernel_attr::space))
-      found.push_back(&op);
-  return found;
-}
-
 std::string Compilation::plan() {
   std::string text;
-  for (Operation *kernel : kernels())
-    if (auto own = kernel->getAttrOfType<StringAttr>(kernel_attr::plan))
-      text += (text.empty() ? "" : " | ") + own.str();
+  for (Operation &op : module->getBody()->getOperations())
+    if (auto kernel = attrOf<KernelAttr>(&op); kernel && !kernel.getPlan().empty())
+      text += (text.empty() ? "" : " | ") + kernel.getPlan().str();
   return text;
 }
 
@@ -203,7 +187,7 @@ std::optional<uint32_t> Compilation::argumentNamed(StringRef name) const {
 }
 
 int64_t Compilation::sizeCount() const {
-  auto maxima = (*module)->getAttrOfType<ArrayAttr>(kernel_attr::maxima);
+  auto maxima = (*module)->getAttrOfType<ArrayAttr>(attr::maxima);
   int64_t count = maxima ? static_cast<int64_t>(maxima.size()) : 0;
   for (const ArgumentInfo &argument : problem.arguments)
     count += argument.runtimeSizes();
@@ -234,23 +218,24 @@ Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call, A
 }
 
 Result<void> Compilation::addStep(Artifact &artifact, const KernelCall &call, ArrayRef<Launch::Region> regions) {
+  auto kernel = attrOf<KernelAttr>(call.kernel);
   std::string symbol = SymbolTable::getSymbolName(call.kernel).str();
   auto entry = llvm::find(artifact.entries, symbol);
   uint32_t position = static_cast<uint32_t>(entry - artifact.entries.begin());
   if (entry == artifact.entries.end()) {
     artifact.entries.push_back(symbol);
+    auto lowered = attrOf<LoweredAttr>(call.kernel); // none yet of what is only explained
     if (!target.isCpu())
-      artifact.groups.push_back({static_cast<int32_t>(numberOf(call.kernel, kernel_attr::groupSize)),
-                                 static_cast<int32_t>(numberOf(call.kernel, kernel_attr::subGroupSize)),
-                                 numberOf(call.kernel, kernel_attr::groupBytes)});
+      artifact.groups.push_back({static_cast<int32_t>(kernel.getGroupSize()), static_cast<int32_t>(kernel.getSubGroupSize()),
+                                 lowered ? lowered.getGroupBytes() : 0});
   }
   Result<std::vector<StepBuffer>> buffers = buffersOf(call, regions);
   if (!buffers)
     return buffers.takeError();
-  artifact.steps.push_back({position, numberOf(call.kernel, kernel_attr::space), numberOf(call.kernel, kernel_attr::nsPerIteration),
-                            factorsOf(call.kernel), std::move(*buffers), call.besidePrevious});
-  artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, numberOf(call.kernel, kernel_attr::scratchBytes));
-  artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, numberOf(call.kernel, kernel_attr::sharedBytes));
+  artifact.steps.push_back(
+      {position, kernel.getSpace(), kernel.getNsPerIteration(), factorsOf(kernel), std::move(*buffers), call.besidePrevious});
+  artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, kernel.getScratchBytes());
+  artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, kernel.getSharedBytes());
   return {};
 }
 

@@ -3,14 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A call of a program names a problem, whose kernels carry that name (quern.problem) and take all of its arguments: each is called in turn,
+// A call of a program names a problem, whose kernels carry that name (KernelAttr) and take all of its arguments: each is called in turn,
 // with the same buffers.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/Launch.h"
 
 #include "Compiler/Polynomials.h"
-#include "Targets/Cpu/Pipeline.h"
+#include "IR/QuernDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -20,28 +20,25 @@ using namespace quern;
 
 namespace {
 
+using Names = SmallVector<StringRef, 4>;
+
 /// The names of the tensors that a kernel takes, scheduled or lowered; nothing where it is no kernel.
-FailureOr<std::optional<SmallVector<StringRef, 4>>> tensorsOf(Operation *kernel) {
-  SmallVector<StringRef, 4> names;
-  if (auto function = dyn_cast<func::FuncOp>(kernel)) {
-    if (!kernel->hasAttr(kernel_attr::space))
-      return std::optional<SmallVector<StringRef, 4>>();
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (auto name = function.getArgAttrOfType<StringAttr>(i, kernel_attr::arg))
-        names.push_back(name.getValue());
-    return std::optional(std::move(names));
-  }
-  auto arguments = kernel->getAttrOfType<ArrayAttr>(kernel_attr::arguments);
-  if (!arguments)
-    return std::optional<SmallVector<StringRef, 4>>();
-  for (Attribute argument : arguments) {
-    auto fields = dyn_cast<DictionaryAttr>(argument);
-    auto name = fields ? fields.getAs<StringAttr>("name") : StringAttr();
-    if (!name)
-      return kernel->emitError() << kernel_attr::arguments << " must list {name = string, type = memref}";
-    names.push_back(name.getValue());
-  }
-  return std::optional(std::move(names));
+std::optional<Names> tensorsOf(Operation *kernel) {
+  if (auto lowered = attrOf<LoweredAttr>(kernel))
+    return llvm::map_to_vector<4>(lowered.getArguments(), [](ArgumentAttr argument) { return argument.getName(); });
+  auto function = dyn_cast<func::FuncOp>(kernel);
+  if (!function || !isKernel(kernel))
+    return std::nullopt;
+  Names names;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto name = function.getArgAttrOfType<StringAttr>(i, attr::arg))
+      names.push_back(name.getValue());
+  return names;
+}
+
+StringRef problemOf(Operation *op) {
+  auto kernel = attrOf<KernelAttr>(op);
+  return kernel ? kernel.getProblem() : StringRef();
 }
 
 /// The call of quern.calls with these buffers.
@@ -55,7 +52,7 @@ FailureOr<KernelCall> callOf(Operation *kernel, Attribute buffers, size_t count)
       call.buffers.push_back({name.getValue(), offset.getInt()});
   }
   if (!list || list.size() != 2 * count || call.buffers.size() != count)
-    return kernel->emitError() << kernel_attr::calls << " must list a name and an offset in bytes for each of the " << count
+    return kernel->emitError() << attr::calls << " must list a name and an offset in bytes for each of the " << count
                                << " arguments of each call";
   return call;
 }
@@ -64,21 +61,19 @@ FailureOr<KernelCall> callOf(Operation *kernel, Attribute buffers, size_t count)
 FailureOr<Launch> launchInOrder(ModuleOp module) {
   Launch launch;
   for (Operation &kernel : module.getBody()->getOperations()) {
-    auto tensors = tensorsOf(&kernel);
-    if (failed(tensors))
-      return failure();
-    if (!*tensors)
+    std::optional<Names> tensors = tensorsOf(&kernel);
+    if (!tensors)
       continue;
-    auto calls = kernel.getAttrOfType<ArrayAttr>(kernel_attr::calls);
-    bool isBeside = kernel.hasAttr(kernel_attr::beside);
+    auto calls = kernel.getAttrOfType<ArrayAttr>(attr::calls);
+    bool isBeside = kernel.hasAttr(attr::beside);
     if (!calls) {
       KernelCall &call = launch.calls.emplace_back(KernelCall{&kernel, {}, isBeside});
-      for (StringRef name : **tensors)
+      for (StringRef name : *tensors)
         call.buffers.push_back({name, {}});
       continue;
     }
     for (auto [i, buffers] : llvm::enumerate(calls)) {
-      FailureOr<KernelCall> call = callOf(&kernel, buffers, (*tensors)->size());
+      FailureOr<KernelCall> call = callOf(&kernel, buffers, tensors->size());
       if (failed(call))
         return failure();
       call->besidePrevious = i > 0 || isBeside;
@@ -100,7 +95,7 @@ private:
     size_t arguments = 0;
     bool isCalled = false;
   };
-  InFlightDiagnostic error() { return module.emitError() << kernel_attr::program << ": "; }
+  InFlightDiagnostic error() { return module.emitError() << attr::program << ": "; }
   LogicalResult collectProblems();
   LogicalResult parseRegions();
   LogicalResult parseMaxima();
@@ -116,23 +111,19 @@ private:
 
 LogicalResult ProgramParser::collectProblems() {
   for (Operation &op : module.getBody()->getOperations()) {
-    auto tensors = tensorsOf(&op);
-    if (failed(tensors))
-      return failure();
-    if (!*tensors)
+    std::optional<Names> tensors = tensorsOf(&op);
+    if (!tensors)
       continue;
-    auto name = op.getAttrOfType<StringAttr>(kernel_attr::problem);
-    if (!name)
-      return error() << "@" << SymbolTable::getSymbolName(&op).getValue() << " does not say in " << kernel_attr::problem
-                     << " which problem it is of";
-    if (op.hasAttr(kernel_attr::calls) || op.hasAttr(kernel_attr::beside))
-      return error() << "@" << name.getValue() << " says itself when it is called";
-    Problem &problem = problems[name.getValue()];
-    if (!problem.kernels.empty() && problem.arguments != (*tensors)->size())
-      return error() << "the kernels of @" << name.getValue() << " take " << problem.arguments << " and " << (*tensors)->size()
-                     << " arguments";
+    StringRef name = problemOf(&op);
+    if (name.empty())
+      return error() << "@" << SymbolTable::getSymbolName(&op).getValue() << " does not say which problem it is of";
+    if (op.hasAttr(attr::calls) || op.hasAttr(attr::beside))
+      return error() << "@" << name << " says itself when it is called";
+    Problem &problem = problems[name];
+    if (!problem.kernels.empty() && problem.arguments != tensors->size())
+      return error() << "the kernels of @" << name << " take " << problem.arguments << " and " << tensors->size() << " arguments";
     problem.kernels.push_back(&op);
-    problem.arguments = (*tensors)->size();
+    problem.arguments = tensors->size();
   }
   return success();
 }
@@ -149,7 +140,7 @@ FailureOr<Polynomial> ProgramParser::parseValue(Attribute attribute, unsigned de
 }
 
 LogicalResult ProgramParser::parseRegions() {
-  auto regions = module->getAttrOfType<DictionaryAttr>(kernel_attr::regions);
+  auto regions = module->getAttrOfType<DictionaryAttr>(attr::regions);
   if (!regions)
     return success();
   for (NamedAttribute region : regions) {
@@ -164,7 +155,7 @@ LogicalResult ProgramParser::parseRegions() {
 }
 
 LogicalResult ProgramParser::parseMaxima() {
-  auto maxima = module->getAttrOfType<ArrayAttr>(kernel_attr::maxima);
+  auto maxima = module->getAttrOfType<ArrayAttr>(attr::maxima);
   if (!maxima)
     return success();
   if (maxima.size() > maxDerivedSizes)
@@ -173,7 +164,7 @@ LogicalResult ProgramParser::parseMaxima() {
     auto parts = dyn_cast<ArrayAttr>(attribute);
     auto name = parts && parts.size() == 4 ? dyn_cast<StringAttr>(parts[0]) : StringAttr();
     if (!name)
-      return error() << kernel_attr::maxima << " must list [an argument, the limit, the count, the stride]";
+      return error() << attr::maxima << " must list [an argument, the limit, the count, the stride]";
     Launch::Maximum maximum{name.getValue(), {}, {}, {}};
     Polynomial *const values[] = {&maximum.limit, &maximum.count, &maximum.stride};
     for (auto [i, part] : llvm::enumerate(values)) {
@@ -236,7 +227,7 @@ LogicalResult ProgramParser::parseCall(DictionaryAttr item, unsigned depth, bool
   for (Operation *kernel : problem.kernels) { // those of one execution share one scratch, from one to the next
     KernelCall one = call;
     one.kernel = kernel;
-    one.besidePrevious &= kernel == problem.kernels.front() && !kernel->hasAttr(kernel_attr::sharedBytes);
+    one.besidePrevious &= kernel == problem.kernels.front() && !attrOf<KernelAttr>(kernel).getSharedBytes();
     launch.calls.push_back(std::move(one));
   }
   return success();
@@ -257,19 +248,19 @@ LogicalResult ProgramParser::parseBody(ArrayAttr body, unsigned depth) {
 }
 
 FailureOr<Launch> ProgramParser::parse() {
-  auto program = module->getAttrOfType<ArrayAttr>(kernel_attr::program);
+  auto program = module->getAttrOfType<ArrayAttr>(attr::program);
   if (!program)
     return error() << "it must be a list of calls and loops";
   if (failed(collectProblems()) || failed(parseRegions()) || failed(parseMaxima()) || failed(parseBody(program, 0)))
     return failure();
   for (Operation &op : module.getBody()->getOperations())
-    if (auto name = op.getAttrOfType<StringAttr>(kernel_attr::problem); name && !problems[name.getValue()].isCalled)
-      return error() << "it does not call @" << name.getValue();
+    if (StringRef name = problemOf(&op); !name.empty() && !problems[name].isCalled)
+      return error() << "it does not call @" << name;
   return std::move(launch);
 }
 
 } // namespace
 
 FailureOr<Launch> quern::launchOf(ModuleOp module) {
-  return module->hasAttr(kernel_attr::program) ? ProgramParser(module).parse() : launchInOrder(module);
+  return module->hasAttr(attr::program) ? ProgramParser(module).parse() : launchInOrder(module);
 }

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A module with quern.program says which kernels run when and on what. In one without, each kernel runs once, where it stands: on what its
-// arguments are named after, or once for each of its quern.calls. Targets/KernelLowering.h has the attributes; this is both, read.
+// arguments are named after, or once for each of its quern.calls. IR/QuernDialect.h has the attributes; this is both, read.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_LAUNCH_H

@@ -73,7 +73,7 @@ FailureOr<SmallVector<func::FuncOp>> scheduleForCpu(const Problem &problem, cons
 LogicalResult scheduleProblems(ModuleOp module, Scheduler scheduler, std::string &whyNot) {
   int64_t sharedEnd = endOfSharedBuffers(module);
   for (auto problem : llvm::to_vector(module.getOps<func::FuncOp>())) {
-    if (problem->hasAttr(kernel_attr::space))
+    if (isKernel(problem))
       continue;
     std::string reasons;
     auto kernels = scheduler(problem, reasons);
@@ -81,16 +81,13 @@ LogicalResult scheduleProblems(ModuleOp module, Scheduler scheduler, std::string
       whyNot = "no recipe schedules @" + problem.getName().str() + ": " + reasons;
       return failure();
     }
-    if (problem->hasAttr(kernel_attr::calls) && kernels->size() > 1) {
+    if (problem->hasAttr(attr::calls) && kernels->size() > 1) {
       whyNot = "@" + problem.getName().str() + " is called several times and takes several kernels, which may share scratch";
       return failure();
     }
-    for (func::FuncOp kernel : *kernels) {
+    for (func::FuncOp kernel : *kernels)
       bindSharedBuffers(kernel, sharedEnd);
-      if (module->hasAttr(kernel_attr::program))
-        kernel->setAttr(kernel_attr::problem, problem.getNameAttr());
-    }
-    for (StringRef name : {kernel_attr::calls, kernel_attr::beside})
+    for (StringRef name : {attr::calls, attr::beside})
       if (Attribute value = problem->getAttr(name))
         kernels->front()->setAttr(name, value);
     problem.erase();

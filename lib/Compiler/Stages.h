@@ -28,7 +28,7 @@ namespace quern {
 using Scheduler =
     llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>(mlir::func::FuncOp problem, std::string &whyNot)>;
 
-/// Replaces every problem of `module` (a func.func without `quern.space`) by the kernels that `scheduler` makes of it, in the order in
+/// Replaces every problem of `module` (a func.func without `quern.kernel`) by the kernels that `scheduler` makes of it, in the order in
 /// which they run. On failure `whyNot` has, in one line, why the first problem that was not taken was not; the module is then partly
 /// scheduled. Nothing is diagnosed.
 mlir::LogicalResult scheduleProblems(mlir::ModuleOp module, Scheduler scheduler, std::string &whyNot);

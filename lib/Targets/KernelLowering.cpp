@@ -32,28 +32,17 @@ using namespace mlir;
 using namespace quern;
 
 void quern::registerAllStageDialects(DialectRegistry &registry) {
-  registry
-      .insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect,
-              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
+                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, QuernDialect, scf::SCFDialect,
+                  ub::UBDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }
 
-Attribute quern::describeArgument(func::FuncOp function, unsigned argument) {
-  Builder builder(function.getContext());
-  Attribute name = function.getArgAttr(argument, kernel_attr::arg);
-  return builder.getDictionaryAttr({builder.getNamedAttr("name", name ? name : builder.getStringAttr(("arg" + Twine(argument)).str())),
-                                    builder.getNamedAttr("type", TypeAttr::get(function.getArgument(argument).getType()))});
-}
-
-SmallVector<NamedAttribute> quern::keptAttributes(func::FuncOp function) {
-  SmallVector<NamedAttribute> kept;
-  for (StringRef name : {kernel_attr::space, kernel_attr::factors, kernel_attr::plan, kernel_attr::scratchBytes, kernel_attr::sharedBytes,
-                         kernel_attr::nsPerIteration, kernel_attr::calls, kernel_attr::beside, kernel_attr::problem, kernel_attr::groupSize,
-                         kernel_attr::subGroupSize})
-    if (Attribute value = function->getAttr(name))
-      kept.emplace_back(StringAttr::get(function.getContext(), name), value);
-  return kept;
+ArgumentAttr quern::describeArgument(func::FuncOp function, unsigned argument) {
+  auto name = function.getArgAttrOfType<StringAttr>(argument, attr::arg);
+  return ArgumentAttr::get(function.getContext(), name ? name.str() : ("arg" + Twine(argument)).str(),
+                           cast<MemRefType>(function.getArgument(argument).getType()));
 }
 
 void quern::prepareForBarePointers(func::FuncOp function) {
@@ -103,20 +92,6 @@ void quern::eraseUnusedSums(LLVM::LLVMFuncOp function) {
     if (sum->use_empty())
       sum.erase();
   });
-}
-
-HideQuernAttributes::HideQuernAttributes(ModuleOp module) {
-  for (Operation &op : module.getBody()->getOperations())
-    for (NamedAttribute attribute : llvm::to_vector(op.getDiscardableAttrs()))
-      if (attribute.getName().strref().starts_with("quern.")) {
-        hidden.emplace_back(&op, attribute);
-        op.removeDiscardableAttr(attribute.getName());
-      }
-}
-
-HideQuernAttributes::~HideQuernAttributes() {
-  for (auto &[op, attribute] : hidden)
-    op->setDiscardableAttr(attribute.getName(), attribute.getValue());
 }
 
 KernelConversion::KernelConversion(MLIRContext &context, function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> addOwn) {

@@ -54,7 +54,6 @@ Result<const llvm::Target *> llvmTargetOf(const llvm::Triple &triple) {
 
 Result<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::TargetMachine &machine,
                                                       bool verifyIr, llvm::function_ref<void(llvm::Module &)> prepare) {
-  HideQuernAttributes hide(module);
   std::unique_ptr<llvm::Module> translated = mlir::translateModuleToLLVMIR(module, context, "quern", !verifyIr);
   if (!translated)
     return internalError("codegen: the module does not translate to LLVM IR");

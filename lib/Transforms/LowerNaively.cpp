@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
 
+#include "IR/QuernDialect.h"
+
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -152,19 +154,21 @@ LogicalResult convertToLoops(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
-/// Appends scratch (if there are intermediates), begin and end to the arguments, keeping the attributes of those before.
-void appendKernelArguments(func::FuncOp function, ArrayRef<memref::AllocOp> allocs) {
+/// Appends scratch (if there are intermediates), begin and end to the arguments, keeping the attributes of those before. Returns the bytes
+/// of scratch.
+int64_t appendKernelArguments(func::FuncOp function, ArrayRef<memref::AllocOp> allocs) {
   MLIRContext *context = function.getContext();
   Builder builder(context);
   Block &entry = function.getBody().front();
   Location loc = function.getLoc();
   SmallVector<DictionaryAttr> attributes;
+  int64_t scratchBytes = 0;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     attributes.push_back(DictionaryAttr::get(context, mlir::function_interface_impl::getArgAttrs(function, i)));
   if (!allocs.empty()) {
     Value scratch = entry.addArgument(MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()), loc);
-    function->setAttr("quern.scratch_bytes", builder.getIndexAttr(placeIntermediates(allocs, scratch)));
-    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr("quern.scratch", builder.getUnitAttr())));
+    scratchBytes = placeIntermediates(allocs, scratch);
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(attr::scratch, builder.getUnitAttr())));
   }
   for (int i = 0; i < 2; ++i) {
     entry.addArgument(builder.getIndexType(), loc);
@@ -172,6 +176,7 @@ void appendKernelArguments(func::FuncOp function, ArrayRef<memref::AllocOp> allo
   }
   function.setFunctionType(FunctionType::get(context, entry.getArgumentTypes(), function.getResultTypes()));
   function.setAllArgAttrs(attributes);
+  return scratchBytes;
 }
 
 /// The body becomes the only iteration of the kernel's space.
@@ -204,11 +209,9 @@ LogicalResult lowerNaively(func::FuncOp problem, bool widen) {
     else if (isa<memref::DeallocOp>(op))
       op->erase();
   });
-  appendKernelArguments(problem, allocs);
+  int64_t scratchBytes = appendKernelArguments(problem, allocs);
   moveIntoSpace(problem);
-  Builder builder(problem.getContext());
-  problem->setAttr("quern.space", builder.getIndexAttr(1));
-  problem->setAttr("quern.plan", builder.getStringAttr("naive"));
+  problem->setAttr(KernelAttr::name, KernelAttr::get(problem.getContext(), /*space=*/1, "naive", problem.getName(), scratchBytes));
   problem.setName((problem.getName() + "_kernel").str());
   return convertToLoops(problem);
 }

@@ -18,7 +18,7 @@
 // ALL: arith.truncf {{.*}} : vector<8xf64> to vector<8xf32>
 // ALL: return
 func.func @functions_kernel(%src: memref<64xf32> {quern.arg = "src"}, %dst: memref<64xf32> {quern.arg = "dst"}, %begin: index, %end: index)
-    attributes {quern.space = 1 : index} {
+    attributes {quern.kernel = #quern.kernel<space = 1>} {
   %zero = arith.constant 0 : index
   %exponent = arith.constant dense<1.7> : vector<8xf32>
   %x = vector.load %src[%zero] : memref<64xf32>, vector<8xf32>

@@ -1,7 +1,7 @@
 // The oracle: scalar loops, intermediates in scratch, f32 widened to f64 and rounded only where the problem writes.
 // RUN: quern-opt %s --naive | FileCheck %s --implicit-check-not=linalg --implicit-check-not=memref.alloc --implicit-check-not=vector
 // CHECK: func.func @rows_kernel(%{{.*}}: memref<4x8xf32> {quern.arg = "src"}, %{{.*}}: memref<4xf32> {quern.arg = "dst"}, %[[SCRATCH:.*]]: memref<?xi8> {quern.scratch}, %{{.*}}: index, %{{.*}}: index)
-// CHECK-SAME: quern.scratch_bytes = 64 : index, quern.space = 1 : index
+// CHECK-SAME: scratch_bytes = 64, space = 1{{[,>]}}
 // CHECK: memref.view %[[SCRATCH]]{{.*}} to memref<4xf64>
 // CHECK: arith.extf {{.*}} : f32 to f64
 // CHECK: arith.addf {{.*}} : f64

@@ -25,14 +25,19 @@ def filesRead(root, build):
         folder = os.path.join("lib", "CMakeFiles", library + ".dir")
         for path, _, names in os.walk(os.path.join(build, folder)):
             objects += [os.path.relpath(os.path.join(path, name), build) for name in names if name.endswith((".o", ".pch"))]
-    log = subprocess.run(["ninja", "-C", build, "-t", "deps"] + sorted(objects), capture_output=True, text=True, check=True).stdout
     real = os.path.realpath
+    command = ["ninja", "-C", build, "-t"]
+
+    def run(*arguments):
+        return subprocess.run(command + list(arguments), capture_output=True, text=True, check=True).stdout.splitlines()
+
+    paths = {os.path.join(build, line.strip()) for line in run("deps", *sorted(objects)) if line.startswith("    ")}
+    made = [os.path.relpath(path, build) for path in paths if path.endswith(".inc") and real(path).startswith(real(build) + os.sep)]
+    paths.update(os.path.join(build, name) for name in (run("inputs", *sorted(made)) if made else []))
     read = set()
-    for line in log.splitlines():
-        if line.startswith("    "):
-            path = real(os.path.join(build, line.strip()))
-            if os.path.exists(path) and path.startswith(real(root) + os.sep) and not path.startswith(real(build) + os.sep):
-                read.add(os.path.relpath(path, real(root)))
+    for path in map(real, paths):
+        if os.path.exists(path) and path.startswith(real(root) + os.sep) and not path.startswith(real(build) + os.sep):
+            read.add(os.path.relpath(path, real(root)))
     return read
 
 

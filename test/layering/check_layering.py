@@ -23,7 +23,7 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 
 # (layer, path patterns, what it may include). A file may always include its own layer.
 FREE = ["support", "desc", "artifact", "registry"]
-COMMON = ["support", "transforms", "schedule-problem", "schedule-build", "lib/Desc/Target.h", "mlir"]
+COMMON = ["support", "ir", "transforms", "schedule-problem", "schedule-build", "lib/Desc/Target.h", "mlir"]
 RECIPES = ["schedule-problem", "schedule-build", "schedule-device", "points"] + [
     recipe + half for recipe in ("rows", "map", "contraction") for half in ("", "-cpu", "-device")
 ]
@@ -37,12 +37,14 @@ LAYERS = [
     ("reference", ["lib/Reference/*"],
      ["support", "desc", "lib/Primitives/Arguments.h", "lib/Primitives/Reorder/Compensation.h",
       "lib/Primitives/Rnn/Shape.h", "lib/Primitives/Rnn/Workspace.h"]),
-    ("emit", ["lib/Primitives/Emit*", "lib/Primitives/Emission/*", "lib/Primitives/*/Emit*"], ["support", "desc", "registry", "mlir"]),
+    ("emit", ["lib/Primitives/Emit*", "lib/Primitives/Emission/*", "lib/Primitives/*/Emit*"],
+     ["support", "ir", "desc", "registry", "mlir"]),
     ("registry", ["lib/Primitives/*"], ["support", "desc"]),
-    ("transforms", ["lib/Transforms/*"], ["support", "mlir"]),
+    ("ir", ["lib/IR/*"], ["support", "artifact", "mlir"]),
+    ("transforms", ["lib/Transforms/*"], ["support", "ir", "mlir"]),
     # A floor for what all recipes read and build with, one for each recipe with its CPU's, and one for its devices'.
-    ("schedule-problem", ["lib/Schedule/Problem/*"], ["support", "transforms", "mlir"]),
-    ("schedule-build", ["lib/Schedule/Build/*"], ["support", "transforms", "schedule-problem", "mlir"]),
+    ("schedule-problem", ["lib/Schedule/Problem/*"], ["support", "ir", "transforms", "mlir"]),
+    ("schedule-build", ["lib/Schedule/Build/*"], ["support", "ir", "transforms", "schedule-problem", "mlir"]),
     ("schedule-device", ["lib/Schedule/Device/*"], COMMON),
     ("rows-device", ["lib/Schedule/Rows/Device/*"], COMMON + ["schedule-device", "rows"]),
     ("map-device", ["lib/Schedule/Map/Device/*"], COMMON + ["schedule-device", "map"]),
@@ -54,9 +56,9 @@ LAYERS = [
     ("map", ["lib/Schedule/Map/*"], COMMON),
     ("contraction", ["lib/Schedule/Contraction/*"], COMMON),
     ("targets", ["lib/Targets/*"],
-     RECIPES + ["support", "transforms", "artifact", "lib/Desc/Target.h", "include/quern/kernel_abi.h", "mlir"]),
+     RECIPES + ["support", "ir", "transforms", "artifact", "lib/Desc/Target.h", "include/quern/kernel_abi.h", "mlir"]),
     ("compiler", ["lib/Compiler/*"],
-     FREE + RECIPES + ["emit", "transforms", "targets", "bridge", "embedder", "public", "mlir"]),
+     FREE + RECIPES + ["ir", "emit", "transforms", "targets", "bridge", "embedder", "public", "mlir"]),
     ("launch", ["runtime/Launch/*"], FREE + ["public"]),
     ("runtime-threads", ["runtime/Cpu/*"], FREE + ["launch", "runtime", "bridge", "public", "tbb"]),
     ("runtime-levelzero", ["runtime/LevelZero/*"], FREE + ["launch", "runtime", "public", "ze"]),
@@ -65,14 +67,14 @@ LAYERS = [
     ("runtime", ["runtime/*"], FREE + ["launch", "runtime-threads", "runtime-levelzero", "bridge", "public"]),
     ("guards", ["tools/quern/GuardedBuffer.*", "tools/quern/Crash.*"], []),
     ("tool-opt", ["tools/quern-opt/*"],
-     FREE + RECIPES + ["guards", "emit", "transforms", "targets", "compiler", "embedder", "public", "mlir"]),
+     FREE + RECIPES + ["guards", "ir", "emit", "transforms", "targets", "compiler", "embedder", "public", "mlir"]),
     ("peers", ["tools/peers/*"], FREE + ["guards", "public", "lib/Reference/Elements.h"]),
     ("tool-bench", ["tools/quern-bench/*"], FREE + ["guards", "reference", "peers", "public"]),
     ("tool-quern", ["tools/quern/*"], FREE + ["guards", "reference", "public", "runtime/Cache/Disk.h"]),
     ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
     ("test-compiler",
      ["test/unit/Emission/*", "test/unit/Schedule/*", "test/unit/Transforms/*", "test/unit/Targets/*", "test/unit/Compiler/*"],
-     FREE + RECIPES + ["guards", "reference", "emit", "transforms", "targets", "compiler", "bridge", "embedder", "public", "mlir"]),
+     FREE + RECIPES + ["guards", "reference", "ir", "emit", "transforms", "targets", "compiler", "bridge", "embedder", "public", "mlir"]),
     ("test-driver", ["test/support/ze-over-opencl/*"], ["ze"]),
     ("test-levelzero", ["test/unit/LevelZero/*"],
      FREE + ["guards", "reference", "public", "api", "launch", "runtime", "runtime-threads", "runtime-levelzero", "test",

@@ -115,10 +115,8 @@ private:
     if (!naive)
       return quern::compiler::schedule(module, options.target);
     for (auto function : llvm::to_vector(module.getOps<func::FuncOp>())) {
-      if (function->hasAttr(quern::kernel_attr::space))
+      if (quern::isKernel(function))
         continue;
-      if (module->hasAttr(quern::kernel_attr::program))
-        function->setAttr(quern::kernel_attr::problem, function.getNameAttr());
       if (failed(quern::lowerNaively(function, /*widen=*/hasReduction(function))))
         return failure();
     }

@@ -122,7 +122,7 @@ private:
   static constexpr size_t maxSteps = 100000;
   LogicalResult unroll(uint32_t first, uint32_t end, size_t loop);
   LogicalResult addStep(const KernelCall &call);
-  LogicalResult addBuffer(const KernelCall &call, const KernelCall::Buffer &passed, Attribute entry);
+  LogicalResult addBuffer(const KernelCall &call, const KernelCall::Buffer &passed, MemRefType type);
   FailureOr<int64_t> evaluate(const Polynomial &polynomial) {
     if (std::optional<int64_t> value = valueOf(polynomial, indices, sizes.values))
       return *value;
@@ -136,13 +136,9 @@ private:
   SmallVector<int64_t, 4> indices;
 };
 
-LogicalResult LaunchUnroller::addBuffer(const KernelCall &call, const KernelCall::Buffer &passed, Attribute entry) {
-  auto typeAttr = cast<DictionaryAttr>(entry).getAs<TypeAttr>("type");
-  auto type = typeAttr ? dyn_cast<MemRefType>(typeAttr.getValue()) : MemRefType();
-  if (auto known = sizes.types.find(passed.name); type && !type.hasStaticShape() && known != sizes.types.end())
+LogicalResult LaunchUnroller::addBuffer(const KernelCall &call, const KernelCall::Buffer &passed, MemRefType type) {
+  if (auto known = sizes.types.find(passed.name); !type.hasStaticShape() && known != sizes.types.end())
     type = known->second;
-  if (!type)
-    return call.kernel->emitError("run: ") << kernel_attr::arguments << " must list {name = string, type = memref}";
   FailureOr<int64_t> elements = extentOf(type), offset = evaluate(passed.byteOffset);
   if (failed(offset))
     return failure();
@@ -166,9 +162,11 @@ LogicalResult LaunchUnroller::addBuffer(const KernelCall &call, const KernelCall
 
 LogicalResult LaunchUnroller::addStep(const KernelCall &call) {
   auto function = dyn_cast<LLVM::LLVMFuncOp>(call.kernel);
-  if (!function || !function->hasAttrOfType<IntegerAttr>(kernel_attr::space))
+  auto lowered = attrOf<LoweredAttr>(call.kernel);
+  if (!function || !lowered)
     return success();
-  auto factors = function->getAttrOfType<DenseI64ArrayAttr>(kernel_attr::factors);
+  auto kernel = attrOf<KernelAttr>(call.kernel);
+  DenseI64ArrayAttr factors = kernel.getFactors();
   int64_t repeated = 1;
   for (int64_t i = 0; factors && i + 1 < factors.size(); i += 2) {
     if (static_cast<size_t>(factors[i]) >= sizes.values.size())
@@ -177,19 +175,14 @@ LogicalResult LaunchUnroller::addStep(const KernelCall &call) {
   }
   if (info.steps.size() == maxSteps)
     return module.emitError("run: more than ") << maxSteps << " steps";
-  auto number = [&](StringRef name) {
-    auto attribute = function->getAttrOfType<IntegerAttr>(name);
-    return attribute ? attribute.getInt() : 0;
-  };
   size_t symbol = static_cast<size_t>(llvm::find(info.symbols, function.getName()) - info.symbols.begin());
   if (symbol == info.symbols.size())
     info.symbols.push_back(function.getName());
-  info.steps.push_back({symbol, number(kernel_attr::space) * repeated, {}});
-  info.scratchBytes = std::max(info.scratchBytes, number(kernel_attr::scratchBytes));
-  info.sharedBytes = std::max(info.sharedBytes, number(kernel_attr::sharedBytes));
-  auto arguments = function->getAttrOfType<ArrayAttr>(kernel_attr::arguments);
-  for (auto [passed, entry] : llvm::zip_equal(call.buffers, arguments))
-    if (failed(addBuffer(call, passed, entry)))
+  info.steps.push_back({symbol, kernel.getSpace() * repeated, {}});
+  info.scratchBytes = std::max(info.scratchBytes, kernel.getScratchBytes());
+  info.sharedBytes = std::max(info.sharedBytes, kernel.getSharedBytes());
+  for (auto [passed, argument] : llvm::zip_equal(call.buffers, lowered.getArguments()))
+    if (failed(addBuffer(call, passed, argument.getType())))
       return failure();
   return success();
 }
@@ -221,7 +214,7 @@ LogicalResult LaunchUnroller::unroll(uint32_t first, uint32_t end, size_t loop) 
 
 LogicalResult LaunchUnroller::run() {
   if (!launch.maxima.empty())
-    return module.emitError("run: ") << kernel_attr::maxima << " depends on runtime sizes";
+    return module.emitError("run: ") << attr::maxima << " depends on runtime sizes";
   for (const Launch::Region &region : launch.regions) {
     FailureOr<int64_t> bytes = evaluate(region.bytes);
     if (failed(bytes))

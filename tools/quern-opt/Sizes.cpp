@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Sizes.h"
 
+#include "IR/QuernDialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -76,7 +78,7 @@ void closeBody(func::FuncOp problem) {
 FailureOr<RuntimeSizes> closeSizes(ModuleOp module, ArrayRef<int64_t> values) {
   RuntimeSizes sizes{values.vec(), {}};
   for (auto problem : module.getOps<func::FuncOp>()) {
-    if (problem->hasAttr("quern.space"))
+    if (isKernel(problem))
       continue;
     ArrayRef<int64_t> left = values;
     for (BlockArgument argument : problem.getArguments()) {
@@ -84,7 +86,7 @@ FailureOr<RuntimeSizes> closeSizes(ModuleOp module, ArrayRef<int64_t> values) {
       if (failed(type))
         return problem.emitError("sizes: @") << problem.getName() << " has more than " << values.size();
       argument.setType(*type);
-      auto name = problem.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "quern.arg");
+      auto name = problem.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attr::arg);
       sizes.types[name ? name.str() : ("arg" + Twine(argument.getArgNumber())).str()] = *type;
     }
     if (!left.empty())

@@ -34,10 +34,10 @@ def launches(scheduled):
     found = {}
     for match in re.finditer(r"func\.func @(\w+)\((.*)\)\s+attributes \{(.*)\}", scheduled):
         name, arguments, attributes = match.groups()
-        space = re.search(r"quern\.space = (\d+)", attributes)
-        if not space or "quern.factors" in attributes:
+        space = re.search(r"\bspace = (\d+)", attributes)
+        if not space or "factors = [" in attributes:
             continue
-        shared = re.search(r"quern\.shared_bytes = (\d+)", attributes)
+        shared = re.search(r"\bshared_bytes = (\d+)", attributes)
         memrefs = re.findall(r"memref<([^<>]*(?:<[^<>]*>[^<>]*)*)>( \{quern\.shared\})?", arguments)
         buffers = [int(shared.group(1)) if is_shared and shared else _bytes_of(m) for m, is_shared in memrefs]
         if None not in buffers:

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Dropout.h"
 
+#include "IR/QuernDialect.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Emission/Convert.h"
 #include "Primitives/Emission/Tensors.h"
@@ -179,7 +180,7 @@ void emission::emitDropoutProgram(ModuleOp module, const VerifiedProblem &proble
   for (auto function : module.getOps<func::FuncOp>()) {
     SmallVector<Attribute> buffers;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      buffers.push_back(builder.getArrayAttr({function.getArgAttr(i, "quern.arg"), bytes(0)}));
+      buffers.push_back(builder.getArrayAttr({function.getArgAttr(i, attr::arg), bytes(0)}));
     calls.push_back(builder.getDictionaryAttr(
         {builder.getNamedAttr("call", FlatSymbolRefAttr::get(function)), builder.getNamedAttr("buffers", builder.getArrayAttr(buffers))}));
   }

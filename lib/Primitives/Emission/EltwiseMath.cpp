@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/EltwiseMath.h"
 
+#include "IR/QuernDialect.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
@@ -66,9 +68,7 @@ Value EltwiseMath::atLeast(Value x, double limit) {
 
 Value EltwiseMath::expOfNonpositive(TwoTerms x) {
   auto exp = math::ExpOp::create(builder, loc, x.low ? add(x.high, x.low) : x.high);
-  exp->setAttr("quern.nonpositive", builder.getUnitAttr());
-  if (x.low)
-    exp->setAttr("quern.unrounded", builder.getUnitAttr());
+  addLicence(exp, x.low ? Licence::Nonpositive | Licence::Unrounded : Licence::Nonpositive);
   return exp;
 }
 

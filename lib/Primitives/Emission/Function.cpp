@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Function.h"
 
+#include "IR/QuernDialect.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Emission/Convert.h"
 #include "Primitives/Emission/Tensors.h"
@@ -60,7 +61,7 @@ FunctionEmitter::FunctionEmitter(ModuleOp module, const VerifiedProblem &problem
   builder.setInsertionPointToEnd(module.getBody());
   function = func::FuncOp::create(builder, loc, name, builder.getFunctionType(argumentTypes, {}));
   for (auto [i, argument] : llvm::enumerate(problem.arguments))
-    function.setArgAttr(i, "quern.arg", builder.getStringAttr(argument.name));
+    function.setArgAttr(i, attr::arg, builder.getStringAttr(argument.name));
   builder.setInsertionPointToEnd(function.addEntryBlock());
 }
 

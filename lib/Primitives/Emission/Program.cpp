@@ -8,11 +8,14 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Program.h"
 
+#include "IR/QuernDialect.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AffineMap.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
+using namespace quern;
 using namespace quern::emission;
 
 StepEmitter::StepEmitter(func::FuncOp function, ArrayRef<Binding> bindings) : builder(function.getContext()), loc(function.getLoc()) {
@@ -67,9 +70,9 @@ FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> binding
     builder.setInsertionPointToEnd(module.getBody());
     auto function = func::FuncOp::create(builder, module.getLoc(), found->second, builder.getFunctionType(types, {}));
     for (auto [i, binding] : llvm::enumerate(bindings))
-      function.setArgAttr(i, "quern.arg", builder.getStringAttr(binding.name));
+      function.setArgAttr(i, attr::arg, builder.getStringAttr(binding.name));
     if (!sizes.empty())
-      function->setAttr("quern.size_indices", builder.getDenseI64ArrayAttr(sizes));
+      function->setAttr(attr::sizeIndices, builder.getDenseI64ArrayAttr(sizes));
     StepEmitter step(function, bindings);
     emitBody(step);
     func::ReturnOp::create(step.builder, step.loc);

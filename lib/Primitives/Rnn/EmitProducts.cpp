@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/EmitProducts.h"
 
+#include "IR/QuernDialect.h"
 #include "Primitives/Emission/Tensors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -148,7 +149,7 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   auto op = linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{columnsOf(step, sums, view.width())}, maps, kinds,
                                       [&](OpBuilder &inner, Location at, ValueRange in) { emitBody(inner, at, in); });
   if (view.element == DataType::F32 && (fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any))
-    op->setAttr("quern.fpmath", b.getStringAttr(fpmath == FpmathMode::Any ? "any" : "bf16"));
+    addLicence(op, Licence::Bf16);
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 // scale after post-ops costs a multiplication for each element.
 //
 //===----------------------------------------------------------------------===//
+#include "IR/QuernDialect.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Emission/Convert.h"
 #include "Primitives/Emission/PostOps.h"
@@ -66,7 +67,7 @@ SoftmaxEmitter::Operand ForwardEmitter::emitMax() {
 /// The argument of exp is x - max, never above 0, which lets its expansion drop the upper clamp; and a few ULP are allowed (afn).
 Value emitExp(OpBuilder &b, Location at, Value shifted) {
   auto exp = math::ExpOp::create(b, at, shifted, arith::FastMathFlags::afn);
-  exp->setAttr("quern.nonpositive", b.getUnitAttr());
+  addLicence(exp, Licence::Nonpositive);
   return exp;
 }
 

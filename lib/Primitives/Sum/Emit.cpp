@@ -10,6 +10,7 @@
 // the kernels of an execution share.
 //
 //===----------------------------------------------------------------------===//
+#include "IR/QuernDialect.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Emission/Convert.h"
 #include "Primitives/Emission/Padding.h"
@@ -92,7 +93,7 @@ void SumEmitter::emitPart(size_t first, size_t end) {
   SmallVector<Type> types = argumentTypes(part, module.getContext());
   types.push_back(MemRefType::get(space, compute));
   FunctionEmitter function(module, part, ("sum" + Twine(first)).str(), types);
-  function.setArgAttribute(types.size() - 1, "quern.shared", builder.getIndexAttr(0));
+  function.setArgAttribute(types.size() - 1, attr::shared, builder.getIndexAttr(0));
   SmallVector<Operand> inputs;
   for (size_t i = first; i < end; ++i)
     inputs.push_back(function.tensor(arg::sourceAt(i), space));

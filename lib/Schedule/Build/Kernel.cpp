@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Kernel.h"
 
+#include "IR/QuernDialect.h"
 #include "Schedule/Problem/Size.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,15 +45,11 @@ Kernel quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTra
   b.setInsertionPointAfter(after);
   Kernel kernel{func::FuncOp::create(b, problem.getLoc(), traits.name, b.getFunctionType(types, {})), {}, {}, {}, {}};
   func::FuncOp function = kernel.function;
-  function->setAttr("quern.space", b.getIndexAttr(traits.space));
-  if (traits.groupSize)
-    function->setAttr("quern.group_size", b.getIndexAttr(traits.groupSize));
-  if (traits.subGroupSize)
-    function->setAttr("quern.sub_group_size", b.getIndexAttr(traits.subGroupSize));
-  if (!traits.factors.empty())
-    function->setAttr("quern.factors", b.getDenseI64ArrayAttr(traits.factors));
-  function->setAttr("quern.plan", b.getStringAttr(traits.plan));
-  function->setAttr("quern.ns_per_iteration", b.getI64IntegerAttr(std::max<int64_t>(1, static_cast<int64_t>(traits.nsPerIteration))));
+  auto factors = traits.factors.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(traits.factors);
+  auto nsPerIteration = std::max<int64_t>(1, static_cast<int64_t>(traits.nsPerIteration));
+  function->setAttr(KernelAttr::name,
+                    KernelAttr::get(b.getContext(), factors, traits.groupSize, nsPerIteration, traits.plan, problem.getName(),
+                                    traits.scratchBytes, traits.sharedBytes, traits.space, traits.subGroupSize));
   function.addEntryBlock();
   for (auto [i, argument] : llvm::enumerate(problem.getArguments())) {
     kernel.arguments.map(argument, function.getArgument(i));
@@ -60,19 +57,15 @@ Kernel quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTra
       function.setArgAttrs(i, attributes);
   }
   unsigned next = problem.getNumArguments();
-  auto take = [&](StringRef what, int64_t bytes) -> Value {
-    if (!bytes)
+  auto takeIf = [&](bool takes, StringRef what) -> Value {
+    if (!takes)
       return Value();
-    function.setArgAttr(next, ("quern." + what).str(), b.getUnitAttr());
-    function->setAttr(("quern." + what + "_bytes").str(), b.getIndexAttr(bytes));
+    function.setArgAttr(next, what, b.getUnitAttr());
     return function.getArgument(next++);
   };
-  kernel.shared = take("shared", traits.sharedBytes);
-  kernel.scratch = take("scratch", traits.scratchBytes);
-  if (hasSizes) {
-    kernel.sizes = function.getArgument(next);
-    function.setArgAttr(next, "quern.sizes", b.getUnitAttr());
-  }
+  kernel.shared = takeIf(traits.sharedBytes, attr::shared);
+  kernel.scratch = takeIf(traits.scratchBytes, attr::scratch);
+  kernel.sizes = takeIf(hasSizes, attr::sizes);
   return kernel;
 }
 

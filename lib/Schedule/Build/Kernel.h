@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All recipes give their kernels one signature and the same attributes; Rows.h says which. A kernel sees every argument as a flat buffer.
+// All recipes give their kernels one signature, which Rows.h says, and a KernelAttr. A kernel sees every argument as a flat buffer.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_KERNEL_H
@@ -17,11 +17,11 @@
 
 namespace quern {
 
-/// What a kernel says of itself.
+/// What a kernel says of itself, as in its KernelAttr.
 struct KernelTraits {
   std::string name, plan;
-  int64_t space = 1;                     ///< iterations, before factors
-  llvm::SmallVector<int64_t, 4> factors; ///< quern.factors
+  int64_t space = 1; ///< iterations, before factors
+  llvm::SmallVector<int64_t, 4> factors;
   double nsPerIteration = 1;
   int64_t sharedBytes = 0, scratchBytes = 0; ///< 0: the kernel takes none
   /// Work-items of a group, and the size of sub-groups that the kernel counts on, or 0. A kernel with groups is a device's: `space` counts

@@ -85,7 +85,7 @@ struct Product {
   llvm::SmallVector<Column, 3> columns; ///< fastest first
   int64_t readable = 0;                 ///< columns that rhs has, padding included
   bool mayContract = false, mayReassociate = false;
-  bool mayRound = false; ///< f32 factors may be rounded to bf16: the op says `quern.fpmath` = "bf16" or "any"
+  bool mayRound = false; ///< f32 factors may be rounded to bf16: the op has the licence
 
   /// Along K, each for what is packed.
   int64_t steps() const;

@@ -6,7 +6,7 @@
 // Schedules products of two operands that accumulate into one space of rows and columns, and the elementwise ops around them, into one
 // kernel of scf loops and vectors: a block of sums stays in registers over all of K, and the elementwise ops follow while the block is in
 // registers or in a scratch of the first-level cache. It reads indexing maps, iterator types, strides and bodies only; no primitive is
-// known to it. What it decides is written on the kernel as `quern.plan`.
+// known to it. What it decides is written on the kernel as its plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CONTRACTION_H

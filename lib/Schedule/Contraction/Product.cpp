@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Chain.h"
 
+#include "IR/QuernDialect.h"
 #include "Schedule/Problem/Size.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -236,8 +237,7 @@ LogicalResult Reader::readBody() {
                                                                                     : arith::FastMathFlags::fast;
   product.mayContract = bitEnumContainsAll(flags, arith::FastMathFlags::contract);
   product.mayReassociate = bitEnumContainsAll(flags, arith::FastMathFlags::reassoc);
-  auto fpmath = op->getAttrOfType<StringAttr>("quern.fpmath");
-  product.mayRound = fpmath && (fpmath.getValue() == "bf16" || fpmath.getValue() == "any");
+  product.mayRound = hasLicence(op, Licence::Bf16);
   return success();
 }
 

@@ -6,7 +6,7 @@
 // Schedules one linalg op whose loops are all parallel, whatever the layouts of its operands, into a kernel of scf loops and vectors.
 // A fill of the whole destination in front of the op is merged: what of the destination the op does not write is written in the same
 // stores. It reads indexing maps, strides and the body only; no primitive is known to it. What it decides is written on the kernel as
-// `quern.plan`.
+// its plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_MAP_H

@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See RowSize.h.
+// See Size.h.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Problem/Size.h"
+
+#include "IR/QuernDialect.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,7 +16,7 @@ using namespace mlir;
 using namespace quern::rows;
 
 ArgumentSizes::ArgumentSizes(func::FuncOp problem) {
-  if (auto given = problem->getAttrOfType<DenseI64ArrayAttr>("quern.size_indices"))
+  if (auto given = problem->getAttrOfType<DenseI64ArrayAttr>(quern::attr::sizeIndices))
     indices.assign(given.asArrayRef().begin(), given.asArrayRef().end());
   for (Type type : problem.getArgumentTypes()) {
     firstOf.push_back(total);

@@ -6,7 +6,7 @@
 // Schedules a chain of linalg ops that share a parallel space and reduce along one dimension into a kernel of scf loops and vectors, or
 // into one for each sweep if few long rows are to feed several threads.
 // It reads indexing maps, iterator types, strides and bodies only; no primitive is known to it. What it decides (vector dimension,
-// sweeps, what is kept between them) follows from the IR and from the strategy, and is written on the kernel as `quern.plan`.
+// sweeps, what is kept between them) follows from the IR and from the strategy, and is written on the kernel as its plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_ROWS_H
@@ -30,11 +30,8 @@ struct RowsStrategy {
 /// Schedules `problem` (strided memrefs; arguments named by `quern.arg`) as kernels that run one after the other, inserted in that
 /// order after it: `@<name>_kernel`, or `@<name>_kernel0`, … where there are several. Each takes
 ///   (each argument as a rank-1 or rank-0 memref over its whole buffer, [shared {quern.shared}], [scratch {quern.scratch}],
-///    [sizes {quern.sizes}: the dynamic sizes of the arguments, in the order of RowSize.h], begin: index, end: index)
-/// and has the attributes `quern.space` (iterations; independent of each other), `quern.factors` (of dynamic dims, which multiply them),
-/// `quern.plan` (one line), `quern.ns_per_iteration` (i64, an estimate on one core), if it takes scratch, `quern.scratch_bytes` (aligned to
-/// 64 by the caller, one per thread), and if it takes shared scratch, `quern.shared_bytes` (aligned likewise, one for all calls of all
-/// kernels of an execution). `problem` stays.
+///    [sizes {quern.sizes}: the dynamic sizes of the arguments, in the order of Problem/Size.h], begin: index, end: index)
+/// and says the rest in its KernelAttr. `problem` stays.
 /// A fill of an argument that a later op overwrites is a kernel of its own, `@<name>_fill_kernel`, in front.
 /// Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.
 /// Fails without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.

@@ -96,54 +96,38 @@ struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
 /// What the kernel's LLVM function must know of the func.func that it was.
 struct KernelSignature {
   StringAttr name;
-  SmallVector<Attribute> arguments; ///< {name, type} of each tensor, in order
-  SmallVector<int32_t> blockFields; ///< of the arguments after the tensors: their place in the argument block
-  SmallVector<NamedAttribute> attributes;
+  SmallVector<ArgumentAttr> arguments; ///< the tensors, in order
+  SmallVector<int32_t> blockFields;    ///< of the arguments after the tensors: their place in the argument block
 };
 
-/// A field of quern_kernel_args_t behind the buffers.
-struct BlockField {
-  StringLiteral argument; ///< the attribute of the argument that it serves
-  StringLiteral bytes;    ///< the kernel's attribute that such an argument goes with; empty: none
-  int32_t index;
-};
-constexpr BlockField blockFields[] = {
-    {kernel_attr::scratch, kernel_attr::scratchBytes, 1}, {kernel_attr::shared, kernel_attr::sharedBytes, 2}, {kernel_attr::sizes, "", 3}};
-
-/// Null for a tensor, which comes from the buffers.
-const BlockField *blockFieldOf(func::FuncOp function, unsigned argument) {
-  auto serves = [&](const BlockField &field) { return function.getArgAttr(argument, field.argument) != nullptr; };
-  const BlockField *found = llvm::find_if(blockFields, serves);
-  return found == std::end(blockFields) ? nullptr : found;
+/// The place in quern_kernel_args_t of an argument behind the tensors; 0 of a tensor, which comes from the buffers.
+int32_t blockFieldOf(func::FuncOp function, unsigned argument) {
+  const StringRef fields[] = {attr::scratch, attr::shared, attr::sizes};
+  const auto *found = llvm::find_if(fields, [&](StringRef name) { return function.getArgAttr(argument, name) != nullptr; });
+  return found == std::end(fields) ? 0 : static_cast<int32_t>(found - fields) + 1;
 }
 
 FailureOr<KernelSignature> readSignature(func::FuncOp function) {
   auto fail = [&](const Twine &why) -> FailureOr<KernelSignature> {
     return function.emitError("lower: @") << function.getName() << ' ' << why;
   };
-  if (!function->hasAttrOfType<IntegerAttr>(kernel_attr::space))
-    return fail("is not a kernel: it has no quern.space");
+  if (!isKernel(function))
+    return fail("is not a kernel: it has no quern.kernel");
   unsigned count = function.getNumArguments();
   if (count < 2 || !function.getArgument(count - 1).getType().isIndex() || !function.getArgument(count - 2).getType().isIndex())
     return fail("does not end with begin: index, end: index");
   KernelSignature signature;
   signature.name = function.getNameAttr();
-  Builder builder(function.getContext());
   for (unsigned i = 0; i + 2 < count; ++i) {
     auto type = dyn_cast<MemRefType>(function.getArgument(i).getType());
-    const BlockField *field = blockFieldOf(function, i);
-    if (!type || (field ? llvm::is_contained(signature.blockFields, field->index) : !signature.blockFields.empty()))
+    const int32_t field = blockFieldOf(function, i);
+    if (!type || (field ? llvm::is_contained(signature.blockFields, field) : !signature.blockFields.empty()))
       return fail("takes something else than tensors, then one each of shared, scratch and sizes, then begin and end");
-    if (field) {
-      if (!field->bytes.empty() && !function->hasAttrOfType<IntegerAttr>(field->bytes))
-        return fail("takes " + field->argument + " and does not say " + field->bytes);
-      signature.blockFields.push_back(field->index);
-      continue;
-    }
-    signature.arguments.push_back(describeArgument(function, i));
+    if (field)
+      signature.blockFields.push_back(field);
+    else
+      signature.arguments.push_back(describeArgument(function, i));
   }
-  signature.attributes = keptAttributes(function);
-  signature.attributes.emplace_back(builder.getStringAttr(kernel_attr::arguments), builder.getArrayAttr(signature.arguments));
   return signature;
 }
 
@@ -168,8 +152,7 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
   Type i64 = builder.getI64Type();
   function.removeArgAttrsAttr();
   function.setFunctionType(LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), {pointer, i64, i64}));
-  for (NamedAttribute attribute : signature.attributes)
-    function->setAttr(attribute.getName(), attribute.getValue());
+  function->setAttr(LoweredAttr::name, LoweredAttr::get(function.getContext(), signature.arguments, 0));
 }
 
 /// Stores past the caches are not ordered with the ones that tell another thread that the kernel is done: a fence before each return is.

@@ -30,7 +30,7 @@ class CpuLowering {
 public:
   explicit CpuLowering(mlir::MLIRContext &context);
 
-  /// Turns each kernel of `module` (a func.func with `quern.space`) into an llvm.func of the kernel ABI. Diagnoses what cannot be lowered.
+  /// Turns each kernel of `module` (a func.func with `quern.kernel`) into an llvm.func of the kernel ABI. Diagnoses what cannot be lowered.
   mlir::LogicalResult run(mlir::ModuleOp module, const Target &target, bool verifyIr);
 
 private:

@@ -25,14 +25,9 @@ namespace {
 /// What a kernel's LLVM function must know of the func.func that it was.
 struct KernelSignature {
   StringAttr name;
-  int32_t groupSize = 0, subGroupSize = 0;
-  SmallVector<NamedAttribute> attributes;
+  KernelAttr kernel;
+  SmallVector<ArgumentAttr> arguments; ///< the tensors, in order
 };
-
-int64_t numberOf(Operation *op, StringRef name) {
-  auto value = op->getAttrOfType<IntegerAttr>(name);
-  return value ? value.getInt() : 0;
-}
 
 /// The arguments of one kernel become those of a device: tensors, shared scratch, each size by itself.
 class DeviceArguments {
@@ -41,16 +36,14 @@ public:
       : function(function), hasShared(hasShared), sizeCount(sizeCount) {}
 
   FailureOr<KernelSignature> rewrite(const Target &target) {
-    KernelSignature signature;
-    signature.name = function.getNameAttr();
-    if (!function->hasAttrOfType<IntegerAttr>(kernel_attr::space) || !function->hasAttrOfType<IntegerAttr>(kernel_attr::groupSize))
-      return fail("is not a kernel of a device: it has no quern.space or no quern.group_size");
-    signature.groupSize = static_cast<int32_t>(numberOf(function, kernel_attr::groupSize));
-    signature.subGroupSize = static_cast<int32_t>(numberOf(function, kernel_attr::subGroupSize));
-    if (signature.groupSize < 1 || signature.groupSize > target.device.maxGroupSize)
-      return fail("runs in groups of " + Twine(signature.groupSize) + "; the device has up to " + Twine(target.device.maxGroupSize));
-    if (signature.subGroupSize && (!target.device.hasSubGroups(signature.subGroupSize) || signature.groupSize % signature.subGroupSize))
-      return fail("runs in groups of " + Twine(signature.groupSize) + " by sub-groups of " + Twine(signature.subGroupSize) +
+    KernelSignature signature{function.getNameAttr(), attrOf<KernelAttr>(function), {}};
+    if (!signature.kernel || !signature.kernel.getGroupSize())
+      return fail("is not a kernel of a device: it has no quern.kernel with a group size");
+    const int64_t group = signature.kernel.getGroupSize(), subGroup = signature.kernel.getSubGroupSize();
+    if (group > target.device.maxGroupSize)
+      return fail("runs in groups of " + Twine(group) + "; the device has up to " + Twine(target.device.maxGroupSize));
+    if (subGroup && (!target.device.hasSubGroups(subGroup) || group % subGroup))
+      return fail("runs in groups of " + Twine(group) + " by sub-groups of " + Twine(subGroup) +
                   ", which the device does not have or which do not fill the groups");
     if (failed(readArguments(signature)))
       return failure();
@@ -66,23 +59,16 @@ private:
   LogicalResult fail(const Twine &why) { return function.emitError("lower: @") << function.getName() << ' ' << why; }
 
   LogicalResult readArguments(KernelSignature &signature) {
-    SmallVector<Attribute> names;
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      bool isShared = function.getArgAttr(i, kernel_attr::shared) != nullptr,
-           isSizes = function.getArgAttr(i, kernel_attr::sizes) != nullptr;
+      bool isShared = function.getArgAttr(i, attr::shared) != nullptr, isSizes = function.getArgAttr(i, attr::sizes) != nullptr;
       bool isInOrder = isSizes ? sizes < 0 : shared < 0 && sizes < 0;
       if (!isa<MemRefType>(function.getArgument(i).getType()) || !isInOrder)
         return fail("takes something else than tensors, then one each of shared and sizes");
-      if (isShared && !function->hasAttrOfType<IntegerAttr>(kernel_attr::sharedBytes))
-        return fail("takes quern.shared and does not say quern.shared_bytes");
       (isSizes ? sizes : isShared ? shared : unused) = static_cast<int>(i);
       if (!isSizes && !isShared)
-        names.push_back(describeArgument(function, i));
+        signature.arguments.push_back(describeArgument(function, i));
     }
-    tensors = names.size();
-    signature.attributes = keptAttributes(function);
-    signature.attributes.emplace_back(StringAttr::get(function.getContext(), kernel_attr::arguments),
-                                      ArrayAttr::get(function.getContext(), names));
+    tensors = signature.arguments.size();
     return success();
   }
 
@@ -116,12 +102,12 @@ private:
 
 /// The number of sizes that the kernels take: that of the module, or as many as they ask for.
 int64_t sizeCountOf(ModuleOp module) {
-  if (module->hasAttr(kernel_attr::sizeCount))
-    return numberOf(module, kernel_attr::sizeCount);
+  if (auto given = module->getAttrOfType<IntegerAttr>(attr::sizeCount))
+    return given.getInt();
   int64_t count = 0;
   for (auto function : module.getOps<func::FuncOp>())
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (function.getArgAttr(i, kernel_attr::sizes))
+      if (function.getArgAttr(i, attr::sizes))
         for (Operation *user : function.getArgument(i).getUsers())
           if (auto load = dyn_cast<memref::LoadOp>(user))
             count = std::max(count, getConstantIntValue(load.getIndices().front()).value_or(-1) + 1);
@@ -179,17 +165,14 @@ LogicalResult finishKernel(ModuleOp module, const KernelSignature &signature, co
   forwardDescriptorFields(function);
   eraseUnusedSums(function);
   function.setCConv(LLVM::cconv::CConv::SPIR_KERNEL);
-  function.setReqdWorkGroupSizeAttr(builder.getDenseI32ArrayAttr({signature.groupSize, 1, 1}));
-  if (signature.subGroupSize)
-    function.setIntelReqdSubGroupSizeAttr(builder.getI32IntegerAttr(signature.subGroupSize));
-  for (NamedAttribute attribute : signature.attributes)
-    function->setAttr(attribute.getName(), attribute.getValue());
+  function.setReqdWorkGroupSizeAttr(builder.getDenseI32ArrayAttr({static_cast<int32_t>(signature.kernel.getGroupSize()), 1, 1}));
+  if (int64_t size = signature.kernel.getSubGroupSize())
+    function.setIntelReqdSubGroupSizeAttr(builder.getI32IntegerAttr(static_cast<int32_t>(size)));
   int64_t bytes = groupBytesOf(function, module);
   if (bytes > target.device.groupMemoryBytes)
     return function.emitError("lower: @") << signature.name.getValue() << " has " << bytes << " bytes of group memory; the device has "
                                           << target.device.groupMemoryBytes;
-  if (bytes)
-    function->setAttr(kernel_attr::groupBytes, builder.getIndexAttr(bytes));
+  function->setAttr(LoweredAttr::name, LoweredAttr::get(module.getContext(), signature.arguments, bytes));
   return success();
 }
 
@@ -207,7 +190,8 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
   const int64_t sizeCount = sizeCountOf(module);
   bool hasShared = false;
   for (auto function : module.getOps<func::FuncOp>())
-    hasShared |= function->hasAttr(kernel_attr::sharedBytes);
+    if (auto kernel = attrOf<KernelAttr>(function))
+      hasShared |= kernel.getSharedBytes() > 0;
   SmallVector<KernelSignature, 2> signatures;
   for (auto function : module.getOps<func::FuncOp>()) {
     // Names and types are those of the scheduled kernel, before bf16 becomes i16.
@@ -223,7 +207,8 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
   assignSpaces(module);
   for (auto function : module.getOps<func::FuncOp>()) {
     prepareForBarePointers(function);
-    if (int64_t size = numberOf(function, kernel_attr::subGroupSize)) // shuffles are lowered for sub-groups of a size that is known
+    auto kernel = attrOf<KernelAttr>(function);
+    if (int64_t size = kernel ? kernel.getSubGroupSize() : 0) // shuffles are lowered for sub-groups of a size that is known
       function->setAttr("intel_reqd_sub_group_size", IntegerAttr::get(IntegerType::get(module.getContext(), 32), size));
   }
   if (verifyIr && failed(verify(module)))

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `lower` stage of SPIR-V targets. What comes in is a func.func with `quern.space` and `quern.group_size`: scf, memref, arith, math,
+// The `lower` stage of SPIR-V targets. What comes in is a func.func with `quern.kernel` that has a group size: scf, memref, arith, math,
 // vector, and of the gpu dialect indices (block_id x, thread_id x, lane_id, subgroup_id), barriers, shuffles and reductions. Memory that a
 // group shares is a memref.global in #gpu.address_space<workgroup>.
 // What goes out is an OpenCL kernel: (a pointer for each tensor, [one to shared scratch], [each runtime size by value]).

@@ -6,6 +6,7 @@
 // Which operations are expanded, and by what; the formulas are in ExpandExp.cpp, ExpandLog.cpp, ExpandErf.cpp and ExpandPow.cpp.
 //
 //===----------------------------------------------------------------------===//
+#include "IR/QuernDialect.h"
 #include "Transforms/Math/MathExpansions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,14 +20,6 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// The attribute by which an emitter promises that an exp's argument is <= 0 or NaN.
-constexpr StringLiteral nonpositiveAttr = "quern.nonpositive";
-
-/// The attribute of an exp whose argument is a sum that need not be rounded: its second term is tiny.
-constexpr StringLiteral unroundedAttr = "quern.unrounded";
-
-bool isNonpositive(Operation *op) { return op->hasAttr(nonpositiveAttr); }
-
 /// Whether the table's exp may be used: it exists for this vector, the options want it and the operation allows an approximation.
 bool isByTable(math::ExpOp op, VectorMath &math, ExpMethod method) {
   return method == ExpMethod::Table && bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn) && math.hasAvx512() &&
@@ -39,10 +32,10 @@ Value inLanes(OpBuilder &builder, Location loc, VectorType type, Value value) {
 }
 
 Value expandExpOp(VectorMath &math, math::ExpOp op, Value x, ExpMethod method) {
-  bool nonpositive = isNonpositive(op);
+  bool nonpositive = hasLicence(op, Licence::Nonpositive);
   if (isByTable(op, math, method))
     return expandExpByTable(math, x, nonpositive);
-  auto sum = op->hasAttr(unroundedAttr) ? op.getOperand().getDefiningOp<arith::AddFOp>() : arith::AddFOp();
+  auto sum = hasLicence(op, Licence::Unrounded) ? op.getOperand().getDefiningOp<arith::AddFOp>() : arith::AddFOp();
   if (!sum)
     return expandExp(math, x, Value(), nonpositive);
   OpBuilder builder(op);
@@ -64,7 +57,7 @@ Value expansionOf(Operation *op, VectorMath &math, ValueRange x, ExpMethod metho
   return TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ExpOp exp) { return expandExpOp(math, exp, x[0], method); })
       .Case([&](math::Exp2Op) { return expandExp2(math, x[0]); })
-      .Case([&](math::ExpM1Op) { return expandExpM1(math, x[0], isNonpositive(op)); })
+      .Case([&](math::ExpM1Op) { return expandExpM1(math, x[0], hasLicence(op, Licence::Nonpositive)); })
       .Case([&](math::TanhOp) { return expandTanh(math, x[0]); })
       .Case([&](math::LogOp) { return expandLog(math, x[0]); })
       .Case([&](math::Log2Op) { return expandLog2(math, x[0]); })

@@ -4,14 +4,15 @@
 //===----------------------------------------------------------------------===//
 #include "Transforms/Packed/SharedBuffers.h"
 
+#include "IR/QuernDialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
+using namespace quern;
 
 namespace {
-
-constexpr llvm::StringLiteral shared = "quern.shared", sharedBytes = "quern.shared_bytes";
 
 /// Bytes of a static memref from its buffer's start on.
 int64_t bytesOf(MemRefType type) {
@@ -23,7 +24,7 @@ int64_t bytesOf(MemRefType type) {
 
 /// The byte offset of a shared buffer; nothing for another argument.
 std::optional<int64_t> offsetOf(func::FuncOp function, unsigned argument) {
-  auto offset = function.getArgAttrOfType<IntegerAttr>(argument, shared);
+  auto offset = function.getArgAttrOfType<IntegerAttr>(argument, attr::shared);
   return offset ? std::optional(offset.getInt()) : std::nullopt;
 }
 
@@ -52,7 +53,7 @@ void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
   int own = -1;
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     bound[i] = offsetOf(kernel, i).has_value();
-    if (kernel.getArgAttrOfType<UnitAttr>(i, shared))
+    if (kernel.getArgAttrOfType<UnitAttr>(i, attr::shared))
       own = static_cast<int>(i);
   }
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
@@ -61,11 +62,11 @@ void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
   if (own < 0) {
     own = bound.find_last() + 1;
-    (void)kernel.insertArgument(own, flat, builder.getDictionaryAttr(builder.getNamedAttr(shared, builder.getUnitAttr())), loc);
+    (void)kernel.insertArgument(own, flat, builder.getDictionaryAttr(builder.getNamedAttr(attr::shared, builder.getUnitAttr())), loc);
     bound.resize(kernel.getNumArguments());
     // Arguments behind the new one moved, and none of them is bound.
   } else {
-    int64_t rest = kernel->getAttrOfType<IntegerAttr>(sharedBytes).getInt();
+    int64_t rest = attrOf<KernelAttr>(kernel).getSharedBytes();
     Value all = kernel.getArgument(own), view = memref::ViewOp::create(builder, loc, flat, all, index(end), index(rest));
     all.replaceAllUsesExcept(view, view.getDefiningOp());
     bytes = end + rest;
@@ -77,5 +78,5 @@ void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
         memref::ViewOp::create(builder, loc, type, kernel.getArgument(own), index(*offsetOf(kernel, i)), ValueRange()));
   }
   (void)kernel.eraseArguments(bound);
-  kernel->setAttr(sharedBytes, builder.getIndexAttr(bytes));
+  kernel->setAttr(KernelAttr::name, attrOf<KernelAttr>(kernel).withSharedBytes(bytes));
 }

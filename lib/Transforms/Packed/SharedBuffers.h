@@ -19,7 +19,7 @@ namespace quern {
 int64_t endOfSharedBuffers(mlir::ModuleOp module);
 
 /// Makes a kernel's shared buffers views of one argument of i8 behind its tensors, with the unit attribute `quern.shared`: the memory that
-/// all kernels of an execution share. What the kernel shares with others besides comes after `end`. Sets quern.shared_bytes.
+/// all kernels of an execution share. What the kernel shares with others besides comes after `end`. Sets the kernel's bytes of it.
 void bindSharedBuffers(mlir::func::FuncOp kernel, int64_t end);
 
 } // namespace quern

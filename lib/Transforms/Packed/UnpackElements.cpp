@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Transforms/Packed/PackedElements.h"
 
+#include "IR/QuernDialect.h"
 #include "Transforms/Packed/SharedBuffers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -175,7 +176,7 @@ void Unpacking::unpack(func::FuncOp problem) {
       continue;
     if (!argument.use_empty()) {
       unsigned last = problem.getNumArguments();
-      DictionaryAttr where = builder.getDictionaryAttr(builder.getNamedAttr("quern.shared", builder.getIndexAttr(packed.offset)));
+      DictionaryAttr where = builder.getDictionaryAttr(builder.getNamedAttr(quern::attr::shared, builder.getIndexAttr(packed.offset)));
       (void)problem.insertArgument(last, MemRefType::Builder(type).setElementType(byte), where, argument.getLoc());
       argument.replaceAllUsesWith(problem.getArgument(last));
       for (OpOperand &use : llvm::make_early_inc_range(problem.getArgument(last).getUses()))
@@ -197,7 +198,7 @@ func::FuncOp Unpacking::makeFunction(const Twine &suffix, const Packed &packed, 
   OpBuilder builder(module.getContext());
   func::FuncOp like = problems.front();
   unsigned count = 0;
-  while (count < like.getNumArguments() && !like.getArgAttr(count, "quern.shared"))
+  while (count < like.getNumArguments() && !like.getArgAttr(count, quern::attr::shared))
     ++count;
   SmallVector<Type> types(like.getArgumentTypes().take_front(count));
   types[packed.argument] = callers;
@@ -207,7 +208,7 @@ func::FuncOp Unpacking::makeFunction(const Twine &suffix, const Packed &packed, 
   for (unsigned i = 0; i < count; ++i)
     if (DictionaryAttr attributes = like.getArgAttrDict(i))
       function.setArgAttrs(i, attributes);
-  function.setArgAttr(count, "quern.shared", builder.getIndexAttr(packed.offset));
+  function.setArgAttr(count, quern::attr::shared, builder.getIndexAttr(packed.offset));
   builder.setInsertionPointToEnd(function.addEntryBlock());
   func::ReturnOp::create(builder, module.getLoc());
   return function;

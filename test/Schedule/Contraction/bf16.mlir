@@ -9,7 +9,7 @@
 // RUN: quern-opt %s --check
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 16x512, 2 products by dots of bf16 pairs into 4 accumulators, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 32 tiles
+// CHECK: plan = "contraction: 16x512, 2 products by dots of bf16 pairs into 4 accumulators, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 32 tiles
 // CHECK-COUNT-24: vector.contract {{.*}} : vector<2xbf16>, vector<16x2xbf16> into vector<16xf32>
 // ASM: vbroadcastss {{.*}},2), %zmm
 // ASM-NEXT: vdpbf16ps

@@ -8,7 +8,7 @@
 // RUN: quern-opt %s --check
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 16x512, 2 products by dots of four bytes into 4 accumulators, 1 loop over K
+// CHECK: plan = "contraction: 16x512, 2 products by dots of four bytes into 4 accumulators, 1 loop over K
 // CHECK-COUNT-16: vector.contract {{.*}} : vector<4xi32>, vector<16x4xi32> into vector<16xi32>
 // CHECK: arith.subf
 // CHECK: scf.for

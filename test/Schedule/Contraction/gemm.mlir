@@ -12,8 +12,8 @@
 // TIME: run: {{[0-9.]+}} us, {{[0-9.]+}} operations/ns, {{[0-9.]+}} % of the peak of f32, {{[0-9.]+}}
 // PEAK: time: the peak is f32, f64, bf16 or int8, not 'f16'
 // CHECK: func.func @gemm_kernel(%[[A:[^:]*]]: memref<262144xf32>, %[[B:[^:]*]]: memref<262144xf32>, %[[BIAS:[^:]*]]: memref<512xf32>, %[[DST:[^:]*]]: memref<262144xf32>, %[[SCRATCH:[^:]*]]: memref<?xi8> {quern.scratch}
-// CHECK-SAME: quern.plan = "contraction: 512x512, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 8 tiles of 64 columns x 8 chunks, {{[0-9]+}} operations after it over scratch"
-// CHECK-SAME: quern.space = 64
+// CHECK-SAME: plan = "contraction: 512x512, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 8 tiles of 64 columns x 8 chunks, {{[0-9]+}} operations after it over scratch"
+// CHECK-SAME: space = 64
 // CHECK: %[[SUMS:.*]]:24 = scf.for
 // CHECK-COUNT-4: vector.load %[[B]]
 // CHECK-COUNT-24: math.fma {{.*}} vector<16xf32>

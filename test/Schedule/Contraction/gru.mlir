@@ -8,7 +8,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 7x41, 4 products by dots of bf16 pairs into 2 accumulators
+// CHECK: plan = "contraction: 7x41, 4 products by dots of bf16 pairs into 2 accumulators
 // CHECK: vector.maskedstore {{.*}} : memref<287xf32>
 // CHECK: vector.maskedstore {{.*}} : memref<287xbf16>
 #m0 = affine_map<(n, p, g, v, k, j) -> (n, k * 2 + j + 0)>

@@ -6,7 +6,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 16x512, 2 products by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 8 tiles of 64 columns x 1 chunks, prefetch
+// CHECK: plan = "contraction: 16x512, 2 products by fma into 1 accumulator, 1 loop over K; blocks of 6x4 vectors and of 5 rows, 8 tiles of 64 columns x 1 chunks, prefetch
 // CHECK-COUNT-4: vector.load %arg4
 // CHECK: scf.for
 // CHECK: memref.prefetch {{.*}} locality<3>

@@ -5,7 +5,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 5x200, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 5x4 vectors, 4 tiles of 64 columns
+// CHECK: plan = "contraction: 5x200, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 5x4 vectors, 4 tiles of 64 columns
 // CHECK-SAME: over scratch, masked tail"
 // CHECK: %[[TILE:.*]] = arith.muli %{{.*}}, %c1280
 // CHECK: %[[NEXT:.*]] = arith.addi %[[TILE]], %c640

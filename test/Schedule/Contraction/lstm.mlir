@@ -6,8 +6,8 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 5x40, 2 products by fma into 4 accumulators, 1 loop over K; blocks of 5x4 vectors, 3 tiles of 16 columns x 1 chunks, {{[0-9]+}} operations after it over scratch, masked tail"
-// CHECK-SAME: quern.space = 3
+// CHECK: plan = "contraction: 5x40, 2 products by fma into 4 accumulators, 1 loop over K; blocks of 5x4 vectors, 3 tiles of 16 columns x 1 chunks, {{[0-9]+}} operations after it over scratch, masked tail"
+// CHECK-SAME: space = 3
 // CHECK: scf.for
 // CHECK: %{{.*}}:20 = scf.for %{{.*}} = %c0 to %c2
 // CHECK: arith.select {{.*}} : memref<200xf32>

@@ -7,7 +7,7 @@
 // RUN: sed 's/memref<40x/memref<3x/g' %s | quern-opt --schedule --target=avx512_core_amx | FileCheck %s --check-prefix=FEW
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s --check-prefix=DOTS
 // RUN: quern-opt %s --check --target=native
-// CHECK: quern.plan = "contraction: 40x64, 1 product by matrices of bf16 pairs into 1 accumulator, 1 loop over K; blocks of 2x2 matrices of 14 rows, 1 tiles of 64 columns x 1 chunks
+// CHECK: plan = "contraction: 40x64, 1 product by matrices of bf16 pairs into 1 accumulator, 1 loop over K; blocks of 2x2 matrices of 14 rows, 1 tiles of 64 columns x 1 chunks
 // CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
 // CHECK: scf.for
 // CHECK: vector.maskedload {{.*}} : memref<2880xbf16>, vector<32xi1>, vector<32xbf16> into vector<32xbf16>

@@ -9,9 +9,9 @@
 // NAIVE: error: sizes: @product has more than 0
 // The rows of a and of dst: sizes 0 and 1. That they are the same is for the caller to see to.
 // CHECK: func.func @product_kernel({{.*}}%[[SIZES:[^:]*]]: memref<?xindex> {quern.sizes}
-// CHECK-SAME: quern.factors = array<i64: 0, 64>
-// CHECK-SAME: quern.plan = "contraction: ?x128, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 4x4 vectors and lower ones, 2 tiles of 64 columns x ceil(size 0 / 64) chunks, {{[0-9]+}} operations after it over scratch"
-// CHECK-SAME: quern.space = 2
+// CHECK-SAME: factors = [0, 64]
+// CHECK-SAME: plan = "contraction: ?x128, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 4x4 vectors and lower ones, 2 tiles of 64 columns x ceil(size 0 / 64) chunks, {{[0-9]+}} operations after it over scratch"
+// CHECK-SAME: space = 2
 // CHECK: %[[ROWS:.*]] = memref.load %[[SIZES]][%c0]
 // CHECK: arith.minsi %{{.*}}, %[[ROWS]]
 // CHECK: scf.for {{.*}} step %c4

@@ -4,14 +4,14 @@
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --check-prefix=STRICT --implicit-check-not=bf16
 // RUN: quern-opt %s --check
-// CHECK: quern.plan = "contraction: 20x32, 1 product by fma of factors rounded to bf16 into 1 accumulator
+// CHECK: plan = "contraction: 20x32, 1 product by fma of factors rounded to bf16 into 1 accumulator
 // CHECK: %[[SHORT:.*]] = arith.truncf {{.*}} : vector<16xf32> to vector<16xbf16>
 // CHECK-NEXT: %[[RHS:.*]] = arith.extf %[[SHORT]]
 // CHECK: arith.truncf
 // CHECK: arith.truncf
 // CHECK-NEXT: %[[LHS:.*]] = arith.extf
 // CHECK-NEXT: math.fma %[[LHS]], %[[RHS]]
-// STRICT: quern.plan = "contraction: 20x32, 1 product by fma into 1 accumulator
+// STRICT: plan = "contraction: 20x32, 1 product by fma into 1 accumulator
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
@@ -19,7 +19,7 @@ func.func @rounded(%a: memref<20x31xf32, strided<[62, 2]>>, %b: memref<31x32xf32
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%c : memref<20x32xf32>)
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : memref<20x31xf32, strided<[62, 2]>>, memref<31x32xf32>) outs(%c : memref<20x32xf32>) attrs = {quern.fpmath = "bf16"} {
+      ins(%a, %b : memref<20x31xf32, strided<[62, 2]>>, memref<31x32xf32>) outs(%c : memref<20x32xf32>) attrs = {quern.licence = #quern.licence<bf16>} {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y fastmath<reassoc,contract> : f32
     %r = arith.addf %s, %p fastmath<reassoc,contract> : f32

@@ -7,13 +7,13 @@
 // RUN: quern-opt %s --check
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 50x64, 2 products by dots of pairs rounded to bf16 into 1 accumulator, 2 loops over K; blocks of 6x4 vectors
+// CHECK: plan = "contraction: 50x64, 2 products by dots of pairs rounded to bf16 into 1 accumulator, 2 loops over K; blocks of 6x4 vectors
 // CHECK: arith.truncf {{.*}} : vector<32xf32> to vector<32xbf16>
 // CHECK: vector.contract {{.*}} : vector<2xbf16>, vector<16x2xbf16> into vector<16xf32>
 // ASM: vcvtne2ps2bf16
 // ASM: vcvtneps2bf16
 // ASM: vdpbf16ps
-// STRICT: quern.plan = "contraction: 50x64, 2 products by fma into 1 accumulator, 2 loops over K; blocks of 10x2 vectors
+// STRICT: plan = "contraction: 50x64, 2 products by fma into 1 accumulator, 2 loops over K; blocks of 10x2 vectors
 #a = affine_map<(m, n, k, j) -> (m, k * 2 + j)>
 #last = affine_map<(m, n, k, j) -> (m, k * 2 + j + 100)>
 #b = affine_map<(m, n, k, j) -> (k, n, j)>
@@ -24,14 +24,14 @@ func.func @rounded(%a: memref<50x101xf32>, %b: memref<51x64x2xf32>, %c: memref<5
   %whole = memref.subview %b[0, 0, 0] [50, 64, 2] [1, 1, 1] : memref<51x64x2xf32> to memref<50x64x2xf32, strided<[128, 2, 1]>>
   %half = memref.subview %b[50, 0, 0] [1, 64, 1] [1, 1, 1] : memref<51x64x2xf32> to memref<1x64x1xf32, strided<[128, 2, 1], offset: 6400>>
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-      ins(%a, %whole : memref<50x101xf32>, memref<50x64x2xf32, strided<[128, 2, 1]>>) outs(%c : memref<50x64xf32>) attrs = {quern.fpmath = "bf16"} {
+      ins(%a, %whole : memref<50x101xf32>, memref<50x64x2xf32, strided<[128, 2, 1]>>) outs(%c : memref<50x64xf32>) attrs = {quern.licence = #quern.licence<bf16>} {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y fastmath<reassoc,contract> : f32
     %r = arith.addf %s, %p fastmath<reassoc,contract> : f32
     linalg.yield %r : f32
   }
   linalg.generic {indexing_maps = [#last, #b, #c], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-      ins(%a, %half : memref<50x101xf32>, memref<1x64x1xf32, strided<[128, 2, 1], offset: 6400>>) outs(%c : memref<50x64xf32>) attrs = {quern.fpmath = "bf16"} {
+      ins(%a, %half : memref<50x101xf32>, memref<1x64x1xf32, strided<[128, 2, 1], offset: 6400>>) outs(%c : memref<50x64xf32>) attrs = {quern.licence = #quern.licence<bf16>} {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y fastmath<reassoc,contract> : f32
     %r = arith.addf %s, %p fastmath<reassoc,contract> : f32

@@ -9,7 +9,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 16x40, 3 products by dots of four bytes, shifted into 4 accumulators
+// CHECK: plan = "contraction: 16x40, 3 products by dots of four bytes, shifted into 4 accumulators
 // CHECK: %{{.*}}:4 = scf.for
 // CHECK-NOT: arith.xori
 // CHECK-COUNT-4: arith.subi {{.*}} : vector<16xi32>

@@ -5,7 +5,7 @@
 // RUN: quern-opt %s --check --target=avx512_core
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
-// CHECK: quern.plan = "contraction: 16x512, 4 products by fma into 4 accumulators, 2 loops over K; blocks of 6x4 vectors and of 5 rows
+// CHECK: plan = "contraction: 16x512, 4 products by fma into 4 accumulators, 2 loops over K; blocks of 6x4 vectors and of 5 rows
 // CHECK: %{{.*}}:18 = scf.for
 // CHECK-COUNT-18: math.fma
 // CHECK: %{{.*}}:18 = scf.for

@@ -17,7 +17,7 @@
 // RUN: quern-opt %t/tile.mlir --check --target=avx2
 // RUN: quern-opt %t/apart.mlir --check --target=avx512_core
 // RUN: not quern-opt %t/sum.mlir --schedule --target=avx512_core 2>&1 | FileCheck %s --check-prefix=SUM
-// FLAT: quern.plan = "map: lines, {{.*}}, 8 lanes
+// FLAT: plan = "map: lines, {{.*}}, 8 lanes
 // FLAT: %[[LANES:.*]] = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7]> : vector<8xindex>
 // FLAT: scf.for
 // FLAT: %[[FIRST:.*]] = vector.broadcast %{{.*}} : index to vector<8xindex>
@@ -26,8 +26,8 @@
 // ROWS: axes 19({{.*}} 40(
 // ROWS: %[[ROW:.*]] = vector.broadcast %{{.*}} : index to vector<16xindex>
 // ROWS: arith.index_cast %[[ROW]] : vector<16xindex> to vector<16xi32>
-// BLOCKS: quern.plan = "map: lines{{.*}}1 limit
-// TILE: quern.plan = "map: tiles
+// BLOCKS: plan = "map: lines{{.*}}1 limit
+// TILE: plan = "map: tiles
 // SUM: 'linalg.index' in a body is not elementwise
 
 //--- flat.mlir

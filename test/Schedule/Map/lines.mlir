@@ -18,26 +18,26 @@
 // RUN: quern-opt %t/halves.mlir --check --target=avx2
 // RUN: quern-opt %t/short.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=SHORT --implicit-check-not=memref.store
 // RUN: quern-opt %t/short.mlir --check --target=avx2
-// BOX: quern.plan = "map: lines, space 1, runs of 12, 16 lanes
+// BOX: plan = "map: lines, space 1, runs of 12, 16 lanes
 // BOX: scf.for
 // BOX: scf.for
 // BOX: vector.maskedstore {{.*}} vector<16xf32>
-// WHOLE: quern.plan = "map: lines, space 1, runs of 25600, 32 lanes, unroll 4
+// WHOLE: plan = "map: lines, space 1, runs of 25600, 32 lanes, unroll 4
 // WHOLE-COUNT-4: vector.store {{.*}} vector<32xbf16>
-// SCALE: quern.plan = "map: lines, space {{[0-9]+}}, runs of 100, 8 lanes
+// SCALE: plan = "map: lines, space {{[0-9]+}}, runs of 100, 8 lanes
 // SCALE: vector.load {{.*}} vector<8xf32>
 // SCALE: vector.store {{.*}} vector<8xbf16>
 // Large ones pass the caches: rows that begin anywhere behind a store up to the next boundary, short runs in the order of the source.
-// APART: quern.plan = "map: lines, space {{[0-9]+}}, runs of 3000, {{.*}}, streams from a boundary on"
+// APART: plan = "map: lines, space {{[0-9]+}}, runs of 3000, {{.*}}, streams from a boundary on"
 // APART: vector.maskedstore {{.*}} vector<16xf32>
 // APART: vector.store {{.*}}nontemporal = true{{.*}} vector<16xf32>
-// HEADS: quern.plan = "map: lines, space {{[0-9]+}}, runs of 64, {{.*}} | 48 12, streams where aligned"
+// HEADS: plan = "map: lines, space {{[0-9]+}}, runs of 64, {{.*}} | 48 12, streams where aligned"
 // Where the cache would hold it all, only a call for all of it streams: several threads are faster in the cache.
-// ALONE: quern.plan = "map: lines, {{.*}}, alone streams where aligned"
+// ALONE: plan = "map: lines, {{.*}}, alone streams where aligned"
 // ALONE: %[[COUNT:.*]] = arith.subi %arg3, %arg2 : index
 // ALONE: arith.cmpi eq, %[[COUNT]], %c512 : index
 // What a step has of a narrow type goes as whole lines, from the first boundary of one on; the head takes up to two masked vectors.
-// HALVES: quern.plan = "map: lines, {{.*}} 16 lanes, unroll 4, {{.*}}, streams from a boundary on"
+// HALVES: plan = "map: lines, {{.*}} 16 lanes, unroll 4, {{.*}}, streams from a boundary on"
 // HALVES: scf.for
 // HALVES: vector.maskedstore {{.*}} vector<16xbf16>
 // HALVES: vector.shuffle {{.*}} vector<16xbf16>, vector<16xbf16>
@@ -45,7 +45,7 @@
 // HALVES-COUNT-2: vector.store {{.*}}nontemporal = true{{.*}} vector<32xbf16>
 // HALVES-NOT: nontemporal
 // Runs of 8 narrow elements take a quarter of a register, without masks, which AVX2 has none of.
-// SHORT: quern.plan = "map: lines, space {{[0-9]+}}, runs of 8, 8 lanes
+// SHORT: plan = "map: lines, space {{[0-9]+}}, runs of 8, 8 lanes
 // SHORT: vector.store {{.*}} vector<8xbf16>
 
 //--- box.mlir

@@ -13,10 +13,10 @@
 // RUN: quern-opt %t/inside.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=INSIDE
 // RUN: quern-opt %t/inside.mlir --check --target=avx512_core
 // RUN: not quern-opt %t/apart.mlir --schedule --target=avx2 2>&1 | FileCheck %s --check-prefix=APART
-// HALF: quern.plan = "map: lines, {{.*}}, runs of 8, {{.*}}(curved)
+// HALF: plan = "map: lines, {{.*}}, runs of 8, {{.*}}(curved)
 // HALF: arith.divui
-// ODD: quern.plan = "map: {{.*}}(curved)
-// INSIDE: quern.plan = "map: lines
+// ODD: plan = "map: {{.*}}(curved)
+// INSIDE: plan = "map: lines
 // INSIDE-NOT: arith.divui
 // INSIDE-NOT: arith.remui
 // APART: map: operand #1 of an op has digits of a loop from different places of it

@@ -10,9 +10,9 @@
 // RUN: quern-opt %t/columns.mlir --check --target=avx512_core --tolerance=1e-30
 // RUN: quern-opt %t/columns.mlir --check --target=sse42 --tolerance=1e-30
 // RUN: quern-opt %t/neither.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=NEITHER
-// ROWS: quern.plan = "map: tiles, {{.*}}, 64 x 112 of f32, rows through scratch
-// COLUMNS: quern.plan = "map: tiles, {{.*}}, 16 x 128 of f32, axes
-// NEITHER: quern.plan = "map: tiles, {{.*}}, 16 x 16 of f32, {{(prefetch|axes)}}
+// ROWS: plan = "map: tiles, {{.*}}, 64 x 112 of f32, rows through scratch
+// COLUMNS: plan = "map: tiles, {{.*}}, 16 x 128 of f32, axes
+// NEITHER: plan = "map: tiles, {{.*}}, 16 x 16 of f32, {{(prefetch|axes)}}
 
 //--- rows.mlir
 #id = affine_map<(a, b) -> (a, b)>

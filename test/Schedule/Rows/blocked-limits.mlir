@@ -6,7 +6,7 @@
 // RUN: quern-opt %s --check --target=avx2
 // RUN: quern-opt %s --check --target=sse42
 // CHECK: func.func @mean_kernel(%[[SRC:[^:]*]]: memref<224xf32> {quern.arg = "src"}, %[[DST:[^:]*]]: memref<224xf32> {quern.arg = "dst"}
-// CHECK-SAME: quern.space = 2 : index
+// CHECK-SAME: space = 2{{[,>]}}
 // CHECK: scf.for
 // CHECK: %[[MASK:.*]] = arith.cmpi slt, {{.*}} : vector<16xi32>
 // CHECK: vector.maskedload %[[SRC]]{{.*}}, %[[MASK]]

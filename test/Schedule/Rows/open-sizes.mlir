@@ -9,9 +9,9 @@
 // NAIVE: error: sizes: @softmax has more than 0
 // The dims and the outer stride of src, those of dst: sizes 0, 1, 2 and 3, 4, 5. That dst has the dims of src is for the caller to see to.
 // CHECK: func.func @softmax_kernel(%[[SRC:[^:]*]]: memref<?xf32> {quern.arg = "src"}, %[[DST:[^:]*]]: memref<?xf32> {quern.arg = "dst"}, %[[SIZES:[^:]*]]: memref<?xindex> {quern.sizes}
-// CHECK-SAME: quern.factors = array<i64: 0, 1>
-// CHECK-SAME: quern.plan = "rows: 4 ops in 3 sweeps, space 1 x ceil(size 0 / 1), along the row, unroll 4+1+2, 16 lanes, sweep 1 keeps a value in the destination"
-// CHECK-SAME: quern.space = 1
+// CHECK-SAME: factors = [0, 1]
+// CHECK-SAME: plan = "rows: 4 ops in 3 sweeps, space 1 x ceil(size 0 / 1), along the row, unroll 4+1+2, 16 lanes, sweep 1 keeps a value in the destination"
+// CHECK-SAME: space = 1
 // CHECK: %[[ONE:.*]] = arith.constant 1 : index
 // CHECK: %[[LENGTH:.*]] = memref.load %[[SIZES]][%[[ONE]]]
 // CHECK: %[[TWO:.*]] = arith.constant 2 : index
@@ -58,7 +58,7 @@ func.func @softmax(%src: memref<?x?xf32, strided<[?, 1]>> {quern.arg = "src"}, %
   linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%src, %max : memref<?x?xf32, strided<[?, 1]>>, memref<?xf32>) outs(%exp : memref<?x?xf32>) {
   ^bb0(%x: f32, %a: f32, %o: f32):
     %s = arith.subf %x, %a : f32
-    %r = math.exp %s {quern.nonpositive} : f32
+    %r = math.exp %s {quern.licence = #quern.licence<nonpositive>} : f32
     linalg.yield %r : f32
   }
   %sum = memref.alloc(%n) : memref<?xf32>

@@ -1,8 +1,8 @@
 // lower: (args, begin, end); buffers and scratch are loaded from the argument block in order; what a replay needs stays on the function.
 // RUN: quern-opt %s --lower --target=avx2 | FileCheck %s --implicit-check-not=noalias --implicit-check-not=unrealized
 // CHECK: llvm.func @copy_kernel(%[[ARGS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
-// CHECK-SAME: quern.arguments = [{name = "src", type = memref<64xbf16>}, {name = "dst", type = memref<64xf32>}]
-// CHECK-SAME: quern.scratch_bytes = 256 : index, quern.space = 8 : index
+// CHECK-SAME: quern.kernel = #quern.kernel<scratch_bytes = 256, space = 8>
+// CHECK-SAME: quern.lowered = #quern.lowered<["src" : memref<64xbf16>, "dst" : memref<64xf32>]>
 // CHECK: %[[BUFFERS:.*]] = llvm.load %[[ARGS]] : !llvm.ptr -> !llvm.ptr
 // CHECK: %[[SRC:.*]] = llvm.load %[[BUFFERS]] : !llvm.ptr -> !llvm.ptr
 // CHECK: llvm.getelementptr %[[BUFFERS]][1]
@@ -17,15 +17,14 @@
 // CHECK: llvm.return
 // Shared scratch and runtime sizes have places of their own in the block; a flat buffer may be of any length.
 // CHECK: llvm.func @scale_kernel(%[[ARGS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
-// CHECK-SAME: quern.arguments = [{name = "src", type = memref<?xf32>}], quern.factors = array<i64: 0, 16>
-// CHECK-SAME: quern.shared_bytes = 64 : index
+// CHECK-SAME: factors = [0, 16], {{.*}}shared_bytes = 64{{.*}}#quern.lowered<["src" : memref<?xf32>]>
 // CHECK-DAG: llvm.getelementptr %[[ARGS]][2]
 // CHECK-DAG: llvm.getelementptr %[[ARGS]][1]
 // CHECK-DAG: llvm.getelementptr %[[ARGS]][3]
 // CHECK: llvm.return
 func.func @copy_kernel(%src: memref<64xbf16> {quern.arg = "src"}, %dst: memref<64xf32> {quern.arg = "dst"},
                        %scratch: memref<?xi8> {quern.scratch}, %begin: index, %end: index)
-    attributes {quern.space = 8 : index, quern.scratch_bytes = 256 : index} {
+    attributes {quern.kernel = #quern.kernel<scratch_bytes = 256, space = 8>} {
   %one = arith.constant 1 : index
   %eight = arith.constant 8 : index
   %zero = arith.constant 0 : index
@@ -42,7 +41,7 @@ func.func @copy_kernel(%src: memref<64xbf16> {quern.arg = "src"}, %dst: memref<6
 
 func.func @scale_kernel(%src: memref<?xf32> {quern.arg = "src"}, %shared: memref<?xi8> {quern.shared}, %scratch: memref<?xi8> {quern.scratch},
                         %sizes: memref<?xindex> {quern.sizes}, %begin: index, %end: index)
-    attributes {quern.space = 1 : index, quern.factors = array<i64: 0, 16>, quern.shared_bytes = 64 : index, quern.scratch_bytes = 64 : index} {
+    attributes {quern.kernel = #quern.kernel<factors = [0, 16], scratch_bytes = 64, shared_bytes = 64, space = 1>} {
   %one = arith.constant 1 : index
   %zero = arith.constant 0 : index
   %length = memref.load %sizes[%zero] : memref<?xindex>

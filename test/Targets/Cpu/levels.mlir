@@ -12,7 +12,7 @@
 // CHECK: single: digest
 func.func @mix_kernel(%half: memref<64xf16> {quern.arg = "half"}, %brain: memref<64xbf16> {quern.arg = "brain"},
                       %wide: memref<64xf64> {quern.arg = "wide"}, %single: memref<64xf32> {quern.arg = "single"}, %begin: index, %end: index)
-    attributes {quern.space = 4 : index} {
+    attributes {quern.kernel = #quern.kernel<space = 4>} {
   %one = arith.constant 1 : index
   %eight = arith.constant 8 : index
   %lanes = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7]> : vector<8xi32>

@@ -9,12 +9,12 @@
 // CHECK: module attributes {quern.program = [{buffers = {{\[\[}}"start", #{{[a-z0-9]+}}], ["state", #{{[a-z0-9]+}}]], call = @copy}, {body =
 // CHECK-SAME: quern.regions = {state = #{{[a-z0-9]+}}}
 // CHECK: func.func @copy_kernel
-// CHECK-SAME: quern.problem = "copy"
+// CHECK-SAME: problem = "copy"
 // CHECK: func.func @cell_kernel
-// CHECK-SAME: quern.problem = "cell"
+// CHECK-SAME: problem = "cell"
 // LOWER: quern.program = [
 // LOWER: llvm.func @cell_kernel
-// LOWER-SAME: quern.problem = "cell"
+// LOWER-SAME: problem = "cell"
 // SAME: start: agrees
 // SAME-NEXT: xs: agrees
 // SAME-NEXT: ys: agrees

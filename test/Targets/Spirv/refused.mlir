@@ -16,7 +16,7 @@
 //--- function.mlir
 // FUNCTION: error: codegen: the kernel calls 'sinf', which no device has
 llvm.func @sinf(f32) -> f32
-func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 8 : index} {
+func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 8, space = 1>} {
   %i = gpu.thread_id x
   %x = memref.load %a[%i] : memref<8xf32>
   %y = llvm.call @sinf(%x) : (f32) -> f32
@@ -27,7 +27,7 @@ func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.space
 //--- mangled.mlir
 // MANGLED: error: codegen: the kernel calls '_Z19sub_group_broadcastPfj', which no device has
 llvm.func spir_funccc @_Z19sub_group_broadcastPfj(f32, i32) -> f32
-func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 8 : index} {
+func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 8, space = 1>} {
   %i = gpu.thread_id x
   %x = memref.load %a[%i] : memref<8xf32>
   %n = arith.constant 1 : i32
@@ -43,7 +43,7 @@ func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.space
 // INDICES-DAG: BuiltIn NumSubgroups
 // INDICES-DAG: BuiltIn SubgroupSize
 // INDICES-NOT: OpFunctionCall
-func.func @a_kernel(%a: memref<16xi64> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 16 : index} {
+func.func @a_kernel(%a: memref<16xi64> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 16, space = 1>} {
   %i = gpu.thread_id x
   %all = gpu.global_id x
   %group = gpu.block_id x
@@ -68,7 +68,7 @@ func.func @a_kernel(%a: memref<16xi64> {quern.arg = "a"}) attributes {quern.spac
 //--- double.mlir
 // DOUBLE: error: codegen: the kernel computes in f64, which the device lacks
 // TAKEN: OpTypeFloat 64
-func.func @a_kernel(%a: memref<8xf64> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 8 : index} {
+func.func @a_kernel(%a: memref<8xf64> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 8, space = 1>} {
   %i = gpu.thread_id x
   %x = memref.load %a[%i] : memref<8xf64>
   %y = arith.addf %x, %x : f64
@@ -78,7 +78,7 @@ func.func @a_kernel(%a: memref<8xf64> {quern.arg = "a"}) attributes {quern.space
 
 //--- vector.mlir
 // VECTOR: error: codegen: SPIR-V has no vectors of 5 elements
-func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 1 : index} {
+func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 1, space = 1>} {
   %i = gpu.thread_id x
   %x = vector.load %a[%i] : memref<8xf32>, vector<5xf32>
   %two = arith.constant 2 : index
@@ -88,7 +88,7 @@ func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.space
 
 //--- integer.mlir
 // INTEGER: error: codegen: the kernel computes in i24, which no device has
-func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 8 : index} {
+func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 8, space = 1>} {
   %i = gpu.thread_id x
   %x = memref.load %a[%i] : memref<8xi32>
   %n = arith.trunci %x : i32 to i24
@@ -100,7 +100,7 @@ func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space
 
 //--- atomic.mlir
 // ATOMIC: error: codegen: '{{.*}}atomicrmw{{.*}}' is not on the list of what is translated to SPIR-V
-func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 8 : index} {
+func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 8, space = 1>} {
   %i = gpu.thread_id x
   %one = arith.constant 1 : i32
   %x = memref.atomic_rmw addi %one, %a[%i] : (i32, memref<8xi32>) -> i32
@@ -109,13 +109,13 @@ func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space
 
 //--- group.mlir
 // GROUP: error: lower: @a_kernel runs in groups of 128; the device has up to 64
-func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 128 : index} {
+func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 128, space = 1>} {
   return
 }
 
 //--- sub-group.mlir
 // SUBGROUP: error: lower: @a_kernel runs in groups of 64 by sub-groups of 32, which the device does not have
-func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 64 : index, quern.sub_group_size = 32 : index} {
+func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 64, space = 1, sub_group_size = 32>} {
   return
 }
 
@@ -123,7 +123,7 @@ func.func @a_kernel(%a: memref<8xi32> {quern.arg = "a"}) attributes {quern.space
 // MEMORY: error: lower: @a_kernel has 1024 bytes of group memory; the device has 1000
 // SHARED: OpTypePointer Workgroup
 memref.global "private" @shared : memref<256xf32, #gpu.address_space<workgroup>>
-func.func @a_kernel(%a: memref<256xf32> {quern.arg = "a"}) attributes {quern.space = 1 : index, quern.group_size = 256 : index} {
+func.func @a_kernel(%a: memref<256xf32> {quern.arg = "a"}) attributes {quern.kernel = #quern.kernel<group_size = 256, space = 1>} {
   %shared = memref.get_global @shared : memref<256xf32, #gpu.address_space<workgroup>>
   %last = arith.constant 255 : index
   %i = gpu.thread_id x

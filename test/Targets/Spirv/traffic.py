@@ -35,7 +35,7 @@ class Translator:
             sys.exit("traffic.py: the schedule has not one kernel")
         self.group, self.space, self.sub_group = (self.attribute(header[2], key, value) for key, value in
                                                   (("group_size", None), ("space", None), ("sub_group_size", 16)))
-        if "quern.factors" in header[2]:
+        if "factors = [" in header[2]:
             sys.exit("traffic.py: the sizes are open")
         for value, shape, label in re.findall(r"(%\w+): memref<([^>]*)> \{quern.arg = \"([^\"]*)\"\}", header[1]):
             self.memories[value] = (label, self.element_bytes(shape))
@@ -46,7 +46,7 @@ class Translator:
 
     @staticmethod
     def attribute(attributes, key, value):
-        found = re.search(rf"quern\.{key} = (\d+)", attributes)
+        found = re.search(rf"\b{key} = (\d+)", attributes)
         return int(found[1]) if found else value
 
     @staticmethod

@@ -6,6 +6,7 @@
 // Transposes `lanes` rows of one piece each, with the real back end, and compares every byte.
 //
 //===----------------------------------------------------------------------===//
+#include "IR/QuernDialect.h"
 #include "Schedule/Map/Cpu/Transpose.h"
 
 #include "../Transforms/VectorKernel.h"
@@ -27,7 +28,7 @@ OwningOpRef<ModuleOp> writeKernel(MLIRContext &context, Type element, int64_t la
   b.setInsertionPointToEnd(module->getBody());
   auto memref = MemRefType::get({lanes * unit}, element);
   auto kernel = func::FuncOp::create(b, loc, "kernel", b.getFunctionType({memref, memref, b.getIndexType(), b.getIndexType()}, {}));
-  kernel->setAttr("quern.space", b.getIndexAttr(1));
+  kernel->setAttr(KernelAttr::name, KernelAttr::get(&context, /*space=*/1, "", ""));
   b.setInsertionPointToEnd(kernel.addEntryBlock());
   Value src = kernel.getArgument(0), dst = kernel.getArgument(1), scratch;
   if (int64_t elements = maps::transposeScratch(element, lanes))

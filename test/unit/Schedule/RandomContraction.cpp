@@ -146,7 +146,8 @@ std::string Generator::generic(const std::vector<std::string> &dims, int reduced
   };
   return "  linalg.generic {indexing_maps = [" + join(all) + "], iterator_types = [" + join(kinds) + "]}\n" +
          (inputs ? "      ins(" + part(0, inputs) + ")" : "") + " outs(" + part(inputs, names.size()) + ")" +
-         (reduced && isRounded ? " attrs = {quern.fpmath = \"bf16\"}" : "") + " {\n  ^bb0(" + arguments + "):\n" + inner + "  }\n";
+         (reduced && isRounded ? " attrs = {quern.licence = #quern.licence<bf16>}" : "") + " {\n  ^bb0(" + arguments + "):\n" + inner +
+         "  }\n";
 }
 
 std::string Generator::widened(const std::string &name, Element from) {

@@ -70,10 +70,9 @@ ScheduledKernel KernelCompiler::build(mlir::ModuleOp module, const Target &targe
   std::vector<std::string> symbols;
   auto groupOf = [](mlir::func::FuncOp function) {
     GroupShape shape;
-    auto size = function->getAttrOfType<mlir::IntegerAttr>(kernel_attr::groupSize);
-    auto subGroup = function->getAttrOfType<mlir::IntegerAttr>(kernel_attr::subGroupSize);
-    shape.items = size ? size.getInt() : 0;
-    shape.subGroup = subGroup ? subGroup.getInt() : 0;
+    auto kernel = attrOf<KernelAttr>(function);
+    shape.items = kernel ? kernel.getGroupSize() : 0;
+    shape.subGroup = kernel ? kernel.getSubGroupSize() : 0;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (function.getArgAttr(i, groupMemoryArgument)) {
         auto type = mlir::cast<mlir::MemRefType>(function.getArgumentTypes()[i]);
@@ -83,18 +82,18 @@ ScheduledKernel KernelCompiler::build(mlir::ModuleOp module, const Target &targe
     return shape;
   };
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    auto number = [&](llvm::StringRef name) {
-      auto attribute = function->getAttrOfType<mlir::IntegerAttr>(name);
-      return attribute ? attribute.getInt() : 0;
-    };
+    auto own = attrOf<KernelAttr>(function);
+    if (!own) {
+      ADD_FAILURE() << "no kernel: " << function.getName().str();
+      continue;
+    }
     symbols.push_back(function.getName().str());
     kernel.groups.push_back(groupOf(function));
-    kernel.spaces.push_back(number(kernel_attr::space));
-    auto factors = function->getAttrOfType<mlir::DenseI64ArrayAttr>(kernel_attr::factors);
-    kernel.factors.push_back(factors ? factors.asArrayRef().vec() : std::vector<int64_t>());
-    kernel.scratchBytes = std::max(kernel.scratchBytes, number(kernel_attr::scratchBytes));
-    kernel.sharedBytes = std::max(kernel.sharedBytes, number(kernel_attr::sharedBytes));
-    kernel.plan += function->getAttrOfType<mlir::StringAttr>(kernel_attr::plan).str();
+    kernel.spaces.push_back(own.getSpace());
+    kernel.factors.push_back(own.getFactors() ? own.getFactors().asArrayRef().vec() : std::vector<int64_t>());
+    kernel.scratchBytes = std::max(kernel.scratchBytes, own.getScratchBytes());
+    kernel.sharedBytes = std::max(kernel.sharedBytes, own.getSharedBytes());
+    kernel.plan += own.getPlan().str();
   }
   if (failed(lowering.run(module, target, /*verifyIr=*/true))) {
     ADD_FAILURE() << "does not lower";

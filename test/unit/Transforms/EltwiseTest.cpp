@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Eltwise.h"
+#include "IR/QuernDialect.h"
 #include "Primitives/Emission/EltwiseDerivative.h"
 #include "Reference/EltwiseFunctions.h"
 #include "Ulps.h"
@@ -238,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Eltwise, destinationVariantsComputeTheSame) {
   mlir::MLIRContext context;
-  context.loadDialect<mlir::arith::ArithDialect, mlir::math::MathDialect>();
+  context.loadDialect<mlir::arith::ArithDialect, mlir::math::MathDialect, QuernDialect>();
   auto text = [&](Alg alg) {
     mlir::OpBuilder builder(&context);
     mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder.getUnknownLoc());

@@ -36,7 +36,7 @@ void sweep(const Case &test, typename FloatTraits<T>::Bits stride, typename Floa
   isa = isa == "avx512" ? "avx512" : isa.substr(0, 5) == "sse42" ? "sse42" : "avx2";
   VectorKernel kernel({test.target, "func.func(quern-expand-math{isa=" + isa + " exp=" + test.exp + "})",
                        "%y = math." + test.function + " %x " + (test.exp == "table" ? "fastmath<afn> " : "") +
-                           (test.nonpositive ? "{quern.nonpositive} : " : ": ") + type,
+                           (test.nonpositive ? "{quern.licence = #quern.licence<nonpositive>} : " : ": ") + type,
                        FloatTraits<T>::name, FloatTraits<T>::name, test.lanes});
   ASSERT_TRUE(kernel.ok());
   using Bits = typename FloatTraits<T>::Bits;

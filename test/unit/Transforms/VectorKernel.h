@@ -101,7 +101,7 @@ private:
     std::string operation = spec.body ? "%y = builtin.unrealized_conversion_cast %x : " + from + " to " + to : spec.operation;
     std::string x = "memref<" + size + "x" + spec.from + ">", y = "memref<" + size + "x" + spec.to + ">";
     return "func.func @map_kernel(%src: " + x + " {quern.arg = \"src\"}, %dst: " + y +
-           " {quern.arg = \"dst\"}, %begin: index, %end: index) attributes {quern.space = 1 : index} {\n"
+           " {quern.arg = \"dst\"}, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<space = 1>} {\n"
            "  %zero = arith.constant 0 : index\n  %size = arith.constant " +
            size + " : index\n  %step = arith.constant " + lanes +
            " : index\n  scf.for %i = %zero to %size step %step {\n    %x = vector.load %src[%i] : " + x + ", " + from + "\n    " +

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A plan fixes everything that emission writes down: the dim that vectors run along, the number of sweeps over the row, in which sweep
-// each stage is computed, and where a value that crosses sweeps waits. Its text is the kernel's `quern.plan`.
+// each stage is computed, and where a value that crosses sweeps waits. Its text is the kernel's plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CPU_PLAN_H

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A plan says who shares a row, how many positions of it a work-item has, and whether these stay in registers from the first read to the
-// last write. Its text is the kernel's `quern.plan`.
+// last write. Its text is the kernel's plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_DEVICE_PLAN_H

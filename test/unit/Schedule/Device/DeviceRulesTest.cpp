@@ -26,8 +26,8 @@ protected:
     const std::string text = R"(
       func.func @problem() { return }
       memref.global "private" @shared : memref<32xf32, #gpu.address_space<workgroup>> = uninitialized
-      func.func @kernel(%in: memref<64xf32>, %out: memref<64xf32>) attributes {quern.space = 2 : index, quern.group_size = 32 : index,
-          quern.sub_group_size = 8 : index, quern.plan = ""} {
+      func.func @kernel(%in: memref<64xf32>, %out: memref<64xf32>) attributes {quern.kernel = #quern.kernel<group_size = 32, space = 2,
+          sub_group_size = 8>} {
         %c0 = arith.constant 0 : index
         %c1 = arith.constant 1 : index
         %c32 = arith.constant 32 : index

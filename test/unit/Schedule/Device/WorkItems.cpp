@@ -51,7 +51,7 @@ private:
 /// Behind the tensors, in front of open sizes.
 void Rewriter::takeGroupMemory() {
   unsigned at = kernel.getNumArguments();
-  while (at && kernel.getArgAttr(at - 1, kernel_attr::sizes))
+  while (at && kernel.getArgAttr(at - 1, attr::sizes))
     --at;
   llvm::MapVector<StringAttr, SmallVector<memref::GetGlobalOp>> uses;
   kernel.walk([&](memref::GetGlobalOp use) {
@@ -121,7 +121,7 @@ void Rewriter::replace(Operation *op) {
 
 template <typename Op> void Rewriter::watch(Op op, Value memref, ValueRange indices, int64_t count, int64_t alignment, bool isWrite) {
   auto argument = dyn_cast<BlockArgument>(memref);
-  if (!argument || kernel.getArgAttr(argument.getArgNumber(), kernel_attr::sizes))
+  if (!argument || kernel.getArgAttr(argument.getArgNumber(), attr::sizes))
     return; // of the work-item
   b.setInsertionPoint(op);
   int64_t bytes = llvm::divideCeil(cast<MemRefType>(memref.getType()).getElementTypeBitWidth(), 8);

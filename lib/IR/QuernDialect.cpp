@@ -1,0 +1,95 @@
+//===- QuernDialect.cpp - What stages tell each other ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "IR/QuernDialect.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace quern;
+
+#include "IR/QuernDialect.cpp.inc"
+#include "IR/QuernEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "IR/QuernAttributes.cpp.inc"
+
+void QuernDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "IR/QuernAttributes.cpp.inc"
+      >();
+}
+
+LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, DenseI64ArrayAttr factors, int64_t groupSize,
+                                 int64_t nsPerIteration, StringRef, StringRef, int64_t scratchBytes, int64_t sharedBytes, int64_t space,
+                                 int64_t subGroupSize) {
+  for (int64_t number : {groupSize, nsPerIteration, scratchBytes, sharedBytes, space, subGroupSize})
+    if (number < 0)
+      return emitError() << "a kernel's numbers must not be negative; one is " << number;
+  ArrayRef<int64_t> pairs = factors ? factors.asArrayRef() : ArrayRef<int64_t>();
+  for (size_t i = 0; i < pairs.size(); i += 2)
+    if (i + 1 == pairs.size() || pairs[i] < 0 || pairs[i + 1] < 1)
+      return emitError() << "factors must be pairs of the place of a size and a positive divisor";
+  return success();
+}
+
+KernelAttr KernelAttr::withSharedBytes(int64_t bytes) const {
+  return get(getContext(), getFactors(), getGroupSize(), getNsPerIteration(), getPlan(), getProblem(), getScratchBytes(), bytes, getSpace(),
+             getSubGroupSize());
+}
+
+/// What an op of this kind may have.
+static Licence licencesFor(Operation *op) {
+  if (isa<math::ExpOp>(op))
+    return Licence::Nonpositive | Licence::Unrounded;
+  return isa<math::ExpM1Op>(op) ? Licence::Nonpositive : isa<linalg::LinalgOp>(op) ? Licence::Bf16 : Licence();
+}
+
+LogicalResult QuernDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  auto require = [&](bool holds, const Twine &what) -> LogicalResult {
+    return holds ? success() : op->emitError() << name << " must be " << what;
+  };
+  if (name == KernelAttr::name)
+    return require(isa<KernelAttr>(value) && isa<FunctionOpInterface>(op), "#quern.kernel<…> of a function");
+  if (name == LoweredAttr::name)
+    return require(isa<LoweredAttr>(value) && isa<FunctionOpInterface>(op), "#quern.lowered<…> of a function");
+  if (name == attr::sizeIndices)
+    return require(isa<DenseI64ArrayAttr>(value) && isa<FunctionOpInterface>(op), "an array of i64 of a function");
+  if (name == attr::sizeCount)
+    return require(isa<IntegerAttr>(value) && isa<ModuleOp>(op), "a number of a module");
+  if (llvm::is_contained({attr::calls, attr::beside, attr::program, attr::regions, attr::maxima}, name))
+    return success(); // Compiler/Launch.h reads them
+  if (name != LicenceAttr::name)
+    return op->emitError() << name << " is no attribute of an operation";
+  auto licence = dyn_cast<LicenceAttr>(value);
+  return require(licence && bitEnumContainsAll(licencesFor(op), licence.getValue()),
+                 "#quern.licence<…> of what " + op->getName().getStringRef() + " may be allowed");
+}
+
+LogicalResult QuernDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  auto refuse = [&](const Twine &why) { return op->emitError() << name << " of argument #" << argument << ' ' << why; };
+  if (!function || !isa<MemRefType>(function.getArgumentTypes()[argument]))
+    return refuse("is of no memref");
+  auto kernel = attrOf<KernelAttr>(op);
+  if (name == attr::arg)
+    return isa<StringAttr>(value) ? success() : refuse("must be a string");
+  if (auto offset = dyn_cast<IntegerAttr>(value); offset && name == attr::shared)
+    return offset.getInt() >= 0 && offset.getInt() % 64 == 0 ? success() : refuse("must be a multiple of 64");
+  if (name != attr::scratch && name != attr::shared && name != attr::sizes)
+    return refuse("is no attribute of an argument");
+  if (!isa<UnitAttr>(value) || !kernel)
+    return refuse(kernel ? "must have no value" : "is for kernels");
+  bool hasBytes = name == attr::scratch ? kernel.getScratchBytes() : name == attr::shared ? kernel.getSharedBytes() : true;
+  return hasBytes ? success() : refuse("is memory, and the kernel does not say how many bytes");
+}

@@ -10,9 +10,9 @@
 #include "Compiler/Compiler.h"
 
 #include "Artifact/Artifact.h"
-#include "Compiler/Launch.h"
 #include "Compiler/Stages.h"
 #include "Desc/Key.h"
+#include "IR/Launch.h"
 #include "Primitives/Emitters.h"
 #include "Primitives/Registry.h"
 #include "Support/Stage.h"
@@ -187,8 +187,8 @@ std::optional<uint32_t> Compilation::argumentNamed(StringRef name) const {
 }
 
 int64_t Compilation::sizeCount() const {
-  auto maxima = (*module)->getAttrOfType<ArrayAttr>(attr::maxima);
-  int64_t count = maxima ? static_cast<int64_t>(maxima.size()) : 0;
+  auto program = attrOf<ProgramAttr>(*module);
+  int64_t count = program ? llvm::count_if(program.getSteps(), llvm::IsaPred<MaximumAttr>) : 0;
   for (const ArgumentInfo &argument : problem.arguments)
     count += argument.runtimeSizes();
   return count;

@@ -81,15 +81,8 @@ LogicalResult scheduleProblems(ModuleOp module, Scheduler scheduler, std::string
       whyNot = "no recipe schedules @" + problem.getName().str() + ": " + reasons;
       return failure();
     }
-    if (problem->hasAttr(attr::calls) && kernels->size() > 1) {
-      whyNot = "@" + problem.getName().str() + " is called several times and takes several kernels, which may share scratch";
-      return failure();
-    }
     for (func::FuncOp kernel : *kernels)
       bindSharedBuffers(kernel, sharedEnd);
-    for (StringRef name : {attr::calls, attr::beside})
-      if (Attribute value = problem->getAttr(name))
-        kernels->front()->setAttr(name, value);
     problem.erase();
   }
   return success();

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
 
+#include "IR/Launch.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
@@ -13,6 +15,60 @@
 
 using namespace mlir;
 using namespace quern;
+
+/// Takes what an execution may depend on by these names; Launch.cpp says what of it a place may.
+static FailureOr<AffineExpr> parseExpr(AsmParser &parser) {
+  constexpr unsigned maxSizes = 256;
+  static const auto *names = [] {
+    auto *list = new std::vector<std::string>;
+    for (unsigned i = 0; i < maxLoopDepth; ++i)
+      list->push_back("d" + std::to_string(i));
+    for (unsigned i = 0; i < maxSizes; ++i)
+      list->push_back("s" + std::to_string(i));
+    return list;
+  }();
+  SmallVector<std::pair<StringRef, AffineExpr>, 0> known;
+  for (unsigned i = 0; i < names->size(); ++i)
+    known.emplace_back((*names)[i], i < maxLoopDepth ? getAffineDimExpr(i, parser.getContext())
+                                                     : getAffineSymbolExpr(i - maxLoopDepth, parser.getContext()));
+  AffineExpr expr;
+  if (parser.parseAffineExpr(known, expr))
+    return failure();
+  return expr;
+}
+
+static ParseResult parseBeside(AsmParser &parser, bool &beside) {
+  beside = succeeded(parser.parseOptionalKeyword("beside"));
+  return success();
+}
+static void printBeside(AsmPrinter &printer, bool beside) { printer << (beside ? " beside" : ""); }
+
+static ParseResult parseSteps(AsmParser &parser, SmallVector<Attribute> &steps) {
+  StringRef kind;
+  while (succeeded(parser.parseOptionalKeyword(&kind, {"call", "loop", "region", "maximum"}))) {
+    auto parse = kind == "call"     ? CallAttr::parse
+                 : kind == "loop"   ? LoopAttr::parse
+                 : kind == "region" ? RegionAttr::parse
+                                    : MaximumAttr::parse;
+    steps.push_back(parse(parser, Type()));
+    if (!steps.back())
+      return failure();
+  }
+  return success();
+}
+
+static void printSteps(AsmPrinter &printer, ArrayRef<Attribute> steps) {
+  printer.increaseIndent();
+  for (Attribute step : steps) {
+    printer.printNewline();
+    llvm::TypeSwitch<Attribute>(step).Case<CallAttr, LoopAttr, RegionAttr, MaximumAttr>([&](auto known) {
+      printer << known.getMnemonic() << ' ';
+      known.print(printer);
+    });
+  }
+  printer.decreaseIndent();
+  printer.printNewline();
+}
 
 #include "IR/QuernDialect.cpp.inc"
 #include "IR/QuernEnums.cpp.inc"
@@ -65,8 +121,10 @@ LogicalResult QuernDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return require(isa<DenseI64ArrayAttr>(value) && isa<FunctionOpInterface>(op), "an array of i64 of a function");
   if (name == attr::sizeCount)
     return require(isa<IntegerAttr>(value) && isa<ModuleOp>(op), "a number of a module");
-  if (llvm::is_contained({attr::calls, attr::beside, attr::program, attr::regions, attr::maxima}, name))
-    return success(); // Compiler/Launch.h reads them
+  if (name == ProgramAttr::name) {
+    auto module = dyn_cast<ModuleOp>(op);
+    return module && isa<ProgramAttr>(value) ? success(succeeded(launchOf(module))) : require(false, "#quern.program<…> of a module");
+  }
   if (name != LicenceAttr::name)
     return op->emitError() << name << " is no attribute of an operation";
   auto licence = dyn_cast<LicenceAttr>(value);

@@ -31,20 +31,6 @@ inline constexpr llvm::StringLiteral arg = "quern.arg", scratch = "quern.scratch
 inline constexpr llvm::StringLiteral sizeIndices = "quern.size_indices";
 /// Of a module: how many sizes an execution has, which a device's kernels all take; without it, as many as the kernels ask for.
 inline constexpr llvm::StringLiteral sizeCount = "quern.size_count";
-/// `calls` = [["srcs.0", 0, "dst", 0], ["srcs.1", 0, "dst", 256], …], of problems and of their kernels: called once for each, with the
-/// named arguments' buffers from that byte on for its own; the calls are independent. Without it a kernel is called once, its arguments
-/// being those of their names. `beside`: independent of the problem or kernel before it, too.
-///
-/// A module may say in `program` when its problems are called, instead; nothing else calls them then. It lists calls and loops:
-///   {call = @cell, buffers = [["src", affine_map<(d0)[s0] -> (d0 * s0 * 4)>], …]}
-///   {loop = affine_map<()[s0] -> (s0 - 1)>, body = [calls and loops]}
-/// Buffers are one for each argument of the problem: a tensor argument of the primitive or a region, from a byte on. `beside` on a call
-/// says that it is independent of the call before it. Dims are the indices of the loops around, from the outermost; symbol i is entry i of
-/// quern_kernel_args::sizes. `regions` = {name = map to bytes} is memory that the calls of an execution share, aligned to 64, and `maxima`
-/// = [["lengths", map to a limit, map to a count, map to a stride], …] adds sizes behind those that are given: the greatest of so many s32
-/// elements of an argument, in [0, limit].
-inline constexpr llvm::StringLiteral calls = "quern.calls", beside = "quern.beside", program = "quern.program", regions = "quern.regions",
-                                     maxima = "quern.maxima";
 } // namespace attr
 
 /// The attribute of type T that `op` has, or null.

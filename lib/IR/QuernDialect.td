@@ -83,4 +83,51 @@ def Quern_LoweredAttr : Quern_Attr<"Lowered", "lowered"> {
   let assemblyFormat = "`<` `[` (`]`) : ($arguments^ `]`)? (`,` `group_bytes` `=` $group_bytes^)? `>`";
 }
 
+//===- The launch program -------------------------------------------------===//
+
+/// A polynomial: size i of the execution is s<i>, the index of the loop at depth i d<i>.
+class Quern_Expr<string default = ""> : AttrParameter<"::mlir::AffineExpr", "an expression of sizes and indices"> {
+  let parser = "parseExpr($_parser)";
+  let printer = "$_printer.getStream() << $_self";
+  let defaultValue = default;
+}
+def Quern_Steps : ArrayRefParameter<"::mlir::Attribute", "regions, maxima, loops and calls">;
+
+def Quern_BufferAttr : Quern_Attr<"Buffer", "buffer"> {
+  let summary = "a tensor argument of the primitive or a region, from a byte on";
+  let parameters = (ins StringRefParameter<"">:$name, Quern_Expr<"::mlir::getAffineConstantExpr(0, $_ctxt)">:$offset);
+  let assemblyFormat = "`` $name (`[` $offset^ `]`)?";
+}
+
+def Quern_CallAttr : Quern_Attr<"Call", "call"> {
+  let summary = "a call of a problem, one buffer for each of its arguments; `beside`: independent of the call before it";
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$problem, ArrayRefParameter<"BufferAttr">:$buffers,
+                        DefaultValuedParameter<"bool", "false">:$beside);
+  let assemblyFormat = "`` $problem `` `(` $buffers `)` `` custom<Beside>($beside)";
+}
+
+def Quern_LoopAttr : Quern_Attr<"Loop", "loop"> {
+  let summary = "calls and loops, so many times";
+  let parameters = (ins Quern_Expr<>:$trips, Quern_Steps:$body);
+  let assemblyFormat = "`` $trips ` ` `{` custom<Steps>($body) `}`";
+}
+
+def Quern_RegionAttr : Quern_Attr<"Region", "region"> {
+  let summary = "memory that the calls of an execution share, aligned to 64";
+  let parameters = (ins StringRefParameter<"">:$name, Quern_Expr<>:$bytes);
+  let assemblyFormat = "`` $name `:` $bytes";
+}
+
+def Quern_MaximumAttr : Quern_Attr<"Maximum", "maximum"> {
+  let summary = "a size behind those that are given: the greatest of `count` s32 elements of an argument, but in [0, limit]";
+  let parameters = (ins StringRefParameter<"">:$argument, Quern_Expr<>:$limit, Quern_Expr<>:$count, Quern_Expr<>:$stride);
+  let assemblyFormat = "`` $argument `limit` $limit `count` $count `stride` $stride";
+}
+
+def Quern_ProgramAttr : Quern_Attr<"Program", "program"> {
+  let summary = "when the problems of a module are called, and on what; nothing else calls them then";
+  let parameters = (ins Quern_Steps:$steps);
+  let assemblyFormat = "`<` custom<Steps>($steps) `>`";
+}
+
 #endif // QUERN_IR_QUERNDIALECT_TD

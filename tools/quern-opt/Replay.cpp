@@ -12,8 +12,8 @@
 #include "Crash.h"
 #include "Sizes.h"
 
-#include "Compiler/Launch.h"
-#include "Compiler/Polynomials.h"
+#include "IR/Launch.h"
+#include "IR/Polynomials.h"
 #include "Support/Digest.h"
 #include "Support/NarrowFloat.h"
 #include "Targets/Cpu/Pipeline.h"
@@ -214,7 +214,7 @@ LogicalResult LaunchUnroller::unroll(uint32_t first, uint32_t end, size_t loop) 
 
 LogicalResult LaunchUnroller::run() {
   if (!launch.maxima.empty())
-    return module.emitError("run: ") << attr::maxima << " depends on runtime sizes";
+    return module.emitError("run: the maximum of '") << launch.maxima.front().argument << "' depends on runtime sizes";
   for (const Launch::Region &region : launch.regions) {
     FailureOr<int64_t> bytes = evaluate(region.bytes);
     if (failed(bytes))

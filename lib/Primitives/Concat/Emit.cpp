@@ -6,7 +6,7 @@
 // An elementwise op for each kind of source, over its logical dims, which writes its part of the destination:
 //   dst[…, start + c, …] = sat(s · src[…, c, …])
 // Equal types without a scale copy bits, integers saturate as integers, all else goes by way of f32, or f64 if a side is that. Sources that
-// differ only in where they go are calls of one function on buffers of their own (quern.calls); a source that begins within a block of the
+// differ only in where they go are calls of one function on buffers of their own; a source that begins within a block of the
 // destination starts its digits there. With sizes that are given at execution every source has a function of its own on all arguments,
 // since their place among all sizes says which they are.
 //
@@ -38,15 +38,16 @@ public:
 private:
   VerifiedProblem problemOf(const Place &place) const;
   SmallVector<Type> typesOf(const VerifiedProblem &part, const Place &place);
-  void emitFunction(ArrayRef<Place> places, const Twine &name);
+  void emitFunction(ArrayRef<Place> places, const std::string &name);
   void emitCopy(FunctionEmitter &function, const Place &place);
-  ArrayAttr callsFor(ArrayRef<Place> places);
+  void addCall(StringRef function, const Place &place);
 
   ModuleOp module;
   const VerifiedProblem &problem;
   const ConcatDesc &concat;
   Builder builder;
   bool isOpen = false; ///< some size is given at execution
+  SmallVector<Attribute> calls;
 };
 
 /// The arguments that one source's function takes: the source, dst, and the source's scale.
@@ -91,30 +92,25 @@ void ConcatEmitter::emitCopy(FunctionEmitter &function, const Place &place) {
                    });
 }
 
-/// For each place the buffers of the function's arguments.
-ArrayAttr ConcatEmitter::callsFor(ArrayRef<Place> places) {
-  SmallVector<Attribute> calls;
-  for (const Place &place : places) {
-    SmallVector<Attribute> buffers;
-    for (const ArgumentInfo &argument : problemOf(place).arguments) {
-      int64_t offset = argument.isOutput ? place.offset * bitsOf(concat.dst.dataType) / 8 : 0;
-      buffers.append({builder.getStringAttr(argument.name), builder.getI64IntegerAttr(offset)});
-    }
-    calls.push_back(builder.getArrayAttr(buffers));
+/// A call of `function` that writes this place, which no other does.
+void ConcatEmitter::addCall(StringRef function, const Place &place) {
+  SmallVector<BufferAttr> buffers;
+  for (const ArgumentInfo &argument : problemOf(place).arguments) {
+    int64_t offset = argument.isOutput && !isOpen ? place.offset * bitsOf(concat.dst.dataType) / 8 : 0;
+    buffers.push_back(BufferAttr::get(module.getContext(), argument.name, builder.getAffineConstantExpr(offset)));
   }
-  return builder.getArrayAttr(calls);
+  auto symbol = FlatSymbolRefAttr::get(module.getContext(), function);
+  calls.push_back(CallAttr::get(module.getContext(), symbol, buffers, /*beside=*/!calls.empty()));
 }
 
-void ConcatEmitter::emitFunction(ArrayRef<Place> places, const Twine &name) {
+void ConcatEmitter::emitFunction(ArrayRef<Place> places, const std::string &name) {
   const Place &first = places.front();
   VerifiedProblem part = problemOf(first);
-  FunctionEmitter function(module, part, name.str(), typesOf(part, first));
+  FunctionEmitter function(module, part, name, typesOf(part, first));
   emitCopy(function, first);
   function.finish();
-  if (!isOpen)
-    function.setAttribute("quern.calls", callsFor(places));
-  if (!llvm::hasSingleElement(module.getOps<func::FuncOp>())) // the parts of dst are apart
-    function.setAttribute("quern.beside", builder.getUnitAttr());
+  for (const Place &place : places)
+    addCall(name, place);
 }
 
 void ConcatEmitter::emit() {
@@ -122,15 +118,18 @@ void ConcatEmitter::emit() {
   for (const std::vector<Place> &places : concatenation::kernelsOf(concat, problem.desc.attr)) {
     if (isOpen)
       for (const Place &place : places)
-        emitFunction(place, "concat" + Twine(count++));
+        emitFunction(place, "concat" + std::to_string(count++));
     else
-      emitFunction(places, "concat" + Twine(count++));
+      emitFunction(places, "concat" + std::to_string(count++));
   }
   VerifiedProblem dstAlone;
   for (const ArgumentInfo &argument : problem.arguments)
     if (argument.isOutput)
       dstAlone.arguments.push_back(argument);
   emitPadding(module, dstAlone, "concat");
+  for (auto padding : llvm::drop_begin(module.getOps<func::FuncOp>(), count))
+    calls.push_back(callOf(padding));
+  module->setAttr(ProgramAttr::name, ProgramAttr::get(module.getContext(), calls));
 }
 
 } // namespace

@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Dropout.h"
 
-#include "IR/QuernDialect.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Emission/Convert.h"
 #include "Primitives/Emission/Tensors.h"
@@ -174,19 +173,12 @@ void emission::emitDropoutMask(ModuleOp module, const VerifiedProblem &problem) 
 }
 
 void emission::emitDropoutProgram(ModuleOp module, const VerifiedProblem &problem) {
-  Builder builder(module.getContext());
-  auto bytes = [&](int64_t count) { return AffineMapAttr::get(AffineMap::getConstantMap(count, builder.getContext())); };
-  SmallVector<Attribute> calls;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    SmallVector<Attribute> buffers;
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      buffers.push_back(builder.getArrayAttr({function.getArgAttr(i, attr::arg), bytes(0)}));
-    calls.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("call", FlatSymbolRefAttr::get(function)), builder.getNamedAttr("buffers", builder.getArrayAttr(buffers))}));
-  }
+  MLIRContext *context = module.getContext();
   const ArgumentInfo &kept = find(problem, keptMask);
-  module->setAttr("quern.regions", builder.getDictionaryAttr(builder.getNamedAttr(kept.name, bytes(bytesInScratch(kept.desc)))));
-  module->setAttr("quern.program", builder.getArrayAttr(calls));
+  SmallVector<Attribute> steps{RegionAttr::get(context, kept.name, getAffineConstantExpr(bytesInScratch(kept.desc), context))};
+  for (auto function : module.getOps<func::FuncOp>())
+    steps.push_back(callOf(function));
+  module->setAttr(ProgramAttr::name, ProgramAttr::get(context, steps));
 }
 
 DropoutStep::DropoutStep(FunctionEmitter &function, ArrayRef<int64_t> space, FloatType compute, SmallVectorImpl<Operand> &inputs) {

@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Function.h"
 
-#include "IR/QuernDialect.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Emission/Convert.h"
 #include "Primitives/Emission/Tensors.h"
@@ -54,6 +53,14 @@ SmallVector<Type> emission::argumentTypes(const VerifiedProblem &problem, MLIRCo
     types.push_back(owner ? quantMemrefOf(*params, owner->desc, context) : memrefOf(argument.desc, context));
   }
   return types;
+}
+
+CallAttr emission::callOf(func::FuncOp function) {
+  SmallVector<BufferAttr> buffers;
+  AffineExpr start = getAffineConstantExpr(0, function.getContext());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    buffers.push_back(BufferAttr::get(function.getContext(), function.getArgAttrOfType<StringAttr>(i, attr::arg).getValue(), start));
+  return CallAttr::get(function.getContext(), FlatSymbolRefAttr::get(function), buffers, /*beside=*/false);
 }
 
 FunctionEmitter::FunctionEmitter(ModuleOp module, const VerifiedProblem &problem, StringRef name, ArrayRef<Type> argumentTypes)

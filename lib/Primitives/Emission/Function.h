@@ -10,6 +10,7 @@
 #ifndef QUERN_PRIMITIVES_EMISSION_FUNCTION_H
 #define QUERN_PRIMITIVES_EMISSION_FUNCTION_H
 
+#include "IR/QuernDialect.h"
 #include "Primitives/Registry.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,13 +34,14 @@ using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, m
 /// The memrefs of a problem's function, in the order of its arguments.
 llvm::SmallVector<mlir::Type> argumentTypes(const VerifiedProblem &problem, mlir::MLIRContext *context);
 
+/// A call of `function` on what its arguments are named after.
+CallAttr callOf(mlir::func::FuncOp function);
+
 class FunctionEmitter {
 public:
   /// Appends `@name` to `module` and builds in its body.
   FunctionEmitter(mlir::ModuleOp module, const VerifiedProblem &problem, llvm::StringRef name, llvm::ArrayRef<mlir::Type> argumentTypes);
   void finish();
-  /// What the problem says of itself (Targets/KernelLowering.h).
-  void setAttribute(llvm::StringRef name, mlir::Attribute value) { function->setAttr(name, value); }
   void setArgAttribute(size_t position, llvm::StringRef name, mlir::Attribute value) { function.setArgAttr(position, name, value); }
 
   mlir::Value argument(size_t position) { return function.getArgument(position); }

@@ -8,10 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Program.h"
 
-#include "IR/QuernDialect.h"
-
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/AffineMap.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -36,18 +33,9 @@ Value quern::emission::constantTable(StepEmitter &step, StringRef name, DenseEle
   return memref::GetGlobalOp::create(b, step.loc, type, name);
 }
 
-AffineMapAttr Program::mapOf(AffineExpr expr, unsigned dims) {
-  unsigned symbols = 0;
-  expr.walk([&](AffineExpr part) {
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
-      symbols = std::max(symbols, symbol.getPosition() + 1);
-  });
-  return AffineMapAttr::get(AffineMap::get(dims, symbols, expr));
-}
-
 void Program::addRegion(StringRef name, AffineExpr bytes) {
-  if (llvm::none_of(regions, [&](NamedAttribute region) { return region.getName() == name; }))
-    regions.push_back(builder.getNamedAttr(name, mapOf(bytes, 0)));
+  if (llvm::none_of(regions, [&](RegionAttr region) { return region.getName() == name; }))
+    regions.push_back(RegionAttr::get(builder.getContext(), name, bytes));
 }
 
 FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody) {
@@ -81,15 +69,10 @@ FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> binding
 }
 
 void Program::call(StringRef kind, ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody, bool beside) {
-  SmallVector<NamedAttribute> fields;
-  fields.push_back(builder.getNamedAttr("call", functionFor(kind, bindings, emitBody)));
-  if (beside)
-    fields.push_back(builder.getNamedAttr("beside", builder.getUnitAttr()));
-  SmallVector<Attribute> buffers;
+  SmallVector<BufferAttr> buffers;
   for (const Binding &binding : bindings)
-    buffers.push_back(builder.getArrayAttr({builder.getStringAttr(binding.place.buffer), mapOf(binding.place.bytes, trips.size())}));
-  fields.push_back(builder.getNamedAttr("buffers", builder.getArrayAttr(buffers)));
-  bodies.back().push_back(builder.getDictionaryAttr(fields));
+    buffers.push_back(BufferAttr::get(builder.getContext(), binding.place.buffer, binding.place.bytes));
+  bodies.back().push_back(CallAttr::get(builder.getContext(), functionFor(kind, bindings, emitBody), buffers, beside));
 }
 
 AffineExpr Program::beginLoop(AffineExpr count) {
@@ -100,19 +83,17 @@ AffineExpr Program::beginLoop(AffineExpr count) {
 
 void Program::endLoop() {
   SmallVector<Attribute> body = bodies.pop_back_val();
-  AffineExpr count = trips.pop_back_val();
-  bodies.back().push_back(
-      builder.getDictionaryAttr({builder.getNamedAttr("loop", mapOf(count, 0)), builder.getNamedAttr("body", builder.getArrayAttr(body))}));
+  bodies.back().push_back(LoopAttr::get(builder.getContext(), trips.pop_back_val(), body));
 }
 
 void Program::addMaximum(StringRef tensor, AffineExpr limit, AffineExpr count, int64_t stride) {
-  maxima.push_back(builder.getArrayAttr({builder.getStringAttr(tensor), mapOf(limit, 0), mapOf(count, 0), mapOf(number(stride), 0)}));
+  maxima.push_back(MaximumAttr::get(builder.getContext(), tensor, limit, count, number(stride)));
 }
 
 void Program::finish() {
-  if (!regions.empty())
-    module->setAttr("quern.regions", builder.getDictionaryAttr(regions));
-  if (!maxima.empty())
-    module->setAttr("quern.maxima", builder.getArrayAttr(maxima));
-  module->setAttr("quern.program", builder.getArrayAttr(bodies.front()));
+  llvm::sort(regions, [](RegionAttr a, RegionAttr b) { return a.getName() < b.getName(); });
+  SmallVector<Attribute> steps(regions.begin(), regions.end());
+  steps.append(maxima.begin(), maxima.end());
+  steps.append(bodies.front());
+  module->setAttr(ProgramAttr::name, ProgramAttr::get(builder.getContext(), steps));
 }

@@ -4,12 +4,14 @@
 //===----------------------------------------------------------------------===//
 //
 // A problem of many steps is functions, one for each kind of step, and a program that says in which order, in which loops and on which
-// buffers they are called (Compiler/Launch.h reads it). An offset is an expression of the indices of the loops around the call and of sizes
+// buffers they are called (IR/Launch.h reads it). An offset is an expression of the indices of the loops around the call and of sizes
 // that an execution tells.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_PROGRAM_H
 #define QUERN_PRIMITIVES_EMISSION_PROGRAM_H
+
+#include "IR/QuernDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AffineExpr.h"
@@ -78,7 +80,6 @@ public:
   void finish();
 
 private:
-  mlir::AffineMapAttr mapOf(mlir::AffineExpr expr, unsigned dims);
   mlir::FlatSymbolRefAttr functionFor(llvm::StringRef kind, llvm::ArrayRef<Binding> bindings,
                                       llvm::function_ref<void(StepEmitter &)> emitBody);
 
@@ -87,8 +88,8 @@ private:
   int64_t openSize;
   llvm::StringMap<std::string> functions; ///< by kind and arguments
   llvm::StringMap<unsigned> kinds;        ///< how many functions each has
-  llvm::SmallVector<mlir::NamedAttribute> regions;
-  llvm::SmallVector<mlir::Attribute> maxima;
+  llvm::SmallVector<RegionAttr> regions;
+  llvm::SmallVector<MaximumAttr> maxima;
   llvm::SmallVector<llvm::SmallVector<mlir::Attribute>> bodies; ///< of the loops that are open, the program's own first
   llvm::SmallVector<mlir::AffineExpr> trips;
 };

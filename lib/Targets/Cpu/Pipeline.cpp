@@ -96,8 +96,8 @@ struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
 /// What the kernel's LLVM function must know of the func.func that it was.
 struct KernelSignature {
   StringAttr name;
-  SmallVector<ArgumentAttr> arguments; ///< the tensors, in order
-  SmallVector<int32_t> blockFields;    ///< of the arguments after the tensors: their place in the argument block
+  unsigned tensors = 0;
+  SmallVector<int32_t> blockFields; ///< of the arguments after the tensors: their place in the argument block
 };
 
 /// The place in quern_kernel_args_t of an argument behind the tensors; 0 of a tensor, which comes from the buffers.
@@ -107,6 +107,7 @@ int32_t blockFieldOf(func::FuncOp function, unsigned argument) {
   return found == std::end(fields) ? 0 : static_cast<int32_t>(found - fields) + 1;
 }
 
+/// Keeps on the kernel what its lowered form no longer says.
 FailureOr<KernelSignature> readSignature(func::FuncOp function) {
   auto fail = [&](const Twine &why) -> FailureOr<KernelSignature> {
     return function.emitError("lower: @") << function.getName() << ' ' << why;
@@ -116,8 +117,8 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
   unsigned count = function.getNumArguments();
   if (count < 2 || !function.getArgument(count - 1).getType().isIndex() || !function.getArgument(count - 2).getType().isIndex())
     return fail("does not end with begin: index, end: index");
-  KernelSignature signature;
-  signature.name = function.getNameAttr();
+  KernelSignature signature{function.getNameAttr(), 0, {}};
+  SmallVector<ArgumentAttr> tensors;
   for (unsigned i = 0; i + 2 < count; ++i) {
     auto type = dyn_cast<MemRefType>(function.getArgument(i).getType());
     const int32_t field = blockFieldOf(function, i);
@@ -126,8 +127,10 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
     if (field)
       signature.blockFields.push_back(field);
     else
-      signature.arguments.push_back(describeArgument(function, i));
+      tensors.push_back(describeArgument(function, i));
   }
+  signature.tensors = tensors.size();
+  function->setAttr(LoweredAttr::name, LoweredAttr::get(function.getContext(), tensors, /*groupBytes=*/0));
   return signature;
 }
 
@@ -137,7 +140,7 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
   OpBuilder builder = OpBuilder::atBlockBegin(&entry);
   Location loc = function.getLoc();
   auto pointer = LLVM::LLVMPointerType::get(function.getContext());
-  unsigned tensors = signature.arguments.size(), replaced = entry.getNumArguments() - 2;
+  unsigned tensors = signature.tensors, replaced = entry.getNumArguments() - 2;
   Value args = entry.insertArgument(0u, pointer, loc);
   auto loadAt = [&](Value base, int32_t index) -> Value {
     if (index)
@@ -152,7 +155,6 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
   Type i64 = builder.getI64Type();
   function.removeArgAttrsAttr();
   function.setFunctionType(LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), {pointer, i64, i64}));
-  function->setAttr(LoweredAttr::name, LoweredAttr::get(function.getContext(), signature.arguments, 0));
 }
 
 /// Stores past the caches are not ordered with the ones that tell another thread that the kernel is done: a fence before each return is.

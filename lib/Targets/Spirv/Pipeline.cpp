@@ -22,43 +22,36 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// What a kernel's LLVM function must know of the func.func that it was.
-struct KernelSignature {
-  StringAttr name;
-  KernelAttr kernel;
-  SmallVector<ArgumentAttr> arguments; ///< the tensors, in order
-};
-
 /// The arguments of one kernel become those of a device: tensors, shared scratch, each size by itself.
 class DeviceArguments {
 public:
   DeviceArguments(func::FuncOp function, bool hasShared, int64_t sizeCount)
       : function(function), hasShared(hasShared), sizeCount(sizeCount) {}
 
-  FailureOr<KernelSignature> rewrite(const Target &target) {
-    KernelSignature signature{function.getNameAttr(), attrOf<KernelAttr>(function), {}};
-    if (!signature.kernel || !signature.kernel.getGroupSize())
+  LogicalResult rewrite(const Target &target) {
+    auto kernel = attrOf<KernelAttr>(function);
+    if (!kernel || !kernel.getGroupSize())
       return fail("is not a kernel of a device: it has no quern.kernel with a group size");
-    const int64_t group = signature.kernel.getGroupSize(), subGroup = signature.kernel.getSubGroupSize();
+    const int64_t group = kernel.getGroupSize(), subGroup = kernel.getSubGroupSize();
     if (group > target.device.maxGroupSize)
       return fail("runs in groups of " + Twine(group) + "; the device has up to " + Twine(target.device.maxGroupSize));
     if (subGroup && (!target.device.hasSubGroups(subGroup) || group % subGroup))
       return fail("runs in groups of " + Twine(group) + " by sub-groups of " + Twine(subGroup) +
                   ", which the device does not have or which do not fill the groups");
-    if (failed(readArguments(signature)))
+    if (failed(readArguments()))
       return failure();
     if (hasShared && shared < 0)
       (void)function.insertArgument(tensors, MemRefType::get({ShapedType::kDynamic}, IntegerType::get(function.getContext(), 8)), {},
                                     function.getLoc());
-    if (failed(passSizesByValue()))
-      return failure();
-    return signature;
+    return passSizesByValue();
   }
 
 private:
   LogicalResult fail(const Twine &why) { return function.emitError("lower: @") << function.getName() << ' ' << why; }
 
-  LogicalResult readArguments(KernelSignature &signature) {
+  /// Keeps on the kernel what its lowered form no longer says.
+  LogicalResult readArguments() {
+    SmallVector<ArgumentAttr> described;
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       bool isShared = function.getArgAttr(i, attr::shared) != nullptr, isSizes = function.getArgAttr(i, attr::sizes) != nullptr;
       bool isInOrder = isSizes ? sizes < 0 : shared < 0 && sizes < 0;
@@ -66,9 +59,10 @@ private:
         return fail("takes something else than tensors, then one each of shared and sizes");
       (isSizes ? sizes : isShared ? shared : unused) = static_cast<int>(i);
       if (!isSizes && !isShared)
-        signature.arguments.push_back(describeArgument(function, i));
+        described.push_back(describeArgument(function, i));
     }
-    tensors = signature.arguments.size();
+    tensors = described.size();
+    function->setAttr(LoweredAttr::name, LoweredAttr::get(function.getContext(), described, /*groupBytes=*/0));
     return success();
   }
 
@@ -159,20 +153,19 @@ int64_t groupBytesOf(LLVM::LLVMFuncOp function, ModuleOp module) {
   return bytes;
 }
 
-LogicalResult finishKernel(ModuleOp module, const KernelSignature &signature, const Target &target) {
-  auto function = cast<LLVM::LLVMFuncOp>(module.lookupSymbol(signature.name));
+LogicalResult finishKernel(ModuleOp module, LLVM::LLVMFuncOp function, KernelAttr kernel, const Target &target) {
   Builder builder(module.getContext());
   forwardDescriptorFields(function);
   eraseUnusedSums(function);
   function.setCConv(LLVM::cconv::CConv::SPIR_KERNEL);
-  function.setReqdWorkGroupSizeAttr(builder.getDenseI32ArrayAttr({static_cast<int32_t>(signature.kernel.getGroupSize()), 1, 1}));
-  if (int64_t size = signature.kernel.getSubGroupSize())
+  function.setReqdWorkGroupSizeAttr(builder.getDenseI32ArrayAttr({static_cast<int32_t>(kernel.getGroupSize()), 1, 1}));
+  if (int64_t size = kernel.getSubGroupSize())
     function.setIntelReqdSubGroupSizeAttr(builder.getI32IntegerAttr(static_cast<int32_t>(size)));
   int64_t bytes = groupBytesOf(function, module);
   if (bytes > target.device.groupMemoryBytes)
-    return function.emitError("lower: @") << signature.name.getValue() << " has " << bytes << " bytes of group memory; the device has "
+    return function.emitError("lower: @") << function.getName() << " has " << bytes << " bytes of group memory; the device has "
                                           << target.device.groupMemoryBytes;
-  function->setAttr(LoweredAttr::name, LoweredAttr::get(module.getContext(), signature.arguments, bytes));
+  function->setAttr(LoweredAttr::name, LoweredAttr::get(module.getContext(), attrOf<LoweredAttr>(function).getArguments(), bytes));
   return success();
 }
 
@@ -192,16 +185,11 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
   for (auto function : module.getOps<func::FuncOp>())
     if (auto kernel = attrOf<KernelAttr>(function))
       hasShared |= kernel.getSharedBytes() > 0;
-  SmallVector<KernelSignature, 2> signatures;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    // Names and types are those of the scheduled kernel, before bf16 becomes i16.
-    FailureOr<KernelSignature> signature = DeviceArguments(function, hasShared, sizeCount).rewrite(target);
-    if (failed(signature))
-      return failure();
-    signatures.push_back(std::move(*signature));
-  }
-  if (signatures.empty())
+  if (module.getOps<func::FuncOp>().empty())
     return module.emitError("lower: the module has no kernel");
+  for (auto function : module.getOps<func::FuncOp>()) // types are those of the scheduled kernel, before bf16 becomes i16
+    if (failed(DeviceArguments(function, hasShared, sizeCount).rewrite(target)))
+      return failure();
   if (failed(expandForDevice(module, target)))
     return failure();
   assignSpaces(module);
@@ -215,8 +203,8 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
     return failure();
   if (failed(conversion.run(module)))
     return failure();
-  for (const KernelSignature &signature : signatures)
-    if (failed(finishKernel(module, signature, target)))
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (auto kernel = attrOf<KernelAttr>(function); kernel && failed(finishKernel(module, function, kernel, target)))
       return failure();
   return verifyIr ? verify(module) : success();
 }

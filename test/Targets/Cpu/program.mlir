@@ -6,13 +6,19 @@
 // RUN: quern-opt %t/scan.mlir --lower --target=avx2 | FileCheck %s --check-prefix=LOWER
 // RUN: quern-opt %t/scan.mlir --check --target=avx2 | FileCheck %s --check-prefix=SAME
 // RUN: quern-opt %t/ones.mlir --run --values=12 --target=avx2 | FileCheck %s --check-prefix=ONES
-// CHECK: module attributes {quern.program = [{buffers = {{\[\[}}"start", #{{[a-z0-9]+}}], ["state", #{{[a-z0-9]+}}]], call = @copy}, {body =
-// CHECK-SAME: quern.regions = {state = #{{[a-z0-9]+}}}
+// CHECK: module attributes {quern.program = #quern.program<
+// CHECK-NEXT: {{^}}  region "state" : 32
+// CHECK-NEXT: {{^}}  call @copy("start", "state")
+// CHECK-NEXT: {{^}}  loop 6 {
+// CHECK-NEXT: {{^}}    call @cell("xs"[d0 * 32], "state", "ys"[d0 * -32 + 160])
+// CHECK-NEXT: {{^}}    call @copy("ys"[d0 * -32 + 160], "state")
+// CHECK-NEXT: {{^}}  }
+// CHECK-NEXT: {{^}}>} {
 // CHECK: func.func @copy_kernel
 // CHECK-SAME: problem = "copy"
 // CHECK: func.func @cell_kernel
 // CHECK-SAME: problem = "cell"
-// LOWER: quern.program = [
+// LOWER: quern.program = #quern.program<
 // LOWER: llvm.func @cell_kernel
 // LOWER-SAME: problem = "cell"
 // SAME: start: agrees
@@ -23,17 +29,14 @@
 
 //--- scan.mlir
 #id = affine_map<(i) -> (i)>
-#at = affine_map<(t) -> (t * 32)>
-#from = affine_map<(t) -> (160 - t * 32)>
-#zero = affine_map<() -> (0)>
-#also = affine_map<(t) -> (0)>
 module attributes {
-  quern.regions = {state = affine_map<() -> (32)>},
-  quern.program = [
-    {call = @copy, buffers = [["start", #zero], ["state", #zero]]},
-    {loop = affine_map<() -> (6)>, body = [
-      {call = @cell, buffers = [["xs", #at], ["state", #also], ["ys", #from]]},
-      {call = @copy, buffers = [["ys", #from], ["state", #also]]}]}]
+  quern.program = #quern.program<
+    region "state" : 32
+    call @copy("start", "state")
+    loop 6 {
+      call @cell("xs"[d0 * 32], "state", "ys"[160 - d0 * 32])
+      call @copy("ys"[160 - d0 * 32], "state")
+    }>
 } {
   func.func @copy(%a: memref<8xf32> {quern.arg = "a"}, %b: memref<8xf32> {quern.arg = "b"}) {
     linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : memref<8xf32>) outs(%b : memref<8xf32>) {
@@ -59,13 +62,11 @@ module attributes {
 // Counts in a region of s32 from 0 on; a loop that never runs does nothing.
 #id = affine_map<(i) -> (i)>
 module attributes {
-  quern.regions = {count = affine_map<() -> (16)>},
-  quern.program = [
-    {call = @zero, buffers = [["count", affine_map<() -> (0)>]]},
-    {loop = affine_map<() -> (0 - 1)>, body = [{call = @step, buffers = [["count", affine_map<() -> (0)>], ["ys", affine_map<() -> (0)>]]}]},
-    {loop = affine_map<() -> (1)>, body = [
-      {loop = affine_map<() -> (3)>, body = [
-        {call = @step, buffers = [["count", affine_map<() -> (0)>], ["ys", affine_map<(a, b) -> (a * 4 + 32 - b * 16)>]]}]}]}]
+  quern.program = #quern.program<
+    region "count" : 16
+    call @zero("count")
+    loop -1 { call @step("count", "ys") }
+    loop 1 { loop 3 { call @step("count", "ys"[d0 * 4 + 32 - d1 * 16]) } }>
 } {
   func.func @zero(%c: memref<4xf32> {quern.arg = "c"}) {
     %none = arith.constant 0.0 : f32

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Both forms become one structure; every way to write a program wrong has its line.
+// Programs are read as they are written; every way to write one wrong has its line.
 //
 //===----------------------------------------------------------------------===//
-#include "Compiler/Launch.h"
-#include "Compiler/Polynomials.h"
+#include "IR/Launch.h"
+#include "IR/Polynomials.h"
 #include "Targets/Cpu/Pipeline.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -21,23 +21,22 @@ using namespace quern;
 
 namespace {
 
-/// Two kernels of @cell, of which the second shares scratch, and one of @copy; `attributes` are the module's.
-std::string moduleWith(const std::string &attributes) {
-  auto kernel = [](const std::string &name, const std::string &problem, const std::string &more) {
+/// Two kernels of @cell, of which the second shares scratch, and one of @copy; `steps` are the program's.
+std::string moduleWith(const std::string &steps) {
+  auto kernel = [](const std::string &name, const std::string &traits) {
     return "func.func @" + name +
            "(%a: memref<8xf32> {quern.arg = \"a\"}, %b: memref<8xf32> {quern.arg = \"b\"}, %begin: index, %end: index)" +
-           " attributes {quern.space = 4 : index, quern.problem = \"" + problem + "\"" + more + "} { return }\n";
+           " attributes {quern.kernel = #quern.kernel<space = 4, " + traits + ">} { return }\n";
   };
-  return "module attributes {" + attributes + "} {\n" + kernel("cell_kernel0", "cell", "") +
-         kernel("cell_kernel1", "cell", ", quern.shared_bytes = 64 : index") + kernel("copy_kernel", "copy", "") + "}\n";
+  return "module attributes {quern.program = #quern.program<" + steps + ">} {\n" + kernel("cell_kernel0", "problem = \"cell\"") +
+         kernel("cell_kernel1", "problem = \"cell\", shared_bytes = 64") + kernel("copy_kernel", "problem = \"copy\"") + "}\n";
 }
 
-const std::string zero = "affine_map<() -> (0)>";
-std::string call(const std::string &problem, const std::string &offset = zero, const std::string &more = "") {
-  return "{call = @" + problem + ", buffers = [[\"src\", " + offset + "], [\"h\", " + zero + "]]" + more + "}";
+std::string call(const std::string &problem, const std::string &offset = "0", const std::string &more = "") {
+  return " call @" + problem + "(\"src\"[" + offset + "], \"h\") " + more;
 }
 /// With @cell called, so that nothing else is missing.
-std::string program(const std::string &items) { return "quern.program = [" + call("cell") + ", " + items + "]"; }
+std::string program(const std::string &steps) { return call("cell") + " " + steps; }
 
 class LaunchTest : public testing::Test {
 protected:
@@ -56,10 +55,14 @@ protected:
     module = parseSourceString<ModuleOp>(text, &context);
     return module ? launchOf(*module) : FailureOr<Launch>(failure());
   }
-  void expectRefused(const std::string &attributes, const std::string &why) {
-    EXPECT_TRUE(failed(read(moduleWith(attributes)))) << why;
-    EXPECT_NE(errors.find(why), std::string::npos) << "instead of '" << why << "': " << errors;
+  void expectRefused(const std::string &steps, const std::string &why) {
+    expectNotParsed(steps, why);
     EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 1) << errors;
+  }
+  /// A parser also says in what it found the error.
+  void expectNotParsed(const std::string &steps, const std::string &why) {
+    EXPECT_TRUE(failed(read(moduleWith(steps)))) << why;
+    EXPECT_NE(errors.find(why), std::string::npos) << "instead of '" << why << "': " << errors;
   }
 
   MLIRContext context;
@@ -73,12 +76,8 @@ StringRef nameOf(const KernelCall &call) { return SymbolTable::getSymbolName(cal
 
 TEST_F(LaunchTest, ReadsLoopsAndBuffers) {
   auto launch =
-      read(moduleWith("quern.regions = {h = affine_map<()[s0] -> (s0 * 64)>}, "
-                      "quern.maxima = [[\"src\", affine_map<()[s0] -> (s0)>, affine_map<() -> (16)>, affine_map<() -> (1)>]], "
-                      "quern.program = [" +
-                      call("copy") + ", {loop = affine_map<()[s0, s1] -> (s1 - 1)>, body = [{loop = affine_map<() -> (3)>, body = [" +
-                      call("cell", "affine_map<(d0, d1)[s0, s1] -> ((s1 - 1 - d0) * 4096 + d1 * s0 * 8)>") + ", " +
-                      call("copy", "affine_map<(d0) -> (d0 * 4)>", ", beside") + "]}]}]"));
+      read(moduleWith("region \"h\" : s0 * 64 maximum \"src\" limit s0 count 16 stride 1" + call("copy") + "loop s1 - 1 { loop 3 {" +
+                      call("cell", "(s1 - 1 - d0) * 4096 + d1 * s0 * 8") + call("copy", "d0 * 4", "beside") + "} }"));
   ASSERT_TRUE(succeeded(launch)) << errors;
   ASSERT_EQ(launch->calls.size(), 4u);
   EXPECT_EQ(nameOf(launch->calls[0]), "copy_kernel");
@@ -109,8 +108,7 @@ TEST_F(LaunchTest, ReadsLoopsAndBuffers) {
 }
 
 TEST_F(LaunchTest, KernelsThatShareScratchRunAfterWhatIsBeforeThem) {
-  auto launch = read(
-      moduleWith("quern.program = [" + call("copy") + ", " + call("cell", zero, ", beside") + ", " + call("copy", zero, ", beside") + "]"));
+  auto launch = read(moduleWith(call("copy") + call("cell", "0", "beside") + call("copy", "0", "beside")));
   ASSERT_TRUE(succeeded(launch)) << errors;
   ASSERT_EQ(launch->calls.size(), 4u);
   EXPECT_TRUE(launch->calls[1].besidePrevious);
@@ -119,73 +117,86 @@ TEST_F(LaunchTest, KernelsThatShareScratchRunAfterWhatIsBeforeThem) {
 }
 
 TEST_F(LaunchTest, WithoutAProgramKernelsRunWhereTheyStand) {
-  auto launch = read("func.func @a(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index) attributes {quern.space = 1 : index, "
-                     "quern.calls = [[\"p\", 0], [\"q\", 8]]} { return }\n"
-                     "func.func @b(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index) attributes {quern.space = 1 : index} "
-                     "{ return }\n");
+  const std::string kernel = "(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index) attributes "
+                             "{quern.kernel = #quern.kernel<space = 1>} { return }\n";
+  auto launch = read("func.func @a" + kernel + "func.func @b" + kernel + "func.func @problem(%x: memref<4xf32>) { return }\n");
   ASSERT_TRUE(succeeded(launch)) << errors;
-  ASSERT_EQ(launch->calls.size(), 3u);
+  ASSERT_EQ(launch->calls.size(), 2u);
   EXPECT_TRUE(launch->loops.empty());
+  EXPECT_EQ(nameOf(launch->calls[1]), "b");
+  EXPECT_EQ(launch->calls[1].buffers[0].name, "x");
+  EXPECT_FALSE(launch->calls[1].besidePrevious);
+}
+
+TEST_F(LaunchTest, BeforeTheyAreScheduledProblemsAreCalledThemselves) {
+  auto launch = read("module attributes {quern.program = #quern.program<call @a(\"p\") call @a(\"q\"[8]) beside>} {\n"
+                     "func.func @a(%x: memref<4xf32> {quern.arg = \"x\"}) { return }\n}\n");
+  ASSERT_TRUE(succeeded(launch)) << errors;
+  ASSERT_EQ(launch->calls.size(), 2u);
+  EXPECT_EQ(nameOf(launch->calls[1]), "a");
   EXPECT_EQ(launch->calls[1].buffers[0].name, "q");
   EXPECT_EQ(launch->calls[1].buffers[0].byteOffset.constant(), 8);
   EXPECT_TRUE(launch->calls[1].besidePrevious);
-  EXPECT_EQ(nameOf(launch->calls[2]), "b");
-  EXPECT_EQ(launch->calls[2].buffers[0].name, "x");
-  EXPECT_FALSE(launch->calls[2].besidePrevious);
 }
 
-TEST_F(LaunchTest, MalformedProgramsAreRefused) {
-  expectRefused("quern.program = 3", "it must be a list of calls and loops");
-  expectRefused("quern.program = [" + call("cell") + "]", "it does not call @copy");
-  expectRefused(program("7"), "it must list calls and loops");
-  expectRefused(program("{fun = @copy}"), "it must list calls and loops");
+TEST_F(LaunchTest, WhatIsNoProgramIsNotParsed) {
+  expectNotParsed("> 3", "expected '}'");
+  expectNotParsed("7", "expected '>'");
+  expectNotParsed(program("fun @copy()"), "expected '>'");
+  expectNotParsed(program("call \"copy\"()"), "failed to parse Quern_CallAttr parameter 'problem'");
+  expectNotParsed(program("call @copy"), "expected '('");
+  expectNotParsed(program("call @copy(\"src\"[0], h)"), "failed to parse Quern_BufferAttr parameter 'name'");
+  expectNotParsed(program("call @copy(\"src\"[\"0\"], \"h\")"), "failed to parse Quern_BufferAttr parameter 'offset'");
+  expectNotParsed(program(call("copy", "n")), "use of undeclared identifier");
+  expectNotParsed(program(call("copy", "0", "often")), "expected '>'");
+  expectNotParsed(program("loop 2"), "expected '{'");
+  expectNotParsed(program("loop { " + call("copy") + "}"), "failed to parse Quern_LoopAttr parameter 'trips'");
+  expectNotParsed(program("region \"h\"" + call("copy")), "expected ':'");
+  expectNotParsed(program("maximum \"src\" limit 3 stride 4" + call("copy")), "expected 'count'");
+}
+
+TEST_F(LaunchTest, ProgramsThatMeanNothingAreRefused) {
+  expectRefused(call("cell"), "it does not call @copy");
   expectRefused(program(call("other")), "the module has no @other");
-  expectRefused(program("{call = \"copy\", buffers = []}"), "a call must be {call = @problem, buffers = [[name, offset], …]}");
-  expectRefused(program("{call = @copy}"), "a call must be {call = @problem");
-  expectRefused(program(call("copy", zero, ", often")), "a call must be {call = @problem");
-  expectRefused(program("{call = @copy, buffers = [[\"src\", " + zero + "]]}"), "@copy takes 2 buffers; a call names 1");
-  expectRefused(program("{call = @copy, buffers = [[\"src\", " + zero + "], [\"h\"]]}"),
-                "buffer 1 of a call of @copy must be [name, offset]");
-  expectRefused(program(call("copy", "8")), "the offset in 'src' of a call of @copy is no affine map");
-  expectRefused(program(call("copy", "affine_map<()[s0] -> (s0 floordiv 2)>")), "the offset in 'src' of a call of @copy divides");
-  expectRefused(program(call("copy", "affine_map<()[s0] -> (s0 mod 2 + 1)>")), "it must be a polynomial");
-  expectRefused(program(call("copy", "affine_map<() -> (0, 1)>")), "has 2 results; it must have one");
-  expectRefused(program(call("copy", "affine_map<(d0) -> (d0)>")), "depends on loop 0; 0 are around it");
-  expectRefused(program("{loop = affine_map<() -> (2)>, body = [" + call("copy", "affine_map<(a, b) -> (b)>") + "]}"),
-                "depends on loop 1; 1 are around it");
-  expectRefused(program(call("copy", "affine_map<()[s0] -> ((s0 + 4611686018427387904) * (s0 + 4611686018427387904))>")),
-                "is beyond int64");
-  expectRefused("quern.program = [" + call("copy", zero, ", beside") + "]", "a call of @copy is beside the one before, and there is none");
-  expectRefused(program("{loop = affine_map<() -> (2)>, body = [" + call("copy", zero, ", beside") + "]}"), "and there is none");
-  expectRefused(program("{loop = affine_map<() -> (2)>, body = []}"), "a loop must be {loop = trips, body = [at least one call or loop]}");
-  expectRefused(program("{loop = affine_map<() -> (2)>}"), "a loop must be");
-  expectRefused(program("{loop = 2, body = [" + call("copy") + "]}"), "the trips of a loop is no affine map");
-  expectRefused(program("{loop = affine_map<(d0) -> (d0)>, body = [" + call("copy") + "]}"), "the trips of a loop depends on loop 0");
-  expectRefused("quern.regions = {h = 64}, " + program(call("copy")), "region 'h' is no affine map");
-  expectRefused("quern.maxima = [[\"src\", " + zero + "]], " + program(call("copy")),
-                "must list [an argument, the limit, the count, the stride]");
-  std::string nest = call("copy");
+  expectRefused(program("call @copy(\"src\")"), "@copy takes 2 buffers; a call names 1");
+  expectRefused(program(call("copy", "s0 floordiv 2")), "the offset in 'src' of a call of @copy divides");
+  expectRefused(program(call("copy", "s0 mod 2 + 1")), "it must be a polynomial");
+  expectRefused(program(call("copy", "d0")), "depends on loop 0; 0 are around it");
+  expectRefused(program("loop 2 {" + call("copy", "d1") + "}"), "depends on loop 1; 1 are around it");
+  expectRefused(program(call("copy", "(s0 + 4611686018427387904) * (s0 + 4611686018427387904)")), "is beyond int64");
+  expectRefused(call("copy", "0", "beside"), "a call of @copy is beside the one before, and there is none");
+  expectRefused(program("loop 2 {" + call("copy", "0", "beside") + "}"), "and there is none");
+  expectRefused(program("loop 2 {}"), "a loop has no call");
+  expectRefused(program("loop d0 {" + call("copy") + "}"), "the trips of a loop depends on loop 0");
+  expectRefused(program("region \"h\" : d0"), "region 'h' depends on loop 0");
+  expectRefused(program("loop 2 { region \"h\" : 8" + call("copy") + "}"), "region 'h' is in a loop or behind 256 others");
+  expectRefused(program("loop 2 { maximum \"src\" limit 1 count 1 stride 1" + call("copy") + "}"), "the maximum of 'src' is in a loop");
+  expectRefused(program("maximum \"src\" limit 1 count s0 mod 2 stride 1"), "the maximum of 'src' divides");
+  std::string nest = call("copy"), maxima;
   for (uint32_t depth = 0; depth <= maxLoopDepth; ++depth)
-    nest = "{loop = affine_map<() -> (2)>, body = [" + nest + "]}";
+    nest = "loop 2 {" + nest + "}";
   expectRefused(program(nest), "a loop lies within 8 others; the limit is 7");
+  for (uint32_t i = 0; i <= maxDerivedSizes; ++i)
+    maxima += " maximum \"src\" limit 1 count 1 stride 1";
+  expectRefused(program(maxima), "behind 16 others");
 }
 
 TEST_F(LaunchTest, KernelsOfAProgramSayWhatTheyAreOf) {
-  EXPECT_TRUE(
-      failed(read("module attributes {quern.program = []} {\n"
-                  "func.func @a(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index) attributes {quern.space = 1 : index}"
-                  " { return }\n}\n")));
-  EXPECT_NE(errors.find("@a does not say in quern.problem which problem it is of"), std::string::npos) << errors;
-  EXPECT_TRUE(failed(read("module attributes {quern.program = []} {\n"
-                          "func.func @a_kernel(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index)"
-                          " attributes {quern.space = 1 : index, quern.problem = \"a\", quern.beside} { return }\n}\n")));
-  EXPECT_NE(errors.find("@a says itself when it is called"), std::string::npos) << errors;
+  auto kernels = [](const std::string &text) { return "module attributes {quern.program = #quern.program<>} {\n" + text + "}\n"; };
+  const std::string kernel =
+      "(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<";
+  EXPECT_TRUE(failed(read(kernels("func.func @a" + kernel + "space = 1>} { return }\n"))));
+  EXPECT_NE(errors.find("@a does not say which problem it is of"), std::string::npos) << errors;
+  EXPECT_TRUE(failed(read(kernels("func.func @a" + kernel +
+                                  "problem = \"p\", space = 1>} { return }\n"
+                                  "func.func @b() attributes {quern.kernel = #quern.kernel<problem = \"p\", space = 1>} { return }\n"))));
+  EXPECT_NE(errors.find("the kernels of @p take 1 and 0 arguments"), std::string::npos) << errors;
 }
 
 TEST_F(LaunchTest, PolynomialsHaveValues) {
   std::string whyNot;
   AffineExpr d0 = getAffineDimExpr(0, &context), s0 = getAffineSymbolExpr(0, &context), s1 = getAffineSymbolExpr(1, &context);
-  auto polynomial = polynomialOf(AffineMap::get(2, 2, (s0 - 1 - d0) * s1 * 3 + s1 * s1 - s1 * s1), 2, whyNot);
+  auto polynomial = polynomialOf((s0 - 1 - d0) * s1 * 3 + s1 * s1 - s1 * s1, 2, whyNot);
   ASSERT_TRUE(succeeded(polynomial)) << whyNot;
   EXPECT_EQ(polynomial->terms.size(), 3u) << "what cancels is gone: " << polynomial->text();
   EXPECT_EQ(valueOf(*polynomial, {2, 0}, {10, 5}), 105);

@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A module with quern.program says which kernels run when and on what. In one without, each kernel runs once, where it stands: on what its
-// arguments are named after, or once for each of its quern.calls. IR/QuernDialect.h has the attributes; this is both, read.
+// A module with a ProgramAttr says which problems run when and on what. In one without, each kernel runs once, where it stands, on what its
+// arguments are named after. This is either, flat and multiplied out.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_COMPILER_LAUNCH_H
-#define QUERN_COMPILER_LAUNCH_H
+#ifndef QUERN_IR_LAUNCH_H
+#define QUERN_IR_LAUNCH_H
 
 #include "Artifact/Program.h"
 
@@ -41,9 +41,10 @@ struct Launch {
   std::vector<Maximum> maxima;
 };
 
-/// The launch of the scheduled or lowered kernels of `module`. Diagnoses attributes that say none, in one line.
+/// The launch of the scheduled or lowered kernels of `module`, and of those problems that its program calls and that are not scheduled yet.
+/// Diagnoses a program that is none of this module, in one line: what the verifier finds out.
 mlir::FailureOr<Launch> launchOf(mlir::ModuleOp module);
 
 } // namespace quern
 
-#endif // QUERN_COMPILER_LAUNCH_H
+#endif // QUERN_IR_LAUNCH_H

@@ -1,4 +1,4 @@
-//===- Polynomials.cpp - Affine maps as sums of products ------------------===//
+//===- Polynomials.cpp - Affine expressions as sums of products -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -6,9 +6,7 @@
 // Expressions are multiplied out, and what has the same symbols is added up.
 //
 //===----------------------------------------------------------------------===//
-#include "Compiler/Polynomials.h"
-
-#include "mlir/IR/AffineExpr.h"
+#include "IR/Polynomials.h"
 
 #include <map>
 
@@ -86,12 +84,8 @@ private:
 
 } // namespace
 
-FailureOr<Polynomial> quern::polynomialOf(AffineMap map, unsigned depth, std::string &whyNot) {
-  if (map.getNumResults() != 1) {
-    whyNot = "has " + std::to_string(map.getNumResults()) + " results; it must have one";
-    return failure();
-  }
-  FailureOr<Sum> sum = Expander(depth, whyNot).expand(map.getResult(0));
+FailureOr<Polynomial> quern::polynomialOf(AffineExpr expression, unsigned depth, std::string &whyNot) {
+  FailureOr<Sum> sum = Expander(depth, whyNot).expand(expression);
   if (failed(sum))
     return failure();
   Polynomial polynomial;

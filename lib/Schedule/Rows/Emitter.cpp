@@ -35,7 +35,7 @@ RowEmitter::Values RowEmitter::emitBody(Stage &stage, int64_t slot) {
     if (lanesOfValue)
       clone->getResult(0).setType(VectorType::get({lanesOfValue}, clone->getResult(0).getType()));
   };
-  return cloneBody(b, *body, map, [&](Value v) { return captured(v); }, widen, stage.results());
+  return cloneBody(b, *body, map, [&](Value v) { return captured(v); }, widen, stage.reduces ? stage.results() : Values());
 }
 
 Value RowEmitter::operand(const Access &access, int64_t slot) {
@@ -172,16 +172,16 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
 Value RowEmitter::read(const Access &access, int64_t slot) {
   const Level level = levelOf(access);
   auto &cache = level == Level::Kernel ? kernelLoads : level == Level::Row ? ofRow.loads : ofStep.loads;
-  auto keyOf = [&](int64_t of) {
-    return AddressKey{access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row,
-                      slotsDiffer(access) ? of : 0};
-  };
-  if (auto hit = cache.find(keyOf(slot)); hit != cache.end())
+  const bool differs = slotsDiffer(access);
+  AddressKey key{access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row, differs ? slot : 0};
+  if (auto hit = cache.find(key); hit != cache.end())
     return hit->second;
   Operation *point = level == Level::Kernel ? entry : level == Level::Row ? sweepLoop : nullptr;
   int64_t from = slot;
   Values loaded = before(point, [&] { return load(access, from); });
-  for (auto [i, value] : llvm::enumerate(loaded))
-    cache[keyOf(from + static_cast<int64_t>(i))] = value;
-  return cache[keyOf(slot)];
+  for (auto [i, value] : llvm::enumerate(loaded)) {
+    std::get<5>(key) = differs ? from + static_cast<int64_t>(i) : 0;
+    cache[key] = value;
+  }
+  return differs ? loaded[slot - from] : loaded[0];
 }

@@ -37,7 +37,7 @@ protected:
   explicit RowEmitter(RowChain &chain) : KernelBuilder(chain.problem), chain(chain) {}
   virtual ~RowEmitter() = default;
 
-  // What a lane is.
+  // What slots are, and how their lanes lie in memory.
   virtual Level levelOf(const Access &access) { return access.row.isStill() ? Level::Row : Level::Step; }
   /// Whether the slots of a step are at places of their own.
   virtual bool slotsDiffer(const Access &access) { return !access.row.isStill(); }

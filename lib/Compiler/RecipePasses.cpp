@@ -36,7 +36,7 @@ template <typename Strategy> struct Recipe {
   const char *pass, *summary;
   bool isForCpu;
   Strategy (*strategyFor)(const Target &target);
-  Kernels (*schedule)(func::FuncOp problem, const Strategy &strategy, std::string *whyNot);
+  Kernels (*schedule)(const Problem &problem, const Strategy &strategy, std::string *whyNot);
 };
 
 /// "vector-bytes" of "vectorBytes".

@@ -60,7 +60,8 @@ inline bool isWhole(const Product &product, int64_t steps) {
   return !rows::isOpen(innerSteps(product)) && innerSteps(product) % steps == 0;
 }
 
-/// Decides everything. Fails with a reason where sums do not fit the registers of a work-item, or are reductions of rows.
+/// Decides everything. Fails with a reason where sums do not fit the registers of a work-item, or are reductions of rows and
+/// this is not the last resort.
 mlir::LogicalResult planDeviceContraction(DevicePlan &plan, std::string &whyNot);
 
 } // namespace quern::contractions

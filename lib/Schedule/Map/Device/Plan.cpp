@@ -174,9 +174,11 @@ int64_t Planner::widthOfLines() const {
   return areVectors ? width : 1;
 }
 
-/// Some points for each work-item, in the order of the destination.
+/// Some points for each work-item, in the order of the destination. One where nothing is read: there is no latency to hide, and of what is
+/// mostly padding the code that is compiled costs more than the stores.
 void Planner::chooseLines() {
-  const int64_t width = widthOfLines(), perItem = width > 1 ? 2 * width : 4;
+  const bool readsNothing = problem.operands.size() == 1 && !problem.readsOld;
+  const int64_t width = readsNothing ? 1 : widthOfLines(), perItem = readsNothing ? 1 : width > 1 ? 2 * width : 4;
   int64_t left = perItem * ofGroup();
   plan.counts.assign(problem.axes.size(), 1);
   const SmallVector<unsigned> order = axesInOrderOf(problem.destination());

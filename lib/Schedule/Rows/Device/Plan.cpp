@@ -165,7 +165,7 @@ void Planner::shareAlongRow() {
     plan.group = plan.items;
   }
   plan.slots = slotsOf(plan.items);
-  if (!isVectorized && plan.slots > most && plan.slots <= 2 * most && llvm::is_contained(strategy.subGroupSizes, 8)) {
+  if (plan.share == RowShare::Group && plan.slots > most && plan.slots <= 2 * most && llvm::is_contained(strategy.subGroupSizes, 8)) {
     plan.subGroup = 8;
     most *= 2;
   }

@@ -56,7 +56,7 @@ struct DeviceRowPlan {
   std::string text() const;
 };
 
-/// Makes the plan, or fails with a reason where the chain reduces nothing.
+/// Makes the plan, or fails with a reason where another recipe would be faster, unless this is the last resort.
 mlir::LogicalResult planDeviceRows(DeviceRowPlan &plan, std::string &whyNot);
 
 } // namespace quern::rows

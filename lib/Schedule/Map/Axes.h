@@ -20,7 +20,8 @@ using rows::Digit;
 using rows::Strides;
 using rows::Walk;
 
-/// An argument that the op reads or writes, a table of constants that it reads, or the index of a loop in the body (see isIndex()). Its dims are the axes.
+/// An argument that the op reads or writes, a table of constants that it reads, or the index of a loop in the body (see isIndex()). Its
+/// dims are the axes.
 struct Operand : DimAccess {
   unsigned blockArgument = 0; ///< of the body
   /// The index of a loop: no memory is behind it, its "address" is what the body reads.
@@ -67,8 +68,8 @@ struct MapProblem {
   bool writesPadding() const { return static_cast<bool>(padding); }
 };
 
-/// Reads `problem` into `map`, or fails with a reason. `ofDevice`: extents, strides and offsets may be open (Problem/Size.h), those of loops
-/// that nothing cuts into digits, and tables of constants are read.
+/// Reads `problem` into `map`, or fails with a reason. `ofDevice`: extents, strides and offsets may be open (Problem/Size.h), those of
+/// loops that nothing cuts into digits, and tables of constants are read.
 mlir::LogicalResult readMap(const Problem &problem, MapProblem &map, std::string &whyNot, bool ofDevice = false);
 
 } // namespace quern::maps

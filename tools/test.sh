@@ -6,7 +6,7 @@
 #
 #   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 40 minutes on two cores with the build
 #   tools/test.sh --quick   the release build alone, under five minutes after the build
-#   tools/test.sh --full    everything at full length, against every peer, the debug build included: about two hours on two cores
+#   tools/test.sh --full    everything at full length, against every peer, the debug build included: about three hours on two cores
 #
 #   --only=TEXT             only steps whose name contains TEXT, and what installs and builds the release; to go on, or to repeat one
 #   --list                  prints the names of the steps and runs none
@@ -232,18 +232,17 @@ step tests "outputs on other arguments, every ISA" conformance release softmax,r
 step tests "conformance of rnn, every ISA" conformance release rnn "$(pick --count=60 --count=150 --count=500)" --isa=all
 step tests "conformance, compiled in another process" conformanceByProcess release \
   softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=20 --count=60 --count=200)"
-if [ $mode = full ]; then
-  step tests "every cell" conformance release softmax,reorder,reorder-round-trips,binary,sum,concat --all --linker=orc
-  step tests "every pair of tags" conformance release reorder-tags --all --linker=orc
-fi
+[ $mode != full ] || step tests "every cell" conformance release softmax,reorder,reorder-round-trips,binary,sum,concat --all --linker=orc
 
 # A seed of the commit's day beside the fixed one. It is printed with each failure and in the log.
 daySeed=$(git log -1 --format=%cd --date=format:%Y%m%d 2> /dev/null || date +%Y%m%d)
 step tests "conformance, seed of the day" conformance release softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
   "$(pick --count=50 --count=200 --count=600)" --seed="$daySeed" --linker=orc --damaged=0
 
-# Each of these is one process.
+# Each of these is one process, the longest first.
+[ $mode != full ] || beside tests "every pair of tags" conformance release reorder-tags --all --linker=orc
 beside tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 --all)" --linker=orc
+beside one "quern run, RNNs of models" rnnsOfModels
 beside tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 --all)" --linker=orc
 if [ $mode = default ]; then
   beside tests "conformance of sum and concat" conformance release sum,concat --count=0 --linker=orc
@@ -263,7 +262,6 @@ beside one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern ru
 beside tests "conformance of all others, as a GPU" onDeviceAsGpu conformance release eltwise,binary,sum,concat,gemm,rnn \
   "$(pick --count=5 --count=20 --count=200)" --linker=orc
 beside one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
-beside one "quern run, RNNs of models" rnnsOfModels
 join
 step tests "SPIR-V of any problem for any device" conformance release softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
   "$(pick --count=10 --count=80 --count=1000)" --compile-only

@@ -24,7 +24,7 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 # (layer, path patterns, what it may include). A file may always include its own layer.
 FREE = ["support", "desc", "artifact", "registry"]
 COMMON = ["support", "ir", "transforms", "schedule-problem", "schedule-build", "lib/Desc/Target.h", "mlir"]
-RECIPES = ["schedule-problem", "schedule-build", "schedule-device", "points"] + [
+RECIPES = ["schedule-problem", "schedule-build", "schedule-device"] + [
     recipe + half for recipe in ("rows", "map", "contraction") for half in ("", "-cpu", "-device")
 ]
 LAYERS = [

@@ -63,10 +63,16 @@ bool isBesideDomain(const PeerComparison &with, size_t element, double ours, dou
   return isNanOfInteger || std::isnan(ours) != std::isnan(theirs);
 }
 
+static bool hasEltwise(const PeerComparison &with, Alg alg) {
+  return std::ranges::any_of(with.desc.attr.postOps, [&](const PostOp &post) { return post.alg == alg; });
+}
+
 bool isLogisticOfNan(const PeerComparison &with, double ours, double theirs) {
-  const std::vector<PostOp> &postOps = with.desc.attr.postOps;
-  return std::isnan(ours) && !std::isnan(theirs) && with.implementation.starts_with("ref") &&
-         std::any_of(postOps.begin(), postOps.end(), [](const PostOp &post) { return post.alg == Alg::EltwiseLogistic; });
+  return std::isnan(ours) && !std::isnan(theirs) && with.implementation.starts_with("ref") && hasEltwise(with, Alg::EltwiseLogistic);
+}
+
+bool isExpOfNan(const PeerComparison &with, double ours, double theirs) {
+  return std::isnan(ours) && std::isinf(theirs) && with.implementation.starts_with("jit") && hasEltwise(with, Alg::EltwiseExp);
 }
 
 bool hasGaps(const TensorDesc &desc) {

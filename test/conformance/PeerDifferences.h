@@ -26,6 +26,8 @@ bool isRoundedTwice(DataType type, double ours, double theirs);
 bool isBesideDomain(const PeerComparison &with, size_t element, double ours, double theirs);
 /// In `ref` implementations a logistic makes 0 of NaN.
 bool isLogisticOfNan(const PeerComparison &with, double ours, double theirs);
+/// In `jit` implementations an exp makes infinity of NaN.
+bool isExpOfNan(const PeerComparison &with, double ours, double theirs);
 /// Whether a buffer has bytes that are neither elements nor padding; the offset of the first element does not count.
 bool hasGaps(const TensorDesc &desc);
 /// 3.2, in which some things are missing.

@@ -105,6 +105,8 @@ public:
     const bool isPadded = op.dst.hasPadding() || (!isForward(op.prop) && (op.diffSrc.hasPadding() || op.diffDst.hasPadding()));
     if (!isForward(op.prop) && isPadded && op.diffSrc.dataType != DataType::F32)
       return "crashes backward where blocks have padding and diff_src is not f32";
+    if (!isForward(op.prop) && op.diffDst.paddedElements() > op.diffSrc.paddedElements())
+      return "crashes backward where diff_dst has more padding than diff_src";
     if (isOldPeer(peer) && !isForward(op.prop) && op.dst.ndims > 5 && !op.dst.samePlaces(op.diffSrc))
       return "3.2 crashes backward over more than 5 dims that do not lie alike";
     return {};

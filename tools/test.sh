@@ -50,7 +50,9 @@ fi
 for variable in $(compgen -e QUERN_ || true); do
   unset "$variable"
 done
-export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
+# The arena of an MLIR context is used by our code, which marks what it has not handed out, and by the packaged library, which does not know
+# of marks: without user poisoning neither trips over the other.
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:allow_user_poisoning=0 UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:suppressions=$root/test/tsan.supp
 
 # pick QUICK DEFAULT FULL: the value for this mode.

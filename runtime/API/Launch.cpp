@@ -21,12 +21,14 @@ namespace {
 
 constexpr quern_launch_data_t noData = {nullptr, nullptr, nullptr};
 
-/// Null for an empty tensor, which has no kernel.
-Result<const Executable *> executableOf(const_quern_primitive_t handle) {
+/// Calls body(executable), null for an empty tensor, which has no kernel; `required` are names and pointers that may not be null.
+template <typename Body, typename... Required>
+Result<void> withExecutable(const_quern_primitive_t handle, Body body, const Required &...required) {
+  QUERN_REQUIRE("primitive", handle, required...);
   const Executable *executable = unwrap(handle)->executable();
   if (executable && unwrap(handle)->problem().engine()->device)
     return unimplemented("a primitive of a device has no functions that the host could call");
-  return executable;
+  return body(executable);
 }
 
 /// Without repetitions, in the order of the steps.
@@ -143,32 +145,25 @@ uint32_t quern_kernel_abi_version(void) noexcept { return QUERN_KERNEL_ABI_VERSI
 
 quern_status_t quern_primitive_get_launch_counts(const_quern_primitive_t handle, int *argumentCount, int *sizeCount,
                                                  int *functionCount) noexcept {
-  return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("primitive", handle);
-    const Result<const Executable *> executable = executableOf(handle);
-    if (!executable)
-      return executable.error();
+  const auto count = [&](const Executable *executable) -> Result<void> {
     if (argumentCount)
-      *argumentCount = *executable ? static_cast<int>((*executable)->arguments().size()) : 0;
+      *argumentCount = executable ? static_cast<int>(executable->arguments().size()) : 0;
     if (sizeCount)
-      *sizeCount = *executable ? static_cast<int>((*executable)->program().sizeCount()) : 0;
+      *sizeCount = executable ? static_cast<int>(executable->program().sizeCount()) : 0;
     if (functionCount)
-      *functionCount = static_cast<int>(functionsOf(*executable).size());
+      *functionCount = static_cast<int>(functionsOf(executable).size());
     return {};
-  });
+  };
+  return guarded([&] { return withExecutable(handle, count); });
 }
 
 quern_status_t quern_primitive_get_launch_argument(const_quern_primitive_t handle, int position, int *arg, int *isOutput,
                                                    int64_t *bytes) noexcept {
-  return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("primitive", handle);
-    const Result<const Executable *> executable = executableOf(handle);
-    if (!executable)
-      return executable.error();
-    const size_t count = *executable ? (*executable)->arguments().size() : 0;
+  const auto describe = [&](const Executable *executable) -> Result<void> {
+    const size_t count = executable ? executable->arguments().size() : 0;
     if (position < 0 || static_cast<size_t>(position) >= count)
       return invalidArguments("position is ", position, "; the launch has ", count, " arguments");
-    const ArtifactArgument &argument = (*executable)->arguments()[static_cast<size_t>(position)];
+    const ArtifactArgument &argument = executable->arguments()[static_cast<size_t>(position)];
     if (arg)
       *arg = argument.index;
     if (isOutput)
@@ -176,59 +171,51 @@ quern_status_t quern_primitive_get_launch_argument(const_quern_primitive_t handl
     if (bytes)
       *bytes = argument.bytes;
     return {};
-  });
+  };
+  return guarded([&] { return withExecutable(handle, describe); });
 }
 
 quern_status_t quern_primitive_get_launch_function(const_quern_primitive_t handle, int position, quern_kernel_fn *function) noexcept {
-  return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("primitive", handle, "function", function);
-    const Result<const Executable *> executable = executableOf(handle);
-    if (!executable)
-      return executable.error();
-    const std::vector<quern_kernel_fn> functions = functionsOf(*executable);
+  const auto find = [&](const Executable *executable) -> Result<void> {
+    const std::vector<quern_kernel_fn> functions = functionsOf(executable);
     if (position < 0 || static_cast<size_t>(position) >= functions.size())
       return invalidArguments("position is ", position, "; the launch has ", functions.size(), " functions");
     *function = functions[static_cast<size_t>(position)];
     return {};
-  });
+  };
+  return guarded([&] { return withExecutable(handle, find, "function", function); });
 }
 
 quern_status_t quern_primitive_get_launch_memory(const_quern_primitive_t handle, const quern_launch_data_t *data, size_t *scratchBytes,
                                                  size_t *sharedBytes) noexcept {
-  return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("primitive", handle, "scratch_bytes", scratchBytes, "shared_bytes", sharedBytes);
-    const Result<const Executable *> executable = executableOf(handle);
-    if (!executable)
-      return executable.error();
+  const auto measure = [&](const Executable *executable) -> Result<void> {
     *scratchBytes = *sharedBytes = 0;
-    if (!*executable)
+    if (!executable)
       return {};
-    const Result<LaunchNumbers> numbers = LaunchNumbers::of(**executable, data ? *data : noData);
+    const Result<LaunchNumbers> numbers = LaunchNumbers::of(*executable, data ? *data : noData);
     if (!numbers)
       return numbers.error();
-    const Result<int64_t> shared = sharedBytesOf(**executable, *numbers);
+    const Result<int64_t> shared = sharedBytesOf(*executable, *numbers);
     if (!shared)
       return shared.error();
-    *scratchBytes = static_cast<size_t>((*executable)->scratch().perThread);
+    *scratchBytes = static_cast<size_t>(executable->scratch().perThread);
     *sharedBytes = static_cast<size_t>(*shared);
     return {};
-  });
+  };
+  return guarded([&] { return withExecutable(handle, measure, "scratch_bytes", scratchBytes, "shared_bytes", sharedBytes); });
 }
 
 quern_status_t quern_primitive_visit_launch(const_quern_primitive_t handle, const quern_launch_data_t *data, quern_launch_visitor_t visitor,
                                             void *context) noexcept {
-  return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("primitive", handle, "data", data, "visitor", visitor);
-    const Result<const Executable *> executable = executableOf(handle);
+  const auto visit = [&](const Executable *executable) -> Result<void> {
     if (!executable)
-      return executable.error();
-    if (!*executable)
       return {};
-    const Result<LaunchNumbers> numbers = LaunchNumbers::of(**executable, *data);
+    const Result<LaunchNumbers> numbers = LaunchNumbers::of(*executable, *data);
     if (!numbers)
       return numbers.error();
-    if (Result<void> fits = checkMemory(**executable, *numbers, *data); !fits)
+    if (Result<void> fits = checkMemory(*executable, *numbers, *data); !fits)
       return fits;
-    return (numbers->bound ? visitProgram : visitPlain)(**executable, *numbers, *data, visitor, context);
-  });
+    return (numbers->bound ? visitProgram : visitPlain)(*executable, *numbers, *data, visitor, context);
+  };
+  return guarded([&] { return withExecutable(handle, visit, "data", data, "visitor", visitor); });
 }

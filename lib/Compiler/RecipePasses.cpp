@@ -73,8 +73,9 @@ std::string whatTargetLacks(const DeviceStrategy &asked, const DeviceStrategy &o
     return llvm::formatv("group-memory-bytes={0}: at most {1} on this target", asked.groupMemoryBytes, own.groupMemoryBytes);
   if (asked.subGroupSizes.empty() || !llvm::is_sorted(asked.subGroupSizes))
     return "sub-group-sizes: at least one, in ascending order";
+  const bool usesNone = asked.subGroupSizes == SmallVector<int64_t>{1};
   for (int64_t size : asked.subGroupSizes)
-    if (!llvm::is_contained(own.subGroupSizes, size) || size > asked.maxGroup)
+    if (!usesNone && (!llvm::is_contained(own.subGroupSizes, size) || size > asked.maxGroup))
       return llvm::formatv("sub-group-sizes={0}: not on this target, or greater than a group", size);
   return {};
 }

@@ -10,7 +10,7 @@ set -euo pipefail
 
 packages=(
   cmake ninja-build pkg-config git g++
-  clang-22 clang-format-22 lld-22 libclang-rt-22-dev llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
+  clang-22 clang-format-22 clang-tidy-22 lld-22 libclang-rt-22-dev llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   libtbb-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   libze-dev libze1 opencl-c-headers spirv-tools

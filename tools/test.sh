@@ -6,7 +6,9 @@
 #
 #   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 40 minutes on two cores with the build
 #   tools/test.sh --quick   the release build alone, under five minutes after the build
-#   tools/test.sh --full    everything at full length, against every peer, the debug build included: about three hours on two cores
+#   tools/test.sh --full    thousands of problems, against every peer, the debug build included, and of the cells of all primitives the
+#                           quarter whose turn it is by the day of the commit: two hours on two cores
+#   tools/test.sh --whole   as --full with all cells
 #
 #   --only=TEXT             only steps whose name contains TEXT, and what installs and builds the release; to go on, or to repeat one
 #   --list                  prints the names of the steps and runs none
@@ -20,14 +22,16 @@ cd "$(dirname "$0")/.."
 mode=default
 only=
 list=
+quarters=4
 for option in "$@"; do
   case "$option" in
     --quick) mode=quick ;;
     --full) mode=full ;;
+    --whole) mode=full quarters=1 ;;
     --only=*) only=${option#--only=} ;;
     --list) list=1 ;;
     *)
-      echo "usage: tools/test.sh [--quick|--full] [--only=TEXT] [--list]" >&2
+      echo "usage: tools/test.sh [--quick|--full|--whole] [--only=TEXT] [--list]" >&2
       exit 2
       ;;
   esac
@@ -202,10 +206,19 @@ differential() { # PEER SETS OPTION…: the same problems against a genuine oneD
   tools/peers.sh "$1" && ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16 conformance release "$2" --peer="build/peers/$1" "${@:3}"
 }
 
-# Those of batch 1, since the reference takes ten minutes for all.
+# A seed of the commit's day beside the fixed one; what differs from day to day is printed with each failure and in the log.
+daySeed=$(git log -1 --format=%cd --date=format:%Y%m%d 2> /dev/null || date +%Y%m%d)
+day=$(($(date -d "$daySeed" +%s) / 86400))
+share=(--parts=$quarters --part=$day)
+cells=(--all "${share[@]}")
+
+# Those of batch 1, since the reference takes ten minutes for all; of the others those whose turn it is.
 rnnsOfModels() {
-  local batchOne='src_layer=[a-z0-9]*:[0-9]+x1x'
-  build/release/bin/quern run -f <(grep -E "$(pick "$batchOne" "$batchOne" '^rnn')" test/problems/rnn-bench.desc) --check --repeat=1
+  local batchOne='^rnn.* src_layer=[a-z0-9]*:[0-9]+x1x' file=test/problems/rnn-bench.desc
+  build/release/bin/quern run --check --repeat=1 -f <(
+    grep -E "$batchOne" $file
+    [ $mode != full ] || grep -E '^rnn' $file | grep -vE "$batchOne" | awk "NR % $quarters == $day % $quarters"
+  )
 }
 
 # What reads SPIR-V comes with the rest, and what is downloaded comes while the release is built. Level Zero is tested through a driver over
@@ -217,15 +230,19 @@ beside one "install peers" tools/peers.sh "${peers[@]}"
 step one "build release" build release all
 join
 step tests "format" tools/format.sh --check
+case $mode in
+  default) step tests "clang-tidy" tools/tidy.sh --changed=50 --count=16 ;;
+  full) step tests "clang-tidy" tools/tidy.sh "${share[@]}" ;;
+esac
 step tests "unit tests" unit release
 step tests "lit" "$lit" -v --order=lexical build/release/test
 
-# --count=0: every pair of types with every family of layouts; --all: every cell of types x layouts x attributes, on the widest ISA.
+# --count=0: every pair of types with every family of layouts; cells: every cell of types x layouts x attributes, on the widest ISA.
 step tests "conformance of softmax, every ISA" conformance release softmax "$(pick --count=240 --count=0 --count=0)" --isa=all
 step tests "conformance of reorder, every ISA" conformance release reorder,reorder-round-trips,reorder-tags \
   "$(pick --count=100 --count=300 --count=0)" --linker=orc --isa=all
 step tests "conformance of binary, every ISA" conformance release binary "$(pick --count=200 --count=0 --count=0)" --isa=all
-step tests "conformance of gemm, every ISA" conformance release gemm "$(pick --count=40 --count=0 --all)" --isa=all
+step tests "conformance of gemm, every ISA" conformance release gemm "$(pick --count=40 --count=0 --count=0)" --isa=all
 step tests "conformance of eltwise, every ISA" conformance release eltwise "$(pick --count=60 --count=200 --count=600)" --isa=all
 step tests "conformance of sum and concat, every ISA" conformance release sum,concat "$(pick --count=100 --count=200 --count=0)" \
   --linker=orc --isa=all
@@ -234,18 +251,22 @@ step tests "outputs on other arguments, every ISA" conformance release softmax,r
 step tests "conformance of rnn, every ISA" conformance release rnn "$(pick --count=60 --count=150 --count=500)" --isa=all
 step tests "conformance, compiled in another process" conformanceByProcess release \
   softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=20 --count=60 --count=200)"
-[ $mode != full ] || step tests "every cell" conformance release softmax,reorder,reorder-round-trips,binary,sum,concat --all --linker=orc
+[ $mode != full ] || step tests "cells" conformance release softmax,reorder,reorder-round-trips,binary,sum,concat,gemm \
+  "${cells[@]}" --linker=orc
 
-# A seed of the commit's day beside the fixed one. It is printed with each failure and in the log.
-daySeed=$(git log -1 --format=%cd --date=format:%Y%m%d 2> /dev/null || date +%Y%m%d)
 step tests "conformance, seed of the day" conformance release softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
   "$(pick --count=50 --count=200 --count=600)" --seed="$daySeed" --linker=orc --damaged=0
 
 # Each of these is one process, the longest first.
-[ $mode != full ] || beside tests "every pair of tags" conformance release reorder-tags --all --linker=orc
-beside tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 --all)" --linker=orc
+if [ $mode = full ]; then
+  beside tests "pairs of tags" conformance release reorder-tags "${cells[@]}" --linker=orc
+  beside tests "cells of rnn" conformance release rnn "${cells[@]}" --linker=orc
+  beside tests "cells of eltwise" conformance release eltwise "${cells[@]}" --linker=orc
+else
+  beside tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 "")" --linker=orc
+  beside tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 "")" --linker=orc
+fi
 beside one "quern run, RNNs of models" rnnsOfModels
-beside tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 --all)" --linker=orc
 if [ $mode = default ]; then
   beside tests "conformance of sum and concat" conformance release sum,concat --count=0 --linker=orc
   beside tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader
@@ -273,13 +294,13 @@ if [ $mode != quick ]; then
   step tests "SPIR-V by its consumers" tools/spirv-check/spirv-check.py
   # At least a third as many problems of each set are compared as are asked for.
   step tests "differential, oneDNN 3.2" differential onednn-3.2 softmax,reorder,binary,eltwise,sum,concat,rnn \
-    "$(pick 0 --count=1500 --count=6000)"
+    "$(pick 0 --count=1500 --count=3000)"
   step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder,binary,eltwise,sum,concat,rnn \
-    "$(pick 0 --count=150 --count=3000)"
+    "$(pick 0 --count=150 --count=1500)"
   step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler quern_compiler_process
   step tests "unit tests, asan" unitSanitized asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
-  step tests "conformance, asan" conformance asan softmax,reorder,eltwise,binary,sum,concat,gemm,rnn --count="$(pick 0 80 400)"
+  step tests "conformance, asan" conformance asan softmax,reorder,eltwise,binary,sum,concat,gemm,rnn --count="$(pick 0 80 200)"
   step one "quern run, asan" build/asan/bin/quern run -f test/problems/smoke.desc --check
   step one "build tsan" build tsan quern-unit-tests
   step tests "unit tests, tsan" unitSanitized tsan

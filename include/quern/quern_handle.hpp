@@ -25,10 +25,10 @@ namespace quern {
 /// What every failing call throws. `what()` is the action followed by the library's reason.
 struct error : public std::exception {
   quern_status_t status;
-  const char *message; ///< what() gives the same
+  const char *message = nullptr; ///< what() gives the same
 
   error(quern_status_t status, std::string text)
-      : status(status), message(nullptr), text(std::make_shared<const std::string>(std::move(text))) {
+      : status(status), text(std::make_shared<const std::string>(std::move(text))) {
     message = this->text->c_str();
   }
   const char *what() const noexcept override { return message; }

@@ -10,7 +10,7 @@ set(QUERN_UNITY_ALONE
   "test/unit/Desc/TensorOpsTest"
   "test/unit/(Primitives|Reference)/.*Test"
   "test/unit/Schedule/Random(Contraction|Map).*"
-  "test/unit/Runtime/RuntimeDimsTest"
+  "test/unit/API/Execution/RuntimeDims.*Test"
   "test/unit/Transforms/(Eltwise|ExpandNarrowFloats)Test"
   "tools/quern-bench/(Comparison|.*Problem)"
 )

@@ -13,6 +13,7 @@
 #include "Compiler/Stages.h"
 #include "Desc/Key.h"
 #include "IR/Launch.h"
+#include "IR/QuernDialect.h"
 #include "Primitives/Emitters.h"
 #include "Primitives/Registry.h"
 #include "Support/Stage.h"
@@ -67,14 +68,13 @@ private:
 class Compilation {
 public:
   Compilation(VerifiedProblem problem, const Target &target, bool verifyIr, StageTimes &times)
-      : problem(std::move(problem)), target(target), verifyIr(verifyIr), times(times), lease(takeLease(times)), capture(lease->context),
-        module(ModuleOp::create(UnknownLoc::get(&lease->context))) {}
+      : problem(std::move(problem)), target(target), verifyIr(verifyIr), times(times), lease(takeLease(times)),
+        backend(takeBackend(*lease, target, times)), capture(lease->context), module(ModuleOp::create(UnknownLoc::get(&lease->context))) {}
 
   Result<void> emit();
   Result<void> schedule();
   Result<void> lower();
-  /// LLVM IR, assembly, or else what the target runs: an object or a SPIR-V module.
-  Result<std::string> codegen(quern_compiler_form form);
+  Result<std::string> codegen(CodeForm form);
   Result<std::string> artifact();
   /// Everything of the artifact that says how to launch its code: entries, steps, arguments, scratch.
   Result<void> addLaunch(Artifact &artifact);
@@ -82,7 +82,7 @@ public:
   std::string heading(StringRef comment) const {
     return (comment + Twine(problem.desc.text()) + "\n" + comment + "target " + target.text() + "\n").str();
   }
-  bool isForCpu() const { return target.isCpu(); }
+  const BackendTraits &traits() const { return backend.traits; }
   /// The kernels' plans, in the order in which they run, after `schedule` or `lower`.
   std::string plan();
 
@@ -90,6 +90,10 @@ private:
   static ContextLease takeLease(StageTimes &times) {
     Timer timer(times.contextNs);
     return ContextLease();
+  }
+  static Backend &takeBackend(CompileContext &context, const Target &target, StageTimes &times) {
+    Timer timer(times.contextNs);
+    return context.backendFor(target.kind);
   }
   Error failed(Stage stage, Status status, const std::string &why) const {
     return {status, concat(toString(stage), ": ", why, " in '", problem.desc.text(), "' for ", target.text())};
@@ -110,6 +114,7 @@ private:
   bool verifyIr;
   StageTimes &times;
   ContextLease lease;
+  Backend &backend;
   DiagnosticCapture capture;
   OwningOpRef<ModuleOp> module;
 };
@@ -123,35 +128,24 @@ Result<void> Compilation::emit() {
 
 Result<void> Compilation::schedule() {
   Timer timer(times.scheduleNs);
-  if (int64_t sizes = sizeCount(); sizes && !target.isCpu())
+  if (int64_t sizes = sizeCount(); sizes && traits().passesSizes)
     (*module)->setAttr(attr::sizeCount, Builder(&lease->context).getIndexAttr(sizes));
   std::string whyNot;
-  if (mlir::failed(scheduleModule(*module, target, whyNot)))
+  if (mlir::failed(scheduleModule(*module, backend, target, whyNot)))
     return failed(Stage::Schedule, Status::Unimplemented, whyNot);
   return verifyModule(Stage::Schedule);
 }
 
 Result<void> Compilation::lower() {
   Timer timer(times.lowerNs);
-  if (mlir::failed(target.isCpu() ? lease->lowering.run(*module, target, verifyIr)
-                                  : lease->deviceLowering().run(*module, target, verifyIr)))
+  if (mlir::failed(backend.lower(*module, target, verifyIr)))
     return failed(Stage::Lower, Status::Internal, capture.firstLine());
   return {};
 }
 
-Result<std::string> Compilation::codegen(quern_compiler_form form) {
+Result<std::string> Compilation::codegen(CodeForm form) {
   Timer timer(times.codegenNs);
-  const bool isIr = form == QUERN_COMPILER_LLVM, isText = form == QUERN_COMPILER_ASM;
-  Result<std::string> code = target.isCpu() ? lease->codegen.run(*module, target,
-                                                                 isIr     ? CpuCodeForm::LlvmIr
-                                                                 : isText ? CpuCodeForm::Assembly
-                                                                          : CpuCodeForm::Object,
-                                                                 verifyIr)
-                                            : lease->deviceCodegen.run(*module, target,
-                                                                       isIr     ? SpirvCodeForm::LlvmIr
-                                                                       : isText ? SpirvCodeForm::Text
-                                                                                : SpirvCodeForm::Module,
-                                                                       verifyIr);
+  Result<std::string> code = backend.codegen(*module, target, form, verifyIr);
   if (!code)
     return Error{code.error().status, concat(code.error().message, " in '", problem.desc.text(), "' for ", target.text())};
   return code;
@@ -225,7 +219,7 @@ Result<void> Compilation::addStep(Artifact &artifact, const KernelCall &call, Ar
   if (entry == artifact.entries.end()) {
     artifact.entries.push_back(symbol);
     auto lowered = attrOf<LoweredAttr>(call.kernel); // none yet of what is only explained
-    if (!target.isCpu())
+    if (kernel.getGroupSize())
       artifact.groups.push_back({static_cast<int32_t>(kernel.getGroupSize()), static_cast<int32_t>(kernel.getSubGroupSize()),
                                  lowered ? lowered.getGroupBytes() : 0});
   }
@@ -263,11 +257,11 @@ Result<void> Compilation::addLaunch(Artifact &artifact) {
 }
 
 Result<std::string> Compilation::artifact() {
-  Result<std::string> code = codegen(QUERN_COMPILER_ARTIFACT);
+  Result<std::string> code = codegen(CodeForm::Binary);
   if (!code)
     return code.takeError();
   Artifact artifact;
-  artifact.codeKind = target.isCpu() ? CodeKind::ElfObject : CodeKind::SpirV;
+  artifact.codeKind = traits().codeKind;
   artifact.descriptor = problem.desc.text();
   artifact.target = target.text();
   artifact.buildId = compilerBuildId();
@@ -324,13 +318,14 @@ Result<std::string> runStages(Compilation &run, quern_compiler_form form) {
     return run.artifact();
   case QUERN_COMPILER_OBJECT:
   case QUERN_COMPILER_SPIRV:
-    return run.codegen(form);
+    return run.codegen(CodeForm::Binary);
   default:
     break;
   }
-  Result<std::string> text = run.codegen(form);
+  const bool isAssembly = form == QUERN_COMPILER_ASM;
+  Result<std::string> text = run.codegen(isAssembly ? CodeForm::Assembly : CodeForm::LlvmIr);
   if (text)
-    text->insert(0, run.heading(form == QUERN_COMPILER_ASM && run.isForCpu() ? "# " : "; "));
+    text->insert(0, run.heading(isAssembly ? run.traits().assemblyComment : "; "));
   return text;
 }
 
@@ -351,14 +346,15 @@ Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &targ
   if (form < QUERN_COMPILER_EMIT || form > QUERN_COMPILER_ARTIFACT)
     return invalidArguments("code form ", form, " is unknown; the forms are ", static_cast<int>(QUERN_COMPILER_EMIT), " to ",
                             static_cast<int>(QUERN_COMPILER_ARTIFACT));
-  if (target.isCpu() && form == QUERN_COMPILER_SPIRV)
-    return unimplemented("target '", target.text(), "' is a CPU: it has no SPIR-V form");
-  if (!target.isCpu() && form == QUERN_COMPILER_OBJECT)
-    return unimplemented("target '", target.text(), "' is a device: it has no object, but a SPIR-V module");
   Result<VerifiedProblem> problem = verifyForCode(desc, target);
   if (!problem)
     return problem.takeError();
   Compilation run(std::move(*problem), target, verifyIr || checksEnabled(), threadStageTimes);
+  const CodeKind kind = run.traits().codeKind;
+  if (form == QUERN_COMPILER_SPIRV && kind != CodeKind::SpirV)
+    return unimplemented("target '", target.text(), "' has no SPIR-V module, but an object");
+  if (form == QUERN_COMPILER_OBJECT && kind != CodeKind::ElfObject)
+    return unimplemented("target '", target.text(), "' has no object, but a SPIR-V module");
   return runStages(run, static_cast<quern_compiler_form>(form));
 }
 

@@ -13,6 +13,7 @@
 #include "Primitives/Emitters.h"
 #include "Primitives/Registry.h"
 #include "Targets/Cpu/Linker.h"
+#include "Targets/KernelLowering.h"
 
 using namespace mlir;
 
@@ -69,7 +70,7 @@ LogicalResult schedule(ModuleOp module, StringRef target) {
     return failure();
   loadStageDialects(*module.getContext());
   std::string whyNot;
-  if (failed(scheduleModule(module, *parsed, whyNot)))
+  if (failed(scheduleModule(module, *Backend::create(parsed->kind), *parsed, whyNot)))
     return module.emitError("schedule: ") << whyNot;
   return success();
 }
@@ -79,26 +80,17 @@ LogicalResult lower(ModuleOp module, StringRef target) {
   if (failed(parsed))
     return failure();
   loadStageDialects(*module.getContext());
-  return lowerModule(module, *parsed);
+  return Backend::create(parsed->kind)->lower(module, *parsed, /*verifyIr=*/true);
 }
 
-FailureOr<std::string> codegen(ModuleOp module, StringRef target, CodeForm form) {
+FailureOr<std::string> codegen(ModuleOp module, StringRef target, CodeForm wanted) {
   FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
   if (failed(parsed))
     return failure();
-  if (!parsed->isCpu()) {
-    SpirvCodeForm deviceForm = form == CodeForm::LlvmIr     ? SpirvCodeForm::LlvmIr
-                               : form == CodeForm::Assembly ? SpirvCodeForm::Text
-                                                            : SpirvCodeForm::Module;
-    Result<std::string> code = SpirvCodegen().run(module, *parsed, deviceForm, /*verifyIr=*/true);
-    if (!code)
-      return module.emitError() << code.error().message;
-    return std::move(*code);
-  }
-  CpuCodeForm cpuForm = form == CodeForm::LlvmIr     ? CpuCodeForm::LlvmIr
-                        : form == CodeForm::Assembly ? CpuCodeForm::Assembly
-                                                     : CpuCodeForm::Object;
-  Result<std::string> code = CpuCodegen().run(module, *parsed, cpuForm, /*verifyIr=*/true);
+  quern::CodeForm form = wanted == CodeForm::LlvmIr     ? quern::CodeForm::LlvmIr
+                         : wanted == CodeForm::Assembly ? quern::CodeForm::Assembly
+                                                        : quern::CodeForm::Binary;
+  Result<std::string> code = Backend::create(parsed->kind)->codegen(module, *parsed, form, /*verifyIr=*/true);
   if (!code)
     return module.emitError() << code.error().message;
   return std::move(*code);

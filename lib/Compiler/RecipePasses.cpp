@@ -29,12 +29,10 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-using Kernels = FailureOr<SmallVector<func::FuncOp>>;
-
 /// What the pass of a recipe is.
 template <typename Strategy> struct Recipe {
   const char *pass, *summary;
-  bool isForCpu;
+  TargetKind kind;
   Strategy (*strategyFor)(const Target &target);
   Kernels (*schedule)(const Problem &problem, const Strategy &strategy, std::string *whyNot);
 };
@@ -107,8 +105,8 @@ private:
     Result<Target> parsed = Target::parse(target.getValue());
     if (!parsed)
       whyNot = parsed.error().message;
-    else if (parsed->isCpu() != recipe.isForCpu)
-      whyNot = "target '" + target.getValue() + (recipe.isForCpu ? "' is not a CPU" : "' is not a device");
+    else if (parsed->kind != recipe.kind)
+      whyNot = "target '" + target.getValue() + (parsed->isCpu() ? "' is not a device" : "' is not a CPU");
     if (!whyNot.empty())
       return std::nullopt;
     const Strategy own = recipe.strategyFor(*parsed);
@@ -161,17 +159,18 @@ DeviceStrategy strategyOfDevice(const Target &target) { return deviceStrategyFor
 } // namespace
 
 void registerRecipePasses() {
-  add<MapStrategy>({"quern-schedule-map", "Schedule elementwise operations in lines and tiles", true, mapStrategyFor, scheduleMap});
-  add<ContractionStrategy>({"quern-schedule-contraction", "Schedule products that add up, in blocks of registers", true,
+  add<MapStrategy>(
+      {"quern-schedule-map", "Schedule elementwise operations in lines and tiles", TargetKind::Cpu, mapStrategyFor, scheduleMap});
+  add<ContractionStrategy>({"quern-schedule-contraction", "Schedule products that add up, in blocks of registers", TargetKind::Cpu,
                             contractionStrategyFor, scheduleContraction});
-  add<RowsStrategy>(
-      {"quern-schedule-rows", "Schedule chains of operations with reductions, in sweeps over rows", true, rowsStrategyFor, scheduleRows});
-  add<DeviceStrategy>(
-      {"quern-schedule-device-map", "Schedule elementwise operations for work-items", false, strategyOfDevice, scheduleDeviceMap});
-  add<DeviceStrategy>({"quern-schedule-device-contraction", "Schedule products that add up for sub-groups", false, strategyOfDevice,
-                       scheduleDeviceContraction});
-  add<DeviceStrategy>({"quern-schedule-device-rows", "Schedule chains of operations with reductions for sub-groups and work-groups", false,
-                       strategyOfDevice, scheduleDeviceRows});
+  add<RowsStrategy>({"quern-schedule-rows", "Schedule chains of operations with reductions, in sweeps over rows", TargetKind::Cpu,
+                     rowsStrategyFor, scheduleRows});
+  add<DeviceStrategy>({"quern-schedule-device-map", "Schedule elementwise operations for work-items", TargetKind::Spirv, strategyOfDevice,
+                       scheduleDeviceMap});
+  add<DeviceStrategy>({"quern-schedule-device-contraction", "Schedule products that add up for sub-groups", TargetKind::Spirv,
+                       strategyOfDevice, scheduleDeviceContraction});
+  add<DeviceStrategy>({"quern-schedule-device-rows", "Schedule chains of operations with reductions for sub-groups and work-groups",
+                       TargetKind::Spirv, strategyOfDevice, scheduleDeviceRows});
 }
 
 } // namespace quern

@@ -9,11 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Compiler/Stages.h"
 
-#include "Schedule/Contraction/Contraction.h"
-#include "Schedule/Map/Map.h"
-#include "Schedule/Rows/Rows.h"
-#include "Targets/Cpu/Strategy.h"
-#include "Targets/Spirv/Strategy.h"
+#include "IR/QuernDialect.h"
+#include "Targets/KernelLowering.h"
 #include "Transforms/Packed/PackedElements.h"
 #include "Transforms/Packed/SharedBuffers.h"
 
@@ -46,28 +43,6 @@ struct IdleContexts {
   }
 };
 
-MLIRContext &withDialectsLoaded(MLIRContext &context) {
-  context.loadAllAvailableDialects();
-  return context;
-}
-
-FailureOr<SmallVector<func::FuncOp>> scheduleForCpu(const Problem &problem, const Target &target, std::string &whyNot) {
-  std::string notMap, notContraction, notRows;
-  auto kernels = scheduleMap(problem, mapStrategyFor(target), &notMap);
-  if (failed(kernels)) // before rows, to which a sum of products is a reduction like any other
-    kernels = scheduleContraction(problem, contractionStrategyFor(target), &notContraction);
-  if (failed(kernels))
-    kernels = scheduleRows(problem, rowsStrategyFor(target), &notRows);
-  if (failed(kernels)) {
-    ContractionStrategy strategy = contractionStrategyFor(target);
-    strategy.isLastResort = true;
-    kernels = scheduleContraction(problem, strategy, &notContraction);
-  }
-  if (failed(kernels))
-    whyNot = "map: " + notMap + "; contraction: " + notContraction + "; rows: " + notRows;
-  return kernels;
-}
-
 } // namespace
 
 LogicalResult scheduleProblems(ModuleOp module, Scheduler scheduler, std::string &whyNot) {
@@ -88,29 +63,24 @@ LogicalResult scheduleProblems(ModuleOp module, Scheduler scheduler, std::string
   return success();
 }
 
-LogicalResult scheduleModule(ModuleOp module, const Target &target, std::string &whyNot) {
+LogicalResult scheduleModule(ModuleOp module, const Backend &backend, const Target &target, std::string &whyNot) {
   pairElements(module);
   if (failed(unpackElements(module, whyNot)))
     return failure();
-  auto scheduler = [&](func::FuncOp problem, std::string &reasons) {
-    return target.isCpu() ? scheduleForCpu(problem, target, reasons) : scheduleForDevice(problem, target.device, reasons);
-  };
+  auto scheduler = [&](func::FuncOp problem, std::string &reasons) { return backend.schedule(problem, target, reasons); };
   return scheduleProblems(module, scheduler, whyNot);
 }
 
-LogicalResult lowerModule(ModuleOp module, const Target &target) {
-  if (target.isCpu())
-    return CpuLowering(*module.getContext()).run(module, target, /*verifyIr=*/true);
-  return SpirvLowering(*module.getContext()).run(module, target, /*verifyIr=*/true);
+Backend &CompileContext::backendFor(TargetKind kind) {
+  std::unique_ptr<Backend> &backend = backends[kind];
+  if (!backend) {
+    backend = Backend::create(kind);
+    backend->prepare(context);
+  }
+  return *backend;
 }
 
-SpirvLowering &CompileContext::deviceLowering() {
-  if (!ownDeviceLowering)
-    ownDeviceLowering = std::make_unique<SpirvLowering>(context);
-  return *ownDeviceLowering;
-}
-
-CompileContext::CompileContext() : context(stageRegistry(), noThreads()), lowering(withDialectsLoaded(context)) {}
+CompileContext::CompileContext() : context(stageRegistry(), noThreads()) { context.loadAllAvailableDialects(); }
 
 ContextLease::ContextLease() {
   IdleContexts &idle = IdleContexts::instance();

@@ -11,22 +11,19 @@
 #define QUERN_COMPILER_STAGES_H
 
 #include "Desc/Target.h"
-#include "Targets/Cpu/Codegen.h"
-#include "Targets/Cpu/Pipeline.h"
-#include "Targets/Spirv/Codegen.h"
-#include "Targets/Spirv/Pipeline.h"
+#include "Targets/Backend.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 
+#include <map>
 #include <memory>
 #include <string>
 
 namespace quern {
 
 /// Makes kernels of a problem, or says in one line why not.
-using Scheduler =
-    llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>(mlir::func::FuncOp problem, std::string &whyNot)>;
+using Scheduler = llvm::function_ref<Kernels(mlir::func::FuncOp problem, std::string &whyNot)>;
 
 /// Replaces every problem of `module` (a func.func without `quern.kernel`) by the kernels that `scheduler` makes of it, in the order in
 /// which they run. On failure `whyNot` has, in one line, why the first problem that was not taken was not; the module is then partly
@@ -34,10 +31,7 @@ using Scheduler =
 mlir::LogicalResult scheduleProblems(mlir::ModuleOp module, Scheduler scheduler, std::string &whyNot);
 
 /// Likewise by the first recipe of `target` that takes it, half bytes made whole before.
-mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Target &target, std::string &whyNot);
-
-/// `lower` on kernels for `target`: to the LLVM dialect. Diagnoses what cannot be lowered.
-mlir::LogicalResult lowerModule(mlir::ModuleOp module, const Target &target);
+mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Backend &backend, const Target &target, std::string &whyNot);
 
 /// The context of one compilation at a time, kept warm between compilations: making one costs as much as compiling a small kernel.
 class CompileContext {
@@ -45,15 +39,12 @@ public:
   CompileContext();
 
   mlir::MLIRContext context;
-  CpuLowering lowering;
-  CpuCodegen codegen;
-  SpirvCodegen deviceCodegen;
   int uses = 0;
-  /// Made when a device is first compiled for.
-  SpirvLowering &deviceLowering();
+  /// Made when a target of the kind is first compiled for.
+  Backend &backendFor(TargetKind kind);
 
 private:
-  std::unique_ptr<SpirvLowering> ownDeviceLowering;
+  std::map<TargetKind, std::unique_ptr<Backend>> backends;
 };
 
 /// A warm context for the caller alone, given back on destruction. Thread-safe: as many threads compile as ask.

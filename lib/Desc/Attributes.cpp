@@ -26,9 +26,9 @@ bool RnnQuantization::isIdentity() const {
 
 bool Attributes::operator==(const Attributes &other) const { return sameFields(*this, other); }
 
-template <> std::string_view nameOf<PostOp::Kind>(PostOp::Kind kind) {
+template <> std::string_view nameOf<PostOp::Kind>(PostOp::Kind value) {
   constexpr std::string_view names[] = {"eltwise", "binary", "sum", "prelu"};
-  auto index = static_cast<size_t>(kind);
+  auto index = static_cast<size_t>(value);
   return index < std::size(names) ? names[index] : "undef";
 }
 

@@ -58,7 +58,7 @@ struct PostOp {
   Result<void> validate() const;
 };
 
-template <> std::string_view nameOf<PostOp::Kind>(PostOp::Kind kind);
+template <> std::string_view nameOf<PostOp::Kind>(PostOp::Kind value);
 template <> std::optional<PostOp::Kind> fromName<PostOp::Kind>(std::string_view name);
 template <> std::string namesOf<PostOp::Kind>(std::string_view prefix);
 

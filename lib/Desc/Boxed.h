@@ -22,8 +22,10 @@ public:
   Boxed(T initial) : value(std::make_unique<T>(std::move(initial))) {}
   Boxed(const Boxed &other) : value(std::make_unique<T>(*other.value)) {}
   Boxed(Boxed &&) noexcept = default;
-  Boxed &operator=(const Boxed &other) { return *this = Boxed(other); }
-  Boxed &operator=(Boxed &&) noexcept = default;
+  Boxed &operator=(Boxed other) noexcept {
+    value = std::move(other.value);
+    return *this;
+  }
 
   T &operator*() { return *value; }
   const T &operator*() const { return *value; }

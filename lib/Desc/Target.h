@@ -69,8 +69,11 @@ struct Target {
   bool isCpu() const { return kind == TargetKind::Cpu; }
   /// Without sizes: the ISA's name, or "spirv64".
   std::string_view name() const;
-  /// Lanes of a CPU's vector of 32-bit elements: 4, 8 or 16.
-  int lanes32() const { return isa >= CpuIsa::Avx512 ? 16 : isa >= CpuIsa::Avx2 ? 8 : 4; }
+  /// 32-bit elements that are computed as one: 4, 8 or 16 in a CPU's vector, 16 in what a device is taken to have.
+  int lanes32() const { return !isCpu() || isa >= CpuIsa::Avx512 ? 16 : isa >= CpuIsa::Avx2 ? 8 : 4; }
+  /// Products of pairs of bf16 that add up in f32.
+  bool hasPairDots() const { return isCpu() && isa >= CpuIsa::Avx512Bf16; }
+  bool hasF64() const { return isCpu() || device.hasF64; }
   bool operator==(const Target &) const = default;
 };
 

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"
 
-#include "Primitives/Emission/Dropout.h"
+#include "Primitives/Emission/Attributes/Dropout.h"
 
 #include "mlir/IR/Diagnostics.h"
 

@@ -47,15 +47,12 @@ template <typename Desc> bool makeCanonical(Desc &desc, const Target &target) {
   for (auto *all : {&desc.attr.scales, &desc.attr.zeroPoints})
     for (auto &[argument, params] : *all)
       set(params.isOnHost, false);
-  const auto kindOf = [](PropKind prop) { return isForward(prop) ? PropKind::ForwardInference : PropKind::BackwardData; };
-  if (auto *softmax = std::get_if<SoftmaxDesc>(&desc.op))
-    set(softmax->prop, kindOf(softmax->prop));
-  if (auto *eltwise = std::get_if<EltwiseDesc>(&desc.op))
-    set(eltwise->prop, kindOf(eltwise->prop));
-  if (auto *reorder = std::get_if<ReorderDesc>(&desc.op)) {
-    set(reorder->srcEngine, EngineKind::Cpu);
-    set(reorder->dstEngine, EngineKind::Cpu);
-  }
+  std::visit(
+      [&]<typename Op>(Op &op) {
+        if constexpr (requires { Op::makeCanonical(op, set); })
+          Op::makeCanonical(op, set);
+      },
+      desc.op);
   return changes;
 }
 
@@ -88,7 +85,7 @@ Error illFormed(const PrimitiveDesc &desc, Error error) {
 /// Names the first tensor of a type that the device has no arithmetic for. Narrow floats are integers to it.
 Result<void> checkTypes(const VerifiedProblem &problem, const Target &target) {
   for (const ArgumentInfo &argument : problem.arguments)
-    if (!target.isCpu() && !target.device.hasF64 && argument.desc.dataType == DataType::F64)
+    if (!target.hasF64() && argument.desc.dataType == DataType::F64)
       return unimplemented(argument.name, " is of f64, which ", target.text(), " lacks");
   return {};
 }

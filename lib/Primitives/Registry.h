@@ -49,7 +49,7 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
   Result<VerifiedProblem> verify##NAME(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 #include "Desc/Primitives.def"
 /// Whether the fpmath mode lets the kernel round factors of products to bf16.
-bool rnnRoundsFactors(const PrimitiveDesc &verified, const Target &target);
+bool rnnRoundsFactors(const PrimitiveDesc &desc, const Target &target);
 
 } // namespace quern
 

@@ -9,9 +9,9 @@
 #include "Reference/Exact.h"
 
 #include "Primitives/Arguments.h"
+#include "Reference/Attributes/PostOps.h"
+#include "Reference/Attributes/Quantization.h"
 #include "Reference/Elements.h"
-#include "Reference/PostOps.h"
-#include "Reference/Quantization.h"
 
 #include <algorithm>
 #include <cmath>

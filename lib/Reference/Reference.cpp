@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"
 
-#include "Reference/Dropout.h"
+#include "Reference/Attributes/Dropout.h"
 
 #include <algorithm>
 #include <cmath>

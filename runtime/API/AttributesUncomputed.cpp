@@ -34,7 +34,7 @@ quern_status_t quern_primitive_attr_get_rounding(quern_primitive_attr_t attr, in
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr, "mode", mode);
     const UncomputedAttributes *kept = unwrap(attr)->uncomputed.get();
-    *mode = kept && kept->roundingModes.count(arg) ? quern_rounding_mode_stochastic : quern_rounding_mode_environment;
+    *mode = kept && kept->roundingModes.contains(arg) ? quern_rounding_mode_stochastic : quern_rounding_mode_environment;
     return {};
   });
 }

@@ -9,9 +9,10 @@
 #include "API/Guard.h"
 #include "API/Handles.h"
 #include "Cache/Problems.h"
+#include "Core/Device.h"
 #include "Core/Events.h"
+#include "Cpu/Execute.h"
 #include "Cpu/Threads.h"
-#include "LevelZero/Stream.h"
 
 #include "quern/quern_threadpool.h"
 
@@ -59,19 +60,19 @@ Result<void> createStream(quern_stream_t *stream, Engine *engine, unsigned flags
     return invalidArguments("stream flags 0x", std::hex, flags, " are not an order (0x1 or 0x2) with or without profiling (0x4)");
   const bool isProfiling = flags & quern_stream_profiling;
   if (!engine->device) {
-    wrap(new Stream(engine, isProfiling), stream);
+    wrap(new CpuStream(engine, isProfiling), stream);
     return {};
   }
   const bool isInOrder = !(flags & quern_stream_out_of_order);
-  Result<std::unique_ptr<ze::Stream>> made = ze::Stream::create(engine->device, isInOrder, isProfiling);
+  Result<std::unique_ptr<Stream>> made = engine->device->makeStream(engine, isInOrder, isProfiling);
   if (!made)
     return made.takeError();
-  wrap(new Stream(engine, isProfiling, std::move(*made)), stream);
+  wrap(made->release(), stream);
   return {};
 }
 
 Result<void> requireProfiling(const Stream &stream) {
-  return stream.profiling ? Result<void>() : Result<void>(invalidArguments("the stream was created without quern_stream_profiling"));
+  return stream.isProfiling ? Result<void>() : Result<void>(invalidArguments("the stream was created without quern_stream_profiling"));
 }
 
 void deliver(const Event &event, quern_listener_t listener, void *context) {
@@ -130,7 +131,7 @@ size_t quern_engine_get_count(quern_engine_kind_t kind) noexcept {
   size_t count = kind == quern_cpu ? 1 : 0;
   if (kind == quern_gpu)
     (void)guarded([&]() -> Result<void> {
-      Result<std::span<const std::shared_ptr<ze::Device>>> devices = ze::allDevices();
+      Result<std::span<const std::shared_ptr<Device>>> devices = allDevices();
       if (!devices)
         return devices.takeError();
       count = devices->size();
@@ -145,8 +146,8 @@ quern_status_t quern_engine_create(quern_engine_t *engine, quern_engine_kind_t k
     *engine = nullptr;
     if (kind != quern_cpu && kind != quern_gpu)
       return invalidArguments("engine kind ", static_cast<int>(kind), " is neither cpu (1) nor gpu (2)");
-    Result<std::span<const std::shared_ptr<ze::Device>>> devices =
-        kind == quern_gpu ? ze::allDevices() : std::span<const std::shared_ptr<ze::Device>>();
+    Result<std::span<const std::shared_ptr<Device>>> devices =
+        kind == quern_gpu ? allDevices() : std::span<const std::shared_ptr<Device>>();
     if (!devices)
       return devices.takeError();
     const size_t count = kind == quern_gpu ? devices->size() : 1;
@@ -180,7 +181,7 @@ quern_status_t quern_engine_destroy(quern_engine_t engine) noexcept {
     return quern_success;
   return guarded([&]() -> Result<void> {
     // What is kept of a lent context would be given back to it when that may be gone.
-    if (const std::shared_ptr<ze::Device> device = unwrap(engine)->device; device && device->isLent()) {
+    if (const std::shared_ptr<Device> device = unwrap(engine)->device; device && device->isLent()) {
       ProblemCache::process().forget(*device);
       Kernels::process().forget(*device);
     }
@@ -255,7 +256,7 @@ quern_status_t quern_threadpool_interop_stream_create(quern_stream_t *stream, qu
     QUERN_REQUIRE("engine", engine);
     if (unwrap(engine)->device)
       return invalidArguments("threads are of a cpu engine; the engine is a gpu");
-    wrap(new Stream(unwrap(engine), static_cast<threadpool_interop::threadpool_iface *>(threadpool)), stream);
+    wrap(new CpuStream(unwrap(engine), static_cast<threadpool_interop::threadpool_iface *>(threadpool)), stream);
     return {};
   });
 }
@@ -263,9 +264,10 @@ quern_status_t quern_threadpool_interop_stream_create(quern_stream_t *stream, qu
 quern_status_t quern_threadpool_interop_stream_get_threadpool(quern_stream_t stream, void **threadpool) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("stream", stream, "threadpool", threadpool);
-    if (!unwrap(stream)->ownThreads)
+    const auto *onCpu = dynamic_cast<const CpuStream *>(unwrap(stream));
+    if (!onCpu || !onCpu->ownThreads)
       return invalidArguments("the stream was not created with a thread pool");
-    *threadpool = unwrap(stream)->pool;
+    *threadpool = onCpu->pool;
     return {};
   });
 }

@@ -20,6 +20,9 @@ Attributes attributesOf(const_quern_primitive_attr_t attr);
 Result<void> create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
                     ReorderSides sides = {});
 
+/// Refuses what is no forward propagation of `primitive`.
+Result<void> checkForward(const char *primitive, quern_prop_kind_t prop);
+
 } // namespace quern::api
 
 #endif // QUERN_RUNTIME_API_CREATE_H

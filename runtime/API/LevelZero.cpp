@@ -18,8 +18,12 @@ using namespace quern::api;
 
 namespace {
 
+/// Null for a CPU.
+ze::Device *deviceOf(quern_engine_t engine) { return dynamic_cast<ze::Device *>(unwrap(engine)->device.get()); }
+ze::Stream *onDevice(quern_stream_t stream) { return dynamic_cast<ze::Stream *>(unwrap(stream)); }
+
 Result<void> requireDevice(quern_engine_t engine) {
-  return unwrap(engine)->device ? Result<void>() : Result<void>(invalidArguments("the engine is a cpu, not a device of Level Zero"));
+  return deviceOf(engine) ? Result<void>() : Result<void>(invalidArguments("the engine is a cpu, not a device of Level Zero"));
 }
 
 /// Of an engine's cache blob. An engine has no kernels: its blob says for which device, driver and build it was made, and for what target.
@@ -33,6 +37,19 @@ Result<void> createEngine(quern_engine_t *engine, ze_driver_handle_t driver, ze_
   EngineRef::retain(created);
   wrap(created, engine);
   return {};
+}
+
+template <typename Handle>
+quern_status_t giveHandle(quern_engine_t engine, Handle (ze::Device::*handleOf)() const, const char *name, Handle *handle,
+                          const char *function = __builtin_FUNCTION()) noexcept {
+  const auto give = [&]() -> Result<void> {
+    QUERN_REQUIRE("engine", engine, name, handle);
+    Result<void> ok = requireDevice(engine);
+    if (ok)
+      *handle = (deviceOf(engine)->*handleOf)();
+    return ok;
+  };
+  return guarded(give, function);
 }
 
 } // namespace
@@ -63,7 +80,7 @@ quern_status_t quern_ze_interop_engine_get_cache_blob(quern_engine_t engine, siz
     QUERN_REQUIRE("engine", engine, "size", size);
     if (Result<void> ok = requireDevice(engine); !ok)
       return ok;
-    return copyBytes(blobIdOf(unwrap(engine)->device->identity()) + unwrap(engine)->targetText, "cache blob", size, blob);
+    return copyBytes(blobIdOf(deviceOf(engine)->identity()) + unwrap(engine)->targetText, "cache blob", size, blob);
   });
 }
 
@@ -83,33 +100,15 @@ quern_status_t quern_ze_interop_engine_create_from_cache_blob(quern_engine_t *en
 }
 
 quern_status_t quern_ze_interop_engine_get_context(quern_engine_t engine, ze_context_handle_t *context) noexcept {
-  return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("engine", engine, "context", context);
-    if (Result<void> ok = requireDevice(engine); !ok)
-      return ok;
-    *context = unwrap(engine)->device->context();
-    return {};
-  });
+  return giveHandle(engine, &ze::Device::context, "context", context);
 }
 
 quern_status_t quern_ze_interop_engine_get_device(quern_engine_t engine, ze_device_handle_t *device) noexcept {
-  return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("engine", engine, "device", device);
-    if (Result<void> ok = requireDevice(engine); !ok)
-      return ok;
-    *device = unwrap(engine)->device->handle();
-    return {};
-  });
+  return giveHandle(engine, &ze::Device::handle, "device", device);
 }
 
 quern_status_t quern_ze_interop_engine_get_driver(quern_engine_t engine, ze_driver_handle_t *driver) noexcept {
-  return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("engine", engine, "driver", driver);
-    if (Result<void> ok = requireDevice(engine); !ok)
-      return ok;
-    *driver = unwrap(engine)->device->driverHandle();
-    return {};
-  });
+  return giveHandle(engine, &ze::Device::driverHandle, "driver", driver);
 }
 
 quern_status_t quern_ze_interop_stream_create(quern_stream_t *stream, quern_engine_t engine, ze_command_list_handle_t list,
@@ -120,10 +119,10 @@ quern_status_t quern_ze_interop_stream_create(quern_stream_t *stream, quern_engi
     QUERN_REQUIRE("engine", engine, "list", list);
     if (Result<void> ok = requireDevice(engine); !ok)
       return ok;
-    Result<std::unique_ptr<ze::Stream>> lent = ze::Stream::lend(unwrap(engine)->device, list, profiling != 0);
-    if (!lent)
-      return lent.takeError();
-    wrap(new Stream(unwrap(engine), profiling != 0, std::move(*lent)), stream);
+    Result<std::unique_ptr<Stream>> made = ze::Stream::create(unwrap(engine), *deviceOf(engine), true, profiling != 0, list);
+    if (!made)
+      return made.takeError();
+    wrap(made->release(), stream);
     return {};
   });
 }
@@ -131,9 +130,9 @@ quern_status_t quern_ze_interop_stream_create(quern_stream_t *stream, quern_engi
 quern_status_t quern_ze_interop_stream_get_list(quern_stream_t stream, ze_command_list_handle_t *list) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("stream", stream, "list", list);
-    if (!unwrap(stream)->device)
+    if (!onDevice(stream))
       return invalidArguments("the stream is on a cpu, not on a device of Level Zero");
-    *list = unwrap(stream)->device->commandList();
+    *list = onDevice(stream)->commandList();
     return {};
   });
 }
@@ -163,10 +162,13 @@ quern_status_t quern_ze_interop_primitive_execute(const_quern_primitive_t primit
     for (int i = 0; i < ndeps; ++i)
       if (!deps[i])
         return invalidArguments("deps[", i, "] is null");
-    if (!unwrap(stream)->device)
+    if (!onDevice(stream))
       return invalidArguments("the stream is on a cpu, not on a device of Level Zero");
-    const ze::EventLinks links{{deps, static_cast<size_t>(ndeps)}, event};
-    return unwrap(primitive)->execute(*unwrap(stream), {args, static_cast<size_t>(nargs)}, &links);
+    const ze::EventLinks links{{}, {deps, static_cast<size_t>(ndeps)}, event};
+    Result<void> done = unwrap(primitive)->execute(*unwrap(stream), {args, static_cast<size_t>(nargs)}, &links);
+    if (!done && event)
+      *event = nullptr;
+    return done;
   });
 }
 

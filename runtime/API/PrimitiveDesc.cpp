@@ -62,6 +62,13 @@ Result<std::vector<TensorDesc>> sourcesOf(int count, const const_quern_memory_de
 
 } // namespace
 
+Result<void> quern::api::checkForward(const char *primitive, quern_prop_kind_t prop) {
+  if (prop == quern_forward_training || prop == quern_forward_inference)
+    return {};
+  return invalidArguments("prop_kind is ", static_cast<int>(prop), "; forward ", primitive,
+                          " takes forward_training (64) or forward_inference (96)");
+}
+
 extern "C" {
 
 quern_status_t quern_softmax_forward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop,
@@ -72,9 +79,8 @@ quern_status_t quern_softmax_forward_primitive_desc_create(quern_primitive_desc_
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
     QUERN_REQUIRE("engine", engine, "src_desc", src, "dst_desc", dst);
-    if (prop != quern_forward_training && prop != quern_forward_inference)
-      return invalidArguments("prop_kind is ", static_cast<int>(prop),
-                              "; forward softmax takes forward_training (64) or forward_inference (96)");
+    if (Result<void> ok = checkForward("softmax", prop); !ok)
+      return ok;
     Result<Alg> algorithm = softmaxAlgorithm(alg);
     if (!algorithm)
       return algorithm.takeError();
@@ -121,9 +127,8 @@ quern_status_t quern_eltwise_forward_primitive_desc_create(quern_primitive_desc_
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
     QUERN_REQUIRE("engine", engine, "src_desc", src, "dst_desc", dst);
-    if (prop != quern_forward_training && prop != quern_forward_inference)
-      return invalidArguments("prop_kind is ", static_cast<int>(prop),
-                              "; forward eltwise takes forward_training (64) or forward_inference (96)");
+    if (Result<void> ok = checkForward("eltwise", prop); !ok)
+      return ok;
     PrimitiveDesc desc; // filled in place: descriptors are large
     auto &eltwise = desc.op.emplace<EltwiseDesc>();
     eltwise.prop = fromC<PropKind>(prop);

@@ -75,6 +75,8 @@ struct KindQuery {
   quern_query_t what;
   void *result;
 
+  template <typename Op> Result<void> operator()(const Op &) const { return queryCommon(problem, what, result); }
+  template <typename Op> Result<void> operator()(const Boxed<Op> &op) const { return (*this)(*op); }
   Result<void> operator()(const SoftmaxDesc &softmax) const {
     switch (what) {
     case quern_query_prop_kind:
@@ -106,8 +108,6 @@ struct KindQuery {
       return answerEnum<quern_alg_kind_t>(result, binary.alg);
     return queryCommon(problem, what, result);
   }
-  Result<void> operator()(const GemmDesc &) const { return queryCommon(problem, what, result); }
-  Result<void> operator()(const SumDesc &) const { return queryCommon(problem, what, result); }
   Result<void> operator()(const ConcatDesc &concat) const {
     if (what == quern_query_axis_s32)
       return answer<int>(result, concat.axis);
@@ -155,10 +155,9 @@ struct Role {
   int first = 0, count = 0;
 };
 Role roleOf(const Problem &problem, quern_query_t what) {
-  const PrimitiveKind kind = problem.verified().desc.kind();
   switch (what) {
   case quern_query_src_md:
-    if (kind == PrimitiveKind::Sum || kind == PrimitiveKind::Concat)
+    if (findArgument(problem, QUERN_ARG_MULTIPLE_SRC))
       return {QUERN_ARG_MULTIPLE_SRC, static_cast<int>(maxSources)};
     return {QUERN_ARG_SRC_0, 3}; // the attention of an RNN is asked for as an argument
   case quern_query_dst_md:

@@ -22,9 +22,8 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
   QUERN_REQUIRE("primitive_desc", handle);
   *handle = nullptr;
   QUERN_REQUIRE("engine", engine);
-  if (rnn.prop_kind != quern_forward_training && rnn.prop_kind != quern_forward_inference)
-    return invalidArguments("prop_kind is ", static_cast<int>(rnn.prop_kind),
-                            "; forward rnn takes forward_training (64) or forward_inference (96)");
+  if (Result<void> ok = checkForward("rnn", rnn.prop_kind); !ok)
+    return ok;
   PrimitiveDesc desc; // filled in place: descriptors are large
   RnnDesc &to = desc.op.emplace<Boxed<RnnDesc>>();
   to.prop = fromC<PropKind>(rnn.prop_kind);
@@ -67,6 +66,26 @@ Result<quern_rnn_forward_t> readForward(const quern_rnn_forward_t *given) {
   return rnn;
 }
 
+/// What all cells have.
+quern_rnn_forward_t forwardOf(quern_prop_kind_t prop, quern_alg_kind_t cell, quern_rnn_direction_t direction, unsigned flags,
+                              const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter, const_quern_memory_desc_t weightsLayer,
+                              const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
+                              const_quern_memory_desc_t dstIter) {
+  quern_rnn_forward_t rnn = {};
+  rnn.prop_kind = prop;
+  rnn.cell_kind = cell;
+  rnn.direction = direction;
+  rnn.flags = flags;
+  rnn.src_layer_desc = srcLayer;
+  rnn.src_iter_desc = srcIter;
+  rnn.weights_layer_desc = weightsLayer;
+  rnn.weights_iter_desc = weightsIter;
+  rnn.bias_desc = bias;
+  rnn.dst_layer_desc = dstLayer;
+  rnn.dst_iter_desc = dstIter;
+  return rnn;
+}
+
 } // namespace
 
 extern "C" {
@@ -90,21 +109,11 @@ quern_status_t quern_vanilla_rnn_forward_primitive_desc_create(quern_primitive_d
                                                                const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter,
                                                                unsigned flags, float alpha, float beta,
                                                                const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = {};
-  rnn.prop_kind = prop;
-  rnn.cell_kind = quern_vanilla_rnn;
-  rnn.direction = direction;
+  quern_rnn_forward_t rnn =
+      forwardOf(prop, quern_vanilla_rnn, direction, flags, srcLayer, srcIter, weightsLayer, weightsIter, bias, dstLayer, dstIter);
   rnn.activation = activation;
   rnn.alpha = alpha;
   rnn.beta = beta;
-  rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer;
-  rnn.src_iter_desc = srcIter;
-  rnn.weights_layer_desc = weightsLayer;
-  rnn.weights_iter_desc = weightsIter;
-  rnn.bias_desc = bias;
-  rnn.dst_layer_desc = dstLayer;
-  rnn.dst_iter_desc = dstIter;
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
 
@@ -116,21 +125,11 @@ quern_status_t quern_lstm_forward_primitive_desc_create(quern_primitive_desc_t *
                                                         const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
                                                         const_quern_memory_desc_t dstIter, const_quern_memory_desc_t dstIterC,
                                                         unsigned flags, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = {};
-  rnn.prop_kind = prop;
-  rnn.cell_kind = quern_vanilla_lstm;
-  rnn.direction = direction;
-  rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer;
-  rnn.src_iter_desc = srcIter;
+  quern_rnn_forward_t rnn =
+      forwardOf(prop, quern_vanilla_lstm, direction, flags, srcLayer, srcIter, weightsLayer, weightsIter, bias, dstLayer, dstIter);
   rnn.src_iter_c_desc = srcIterC;
-  rnn.weights_layer_desc = weightsLayer;
-  rnn.weights_iter_desc = weightsIter;
   rnn.weights_peephole_desc = peephole;
   rnn.weights_projection_desc = projection;
-  rnn.bias_desc = bias;
-  rnn.dst_layer_desc = dstLayer;
-  rnn.dst_iter_desc = dstIter;
   rnn.dst_iter_c_desc = dstIterC;
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
@@ -141,18 +140,8 @@ quern_status_t quern_gru_forward_primitive_desc_create(quern_primitive_desc_t *h
                                                        const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
                                                        const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter,
                                                        unsigned flags, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = {};
-  rnn.prop_kind = prop;
-  rnn.cell_kind = quern_vanilla_gru;
-  rnn.direction = direction;
-  rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer;
-  rnn.src_iter_desc = srcIter;
-  rnn.weights_layer_desc = weightsLayer;
-  rnn.weights_iter_desc = weightsIter;
-  rnn.bias_desc = bias;
-  rnn.dst_layer_desc = dstLayer;
-  rnn.dst_iter_desc = dstIter;
+  const quern_rnn_forward_t rnn =
+      forwardOf(prop, quern_vanilla_gru, direction, flags, srcLayer, srcIter, weightsLayer, weightsIter, bias, dstLayer, dstIter);
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
 
@@ -162,18 +151,8 @@ quern_status_t quern_lbr_gru_forward_primitive_desc_create(quern_primitive_desc_
                                                            const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
                                                            const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter,
                                                            unsigned flags, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = {};
-  rnn.prop_kind = prop;
-  rnn.cell_kind = quern_lbr_gru;
-  rnn.direction = direction;
-  rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer;
-  rnn.src_iter_desc = srcIter;
-  rnn.weights_layer_desc = weightsLayer;
-  rnn.weights_iter_desc = weightsIter;
-  rnn.bias_desc = bias;
-  rnn.dst_layer_desc = dstLayer;
-  rnn.dst_iter_desc = dstIter;
+  const quern_rnn_forward_t rnn =
+      forwardOf(prop, quern_lbr_gru, direction, flags, srcLayer, srcIter, weightsLayer, weightsIter, bias, dstLayer, dstIter);
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
 
@@ -184,19 +163,9 @@ quern_status_t quern_augru_forward_primitive_desc_create(quern_primitive_desc_t 
                                                          const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
                                                          const_quern_memory_desc_t dstIter, unsigned flags,
                                                          const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = {};
-  rnn.prop_kind = prop;
-  rnn.cell_kind = quern_vanilla_augru;
-  rnn.direction = direction;
-  rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer;
-  rnn.src_iter_desc = srcIter;
+  quern_rnn_forward_t rnn =
+      forwardOf(prop, quern_vanilla_augru, direction, flags, srcLayer, srcIter, weightsLayer, weightsIter, bias, dstLayer, dstIter);
   rnn.attention_desc = attention;
-  rnn.weights_layer_desc = weightsLayer;
-  rnn.weights_iter_desc = weightsIter;
-  rnn.bias_desc = bias;
-  rnn.dst_layer_desc = dstLayer;
-  rnn.dst_iter_desc = dstIter;
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
 
@@ -207,19 +176,9 @@ quern_status_t quern_lbr_augru_forward_primitive_desc_create(quern_primitive_des
                                                              const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
                                                              const_quern_memory_desc_t dstIter, unsigned flags,
                                                              const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = {};
-  rnn.prop_kind = prop;
-  rnn.cell_kind = quern_lbr_augru;
-  rnn.direction = direction;
-  rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer;
-  rnn.src_iter_desc = srcIter;
+  quern_rnn_forward_t rnn =
+      forwardOf(prop, quern_lbr_augru, direction, flags, srcLayer, srcIter, weightsLayer, weightsIter, bias, dstLayer, dstIter);
   rnn.attention_desc = attention;
-  rnn.weights_layer_desc = weightsLayer;
-  rnn.weights_iter_desc = weightsIter;
-  rnn.bias_desc = bias;
-  rnn.dst_layer_desc = dstLayer;
-  rnn.dst_iter_desc = dstIter;
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
 

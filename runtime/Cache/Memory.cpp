@@ -104,17 +104,17 @@ size_t MemoryCache::capacityBytes() const {
   return maxBytes;
 }
 
-void MemoryCache::setCapacity(size_t limit) {
+void MemoryCache::setCapacity(size_t entries) {
   std::list<Entry> evicted;
   std::lock_guard lock(mutex);
-  maxEntries = limit;
+  maxEntries = entries;
   evictBeyondLimits(evicted);
 }
 
-void MemoryCache::setCapacityBytes(size_t limit) {
+void MemoryCache::setCapacityBytes(size_t bytes) {
   std::list<Entry> evicted;
   std::lock_guard lock(mutex);
-  maxBytes = limit;
+  maxBytes = bytes;
   evictBeyondLimits(evicted);
 }
 

@@ -9,7 +9,6 @@
 #include "Cache/Problems.h"
 
 #include "Core/Problem.h"
-#include "LevelZero/Device.h"
 
 #include <algorithm>
 
@@ -44,7 +43,7 @@ void ProblemCache::setCapacity(size_t entries) {
   dropBeyond(capacity, dropped);
 }
 
-void ProblemCache::forget(const ze::Device &device) {
+void ProblemCache::forget(const Device &device) {
   std::deque<Value> dropped;
   std::lock_guard lock(mutex);
   std::erase_if(order, [&](const KernelKey *request) {

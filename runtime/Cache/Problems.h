@@ -19,11 +19,8 @@
 
 namespace quern {
 
-class Problem;
-
-namespace ze {
 class Device;
-} // namespace ze
+class Problem;
 
 class ProblemCache {
 public:
@@ -40,7 +37,7 @@ public:
   void setCapacity(size_t entries);
 
   /// Takes out whatever is of an engine on this device.
-  void forget(const ze::Device &device);
+  void forget(const Device &device);
 
 private:
   struct Hash {

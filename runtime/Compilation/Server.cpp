@@ -33,8 +33,6 @@ constexpr int channel = STDIN_FILENO;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool reservesMuch = true;
-#elif defined(__has_feature)
-constexpr bool reservesMuch = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
 constexpr bool reservesMuch = false;
 #endif

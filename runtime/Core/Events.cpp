@@ -102,7 +102,7 @@ void setVerboseLevel(int level) {
   observers.update();
 }
 
-Result<void> setListener(quern_listener_t function, void *context, unsigned events, EventDelivery deliver) {
+Result<void> setListener(quern_listener_t listener, void *context, unsigned events, EventDelivery deliver) {
   constexpr unsigned known = quern_event_create | quern_event_execute | quern_event_fail;
   if (events & ~known)
     return invalidArguments("events 0x", std::hex, events, " are not of quern_event_kind_t; all of those are 0x", known);
@@ -110,9 +110,9 @@ Result<void> setListener(quern_listener_t function, void *context, unsigned even
     return invalidArguments("a listener cannot set listeners");
   Observers &observers = Observers::process();
   std::lock_guard lock(observers.mutex);
-  std::erase_if(observers.listeners, [&](const Listener &old) { return old.function == function && old.context == context; });
+  std::erase_if(observers.listeners, [&](const Listener &old) { return old.function == listener && old.context == context; });
   if (events)
-    observers.listeners.push_back({function, context, events, deliver});
+    observers.listeners.push_back({listener, context, events, deliver});
   observers.update();
   return {};
 }

@@ -21,6 +21,8 @@
 
 namespace quern {
 
+class Device;
+
 class Executable {
 public:
   virtual ~Executable() = default;
@@ -48,6 +50,12 @@ public:
   /// "orc", "loader" or "driver".
   virtual const char *linkerName() const = 0;
   virtual size_t codeBytes() const = 0;
+  /// Where it is loaded; null: on the CPU.
+  virtual const Device *device() const { return nullptr; }
+  /// What the device's driver has made of the code, for this device and driver alone; empty on the CPU.
+  virtual Result<std::string> nativeCode() const { return std::string(); }
+  /// Whether it was loaded with native code, and the driver took that.
+  virtual bool isFromNative() const { return false; }
   /// What it occupies in a cache.
   size_t memoryBytes() const { return codeBytes() + serialized.size() + sizeof(*this); }
 

@@ -13,7 +13,6 @@
 #include "Core/Events.h"
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
-#include "LevelZero/DeviceExecutable.h"
 
 #include "quern-compiler/Bridge.h"
 
@@ -52,23 +51,19 @@ Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::str
 /// For a device. With a disk cache the driver's own binary is taken from there, or put there if there is none that the driver takes.
 Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
                                                        const Kernels::DeviceRef &device, DiskCache *disk) {
-  if (!disk || disk->isOff()) {
-    auto loaded = ze::DeviceExecutable::load(std::move(artifact), std::move(bytes), problem, device);
-    return loaded ? Result<std::shared_ptr<const Executable>>(std::move(*loaded)) : loaded.takeError();
-  }
+  if (!disk || disk->isOff())
+    return device->load(std::move(artifact), std::move(bytes), problem, {});
   const KernelKey key = nativeKeyOf(artifact.keyBytes, *device);
   std::optional<DiskCache::Hit> kept = disk->lookup(key);
-  Artifact native = artifact;
-  auto loaded = ze::DeviceExecutable::load(std::move(artifact), std::move(bytes), problem, device,
-                                           kept ? std::string_view(kept->artifact.code) : std::string_view());
-  if (!loaded)
-    return loaded.takeError();
-  if (kept && !(*loaded)->isFromNative())
+  auto loaded =
+      device->load(std::move(artifact), std::move(bytes), problem, kept ? std::string_view(kept->artifact.code) : std::string_view());
+  if (!loaded || (*loaded)->isFromNative())
+    return loaded;
+  if (kept)
     disk->reject(key);
-  if (!(*loaded)->isFromNative())
-    if (Result<std::string> binary = (*loaded)->nativeBinary())
-      (void)disk->store(key, withNativeCode(std::move(native), key, std::move(*binary)).serialize()); // counted there
-  return std::shared_ptr<const Executable>(std::move(*loaded));
+  if (const Result<std::string> native = nativeArtifactOf(**loaded))
+    (void)disk->store(key, *native); // counted there
+  return loaded;
 }
 
 Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem, quern_origin_t origin,
@@ -82,7 +77,7 @@ Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const Ve
 }
 
 /// The driver's binary in a blob; empty if there is none of this artifact for this driver and device.
-std::string nativeIn(std::string_view part, const std::string &keyBytes, const ze::Device &device) {
+std::string nativeIn(std::string_view part, const std::string &keyBytes, const Device &device) {
   Result<Artifact> native = part.empty() ? Result<Artifact>(Error{Status::NotRequired, ""}) : Artifact::parse(part);
   const bool fits = native && native->codeKind == CodeKind::DeviceBinary && native->keyBytes == nativeKeyOf(keyBytes, device).bytes;
   return fits ? std::move(native->code) : std::string();
@@ -92,7 +87,7 @@ Result<AcquiredKernel> loadBlobOnDevice(Artifact artifact, const BlobParts &part
                                         const Kernels::DeviceRef &device) {
   const int64_t start = nowNs();
   const std::string native = nativeIn(parts.native, artifact.keyBytes, *device);
-  auto loaded = ze::DeviceExecutable::load(std::move(artifact), std::string(parts.artifact), problem, device, native);
+  auto loaded = device->load(std::move(artifact), std::string(parts.artifact), problem, native);
   if (!loaded)
     return loaded.takeError();
   return AcquiredKernel{std::move(*loaded), quern_origin_blob, 0, nowNs() - start};
@@ -211,22 +206,14 @@ Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedP
 }
 
 Result<std::string> Kernels::blobOf(const Executable &executable) {
-  const auto *onDevice = dynamic_cast<const ze::DeviceExecutable *>(&executable);
-  if (!onDevice)
+  if (!executable.device())
     return executable.artifactBytes();
-  Result<std::string> binary = onDevice->nativeBinary();
-  Result<Artifact> artifact = Artifact::parse(executable.artifactBytes());
-  if (!binary || !artifact)
-    return binary ? artifact.takeError() : binary.takeError();
-  const KernelKey key = nativeKeyOf(artifact->keyBytes, onDevice->device());
-  return joinBlob(executable.artifactBytes(), withNativeCode(std::move(*artifact), key, std::move(*binary)).serialize());
+  Result<std::string> native = nativeArtifactOf(executable);
+  return native ? joinBlob(executable.artifactBytes(), *native) : native;
 }
 
-void Kernels::forget(const ze::Device &device) {
-  memoryCache.drop([&](const Executable &executable) {
-    const auto *onDevice = dynamic_cast<const ze::DeviceExecutable *>(&executable);
-    return onDevice && &onDevice->device() == &device;
-  });
+void Kernels::forget(const Device &device) {
+  memoryCache.drop([&](const Executable &executable) { return executable.device() == &device; });
 }
 
 std::shared_ptr<DiskCache> Kernels::disk() {

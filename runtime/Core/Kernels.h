@@ -33,14 +33,10 @@ struct AcquiredKernel {
 /// Monotonic, in ns.
 int64_t nowNs();
 
-namespace ze {
-class Device;
-} // namespace ze
-
 class Kernels {
 public:
   /// The device of a `target` that is none of a CPU.
-  using DeviceRef = std::shared_ptr<ze::Device>;
+  using DeviceRef = std::shared_ptr<Device>;
 
   /// The process's. Made at its first use.
   static Kernels &process();
@@ -58,7 +54,7 @@ public:
   /// What loadBlob() takes: of a device with what its driver has made of the code, which spares it the work if it is the same driver.
   static Result<std::string> blobOf(const Executable &executable);
   /// Nothing that is loaded for the device stays in the memory cache.
-  void forget(const ze::Device &device);
+  void forget(const Device &device);
 
   MemoryCache &memory() { return memoryCache; }
   /// The disk cache in use. Never null.

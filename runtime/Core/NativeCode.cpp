@@ -4,8 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "Core/NativeCode.h"
 
-#include "LevelZero/Device.h"
-
 #include <cstring>
 
 namespace quern {
@@ -19,18 +17,22 @@ struct BlobHeader {
 
 } // namespace
 
-KernelKey nativeKeyOf(const std::string &keyBytes, const ze::Device &device) {
+KernelKey nativeKeyOf(const std::string &keyBytes, const Device &device) {
   KernelKey own;
   own.bytes = concat(keyBytes, "native ", device.identity());
   own.digest = digestOf(own.bytes);
   return own;
 }
 
-Artifact withNativeCode(Artifact artifact, const KernelKey &key, std::string &&binary) {
-  artifact.codeKind = CodeKind::DeviceBinary;
-  artifact.keyBytes = key.bytes;
-  artifact.code = std::move(binary);
-  return artifact;
+Result<std::string> nativeArtifactOf(const Executable &executable) {
+  Result<std::string> binary = executable.nativeCode();
+  Result<Artifact> artifact = Artifact::parse(executable.artifactBytes());
+  if (!binary || !artifact)
+    return binary ? artifact.takeError() : binary.takeError();
+  artifact->codeKind = CodeKind::DeviceBinary;
+  artifact->keyBytes = nativeKeyOf(artifact->keyBytes, *executable.device()).bytes;
+  artifact->code = std::move(*binary);
+  return artifact->serialize();
 }
 
 std::string joinBlob(std::string_view artifact, std::string_view native) {

@@ -10,19 +10,15 @@
 #ifndef QUERN_RUNTIME_CORE_NATIVECODE_H
 #define QUERN_RUNTIME_CORE_NATIVECODE_H
 
-#include "Artifact/Artifact.h"
+#include "Core/Device.h"
 #include "Desc/Key.h"
 
 namespace quern {
 
-namespace ze {
-class Device;
-} // namespace ze
-
 /// The key of what a device's driver makes of the kernel with the key `keyBytes`.
-KernelKey nativeKeyOf(const std::string &keyBytes, const ze::Device &device);
-/// `artifact` with the driver's binary in place of its code.
-Artifact withNativeCode(Artifact artifact, const KernelKey &key, std::string &&binary);
+KernelKey nativeKeyOf(const std::string &keyBytes, const Device &device);
+/// The artifact of an executable of a device, under that key and with the driver's binary in place of its code.
+Result<std::string> nativeArtifactOf(const Executable &executable);
 
 /// A cache blob of a device: the artifact, and behind it that of the driver's binary.
 std::string joinBlob(std::string_view artifact, std::string_view native);

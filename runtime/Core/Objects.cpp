@@ -8,33 +8,16 @@
 //===----------------------------------------------------------------------===//
 #include "Core/Objects.h"
 
-#include "LevelZero/Stream.h"
+#include "Core/Device.h"
 
 #include <cstdlib>
 
 namespace quern {
 
-Engine::Engine(std::shared_ptr<ze::Device> device)
-    : kind(EngineKind::Gpu), target(device->properties().target), targetText(target.text()), device(std::move(device)) {}
+Engine::Engine(std::shared_ptr<Device> device)
+    : kind(EngineKind::Gpu), target(device->target()), targetText(target.text()), device(std::move(device)) {}
 
-const char *Engine::name() const { return device ? device->properties().name.c_str() : "cpu"; }
-
-Result<void> Stream::wait() { return device ? device->finish() : Result<void>(); }
-
-Result<void> Stream::resetProfile() {
-  if (device)
-    return device->resetProfile();
-  std::lock_guard lock(mutex);
-  durations.clear();
-  return {};
-}
-
-Result<std::vector<uint64_t>> Stream::profile() {
-  if (device)
-    return device->profile();
-  std::lock_guard lock(mutex);
-  return durations;
-}
+const char *Engine::name() const { return device ? device->name().c_str() : "cpu"; }
 
 Memory::~Memory() {
   for (int index = 0; index <= static_cast<int>(others.size()); ++index)
@@ -61,15 +44,15 @@ void Memory::replace(int index, void *handle, bool isReachable) {
 
 Result<void> Memory::setBuffer(int index, void *handle) {
   const bool isOnDevice = engine.get() && engine->device;
-  Result<ze::PointedMemory> found = isOnDevice ? engine->device->find(handle) : ze::findAnywhere(handle);
+  Result<PointedMemory> found = isOnDevice ? engine->device->find(handle) : findAnywhere(handle);
   if (!found)
     return found.takeError();
-  if (handle && isOnDevice && found->kind == ze::MemoryKind::Unknown)
-    return invalidArguments("the handle is no memory that ", engine->device->properties().name,
+  if (handle && isOnDevice && found->kind == MemoryKind::Unknown)
+    return invalidArguments("the handle is no memory that ", engine->device->name(),
                             " can use: it takes device, host and shared memory that Level Zero allocated in the engine's context");
-  if (!isOnDevice && found->kind == ze::MemoryKind::Device)
+  if (!isOnDevice && found->kind == MemoryKind::Device)
     return invalidArguments("the handle is memory of a Level Zero device, which a cpu engine cannot reach");
-  replace(index, handle, found->kind != ze::MemoryKind::Device);
+  replace(index, handle, found->kind != MemoryKind::Device);
   if (index == 0)
     allocation = found->allocation;
   return {};
@@ -121,7 +104,7 @@ Result<void> Memory::allocate(int index) {
     replace(index, *made, false);
     owned(index) = *made;
     if (index == 0)
-      allocation = ze::newAllocation();
+      allocation = newAllocation();
     return {};
   }
   constexpr size_t alignment = 64;

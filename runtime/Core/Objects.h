@@ -9,8 +9,6 @@
 #ifndef QUERN_RUNTIME_CORE_OBJECTS_H
 #define QUERN_RUNTIME_CORE_OBJECTS_H
 
-#include "quern/quern_threadpool_iface.hpp"
-
 #include "Core/Overlap.h"
 #include "Desc/Target.h"
 #include "Desc/Tensor/SparseTensor.h"
@@ -19,26 +17,24 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace quern {
 
-namespace ze {
 class Device;
-class Stream;
-} // namespace ze
+class Executable;
 
 /// A device and what its code is compiled for. Immutable.
 class Engine {
 public:
   explicit Engine(EngineKind kind) : kind(kind), target(Target::host()), targetText(target.text()) {}
-  /// On a device of Level Zero.
-  explicit Engine(std::shared_ptr<ze::Device> device);
+  explicit Engine(std::shared_ptr<Device> device);
   const EngineKind kind;
   const Target target;
   const std::string targetText;
-  const std::shared_ptr<ze::Device> device; ///< null on the CPU
+  const std::shared_ptr<Device> device; ///< null on the CPU
   /// Of the device.
   const char *name() const;
 
@@ -77,34 +73,50 @@ private:
   Engine *engine;
 };
 
-/// Where executions run. On the CPU they are synchronous, so that there is nothing to wait for; it is told which threads.
+/// A buffer of the host's, of which a device works on a copy of its own.
+struct HostBuffer {
+  size_t position;        ///< among the buffers
+  int64_t first, bytes;   ///< [first, bytes) is copied
+  bool isRead, isWritten; ///< copied before the kernels, and back after them
+};
+
+/// One execution. Pointers are needed during the call only, memory until the stream has been waited for. Without an executable nothing
+/// runs, but for a copy of buffer 0 to buffer 1 if one is the host's.
+struct Call {
+  const Executable *executable = nullptr; ///< loaded for the stream's engine, and shared by streams for as long as they need it
+  std::span<void *const> buffers;         ///< of the arguments
+  std::span<const uint64_t> allocations;  ///< the numbers of their memory; 0 of what is not the device's
+  std::span<const bool> isScalar;         ///< of a buffer: it is 8 bytes of the host's, to be copied for a device; empty: none is
+  const int64_t *sizes = nullptr;         ///< the given ones
+  const int64_t *bufferBytes = nullptr;
+  void *scratchpad = nullptr; ///< the caller's; null: the stream's
+  uint64_t scratchpadAllocation = 0;
+  int scratchpadThreads = 0;        ///< of the CPU that it provides for
+  const HostBuffer *host = nullptr; ///< null: the engine reaches all buffers
+};
+
+/// What orders an execution among events of the caller's. Each kind of device derives its own, and its streams take no other.
+struct EventLinks {};
+
+/// Where executions run. Thread-safe.
 class Stream {
 public:
-  Stream(Engine *engine, bool profiling) : engine(engine), profiling(profiling) {}
-  Stream(Engine *engine, bool profiling, std::shared_ptr<ze::Stream> device)
-      : engine(engine), profiling(profiling), device(std::move(device)) {}
-  Stream(Engine *engine, threadpool_interop::threadpool_iface *pool) : engine(engine), profiling(false), ownThreads(true), pool(pool) {}
+  Stream(Engine *engine, bool isProfiling) : engine(engine), isProfiling(isProfiling) {}
+  /// Waits.
+  virtual ~Stream() = default;
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
 
   const EngineRef engine;
-  const bool profiling;
-  const bool ownThreads = false; ///< made for the embedder's threads: `pool`, or the calling thread alone
-  threadpool_interop::threadpool_iface *const pool = nullptr;
-  const std::shared_ptr<ze::Stream> device = nullptr; ///< null on the CPU
+  const bool isProfiling;
 
+  /// Starts an execution. `links` may be null, and is on the CPU.
+  virtual Result<void> execute(const Call &call, const EventLinks *links) = 0;
   /// Until all executions have finished.
-  Result<void> wait();
-  /// An execution on the CPU.
-  void record(uint64_t ns) {
-    std::lock_guard lock(mutex);
-    durations.push_back(ns);
-  }
-  Result<void> resetProfile();
-  /// Nanoseconds of each execution, on a device by its clock; waits.
-  Result<std::vector<uint64_t>> profile();
-
-private:
-  std::mutex mutex;
-  std::vector<uint64_t> durations;
+  virtual Result<void> wait() = 0;
+  /// Nanoseconds of each execution since resetProfile(), on a device by its clock; waits.
+  virtual Result<std::vector<uint64_t>> profile() = 0;
+  virtual Result<void> resetProfile() = 0;
 };
 
 /// A descriptor with a buffer, or several of a sparse tensor, or a host scalar with its value, which has no engine.
@@ -134,14 +146,14 @@ public:
   /// Where the host may read and write a buffer until it is unmapped: the buffer itself, or a copy of what only the device can reach.
   Result<void *> map(int index);
   /// Brings a copy back to the device.
-  Result<void> unmap(int index, const void *mapped);
+  Result<void> unmap(int index, const void *given);
 
   const EngineRef engine;
   const TensorDesc desc;
   const int64_t bytes;     ///< of buffer 0
   const int64_t firstByte; ///< of the first element
   void *data = nullptr;    ///< buffer 0
-  uint64_t allocation = 0; ///< on a device the number of the memory that buffer 0 is in; see ze::PointedMemory
+  uint64_t allocation = 0; ///< on a device the number of the memory that buffer 0 is in; see PointedMemory
 
 private:
   struct Buffer {

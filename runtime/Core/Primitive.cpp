@@ -8,11 +8,10 @@
 //===----------------------------------------------------------------------===//
 #include "Core/Primitive.h"
 
+#include "Core/Device.h"
 #include "Core/Events.h"
 #include "Core/Overlap.h"
-#include "Cpu/Execute.h"
 #include "Desc/Text/TextForm.h"
-#include "LevelZero/Stream.h"
 
 #include <algorithm>
 #include <numeric>
@@ -236,82 +235,66 @@ bool Primitive::isEmpty(const Given &given) const {
   return false;
 }
 
-Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments, const ze::EventLinks *links) const {
+Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments, const EventLinks *links) const {
   if (stream.engine.get() != problem().engine().get())
     return invalidArguments("the stream is of another engine than the primitive");
   Given given;
   if (Result<void> collected = collect(arguments, given); !collected)
     return collected;
   if ((!kernel && !problem().isCopy()) || isEmpty(given))
-    return links ? stream.device->execute({}, links) : Result<void>();
+    return links ? stream.execute({}, links) : Result<void>();
   if (Result<void> apart = checkOverlap(given); !apart)
     return apart;
-  const bool isTimed = (stream.profiling && !stream.device) || isWanted(EventExecute); // a device has a clock of its own
-  const int64_t start = isTimed ? nowNs() : 0;
-  Result<void> done = stream.device ? runOnDevice(stream, given, links) : run(stream, given);
-  if (isTimed && done && stream.device)
+  if (!isWanted(EventExecute))
+    return run(stream, given, links);
+  const int64_t start = nowNs();
+  Result<void> done = run(stream, given, links);
+  if (done)
     done = stream.wait();
-  if (isTimed && done) {
-    const int64_t ns = nowNs() - start;
-    if (stream.profiling && !stream.device)
-      stream.record(static_cast<uint64_t>(ns));
-    if (isWanted(EventExecute))
-      reportExecuted(*this, arguments, ns);
-  }
+  if (done)
+    reportExecuted(*this, arguments, nowNs() - start);
   return done;
 }
 
-Result<void> Primitive::run(const Stream &stream, const Given &given) const {
-  ExecutionContext context = contextOn(stream.pool, stream.ownThreads);
-  if (slots.size() > problem().verified().arguments.size()) {
-    context.scratchpad = given.buffers[slots.size() - 1];
-    context.threads = std::min(context.threads, problem().scratchpadThreads());
-  }
-  context.sizes = sizeCount ? given.sizes : nullptr;
-  if (!kernel->program().isOpen())
-    return runSteps(*kernel, given.buffers, context);
-  int64_t bytes[maxArguments];
-  for (size_t i = 0; i < slots.size(); ++i)
-    bytes[i] = given.memories[i]->bytes;
-  context.bufferBytes = bytes;
-  return runSteps(*kernel, given.buffers, context);
-}
-
-Result<void> Primitive::runOnDevice(const Stream &stream, const Given &given, const ze::EventLinks *links) const {
+Result<void> Primitive::run(Stream &stream, const Given &given, const EventLinks *links) const {
   const size_t count = problem().verified().arguments.size();
-  bool isScalar[maxArguments];
-  int64_t bytes[maxArguments];
-  uint64_t allocations[maxArguments];
-  bool hasScalars = false;
-  for (size_t i = 0; i < count; ++i) {
-    isScalar[i] = given.memories[i]->desc.isHostScalar();
-    bytes[i] = given.memories[i]->bytes;
-    allocations[i] = given.memories[i]->allocation;
-    hasScalars |= isScalar[i];
-  }
-  ze::Call call{std::static_pointer_cast<const ze::DeviceExecutable>(kernel), {given.buffers, count}, {allocations, count}};
-  if (hasScalars)
-    call.isScalar = {isScalar, count};
+  Call call{kernel.get(), {given.buffers, count}};
   call.sizes = sizeCount ? given.sizes : nullptr;
-  call.bufferBytes = bytes;
   if (slots.size() > count) {
     call.scratchpad = given.buffers[count];
     call.scratchpadAllocation = given.memories[count]->allocation;
+    call.scratchpadThreads = problem().scratchpadThreads();
   }
-  return elsewhere < count ? runAcross(stream, given, call, links) : stream.device->execute(call, links);
+  bool isScalar[maxArguments];
+  int64_t bytes[maxArguments];
+  uint64_t allocations[maxArguments];
+  if (stream.engine->device || kernel->program().isOpen()) { // nothing else asks, and executions may be short
+    bool hasScalars = false;
+    for (size_t i = 0; i < count; ++i) {
+      isScalar[i] = given.memories[i]->desc.isHostScalar();
+      bytes[i] = given.memories[i]->bytes;
+      allocations[i] = given.memories[i]->allocation;
+      hasScalars |= isScalar[i];
+    }
+    if (hasScalars)
+      call.isScalar = {isScalar, count};
+    call.bufferBytes = bytes;
+    call.allocations = {allocations, count};
+  }
+  return elsewhere < count ? runAcross(stream, given, call, links) : stream.execute(call, links);
 }
 
 /// With one tensor on the host, whose memory the device gets a copy of; or on another device, by way of the host and waiting.
-Result<void> Primitive::runAcross(const Stream &stream, const Given &given, const ze::Call &onDevice, const ze::EventLinks *links) const {
+Result<void> Primitive::runAcross(Stream &stream, const Given &given, const Call &onDevice, const EventLinks *links) const {
   const Slot &slot = slots[elsewhere];
   const Memory &memory = *given.memories[elsewhere];
   const bool keepsBytes = slot.isOutput && (slot.isUpdated || !isWithoutGaps(memory.desc));
-  const ze::HostBuffer host{elsewhere, memory.firstByte, memory.bytes, !slot.isOutput || keepsBytes, slot.isOutput};
-  ze::Call call = onDevice;
+  const HostBuffer host{elsewhere, memory.firstByte, memory.bytes, !slot.isOutput || keepsBytes, slot.isOutput};
+  Call call = onDevice;
   call.host = &host;
-  ze::Device *const other = slot.engine->device.get();
+  Device *const other = slot.engine->device.get();
   if (!other)
-    return stream.device->execute(call, links);
+    return stream.execute(call, links);
   const auto bytes = static_cast<size_t>(memory.bytes);
   const auto between = std::make_unique<char[]>(bytes);
   if (Result<void> done = host.isRead ? other->copy(between.get(), memory.data, bytes) : Result<void>(); !done)
@@ -319,14 +302,11 @@ Result<void> Primitive::runAcross(const Stream &stream, const Given &given, cons
   std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
   buffers[elsewhere] = between.get();
   call.buffers = buffers;
-  const ze::EventLinks before{links ? links->waits : std::span<const ze_event_handle_t>()};
-  Result<void> done = stream.device->execute(call, &before);
-  Result<void> finished = stream.device->finish(); // whatever was appended uses `between`
+  Result<void> done = stream.execute(call, links); // the caller gets its event when the copy back has been made, too
+  Result<void> finished = stream.wait();           // whatever was appended uses `between`
   if (!done || !finished)
     return done ? finished : done;
-  if (host.isWritten)
-    done = other->copy(memory.data, between.get(), bytes);
-  return done && links && links->signal ? stream.device->execute({}, links) : done;
+  return host.isWritten ? other->copy(memory.data, between.get(), bytes) : done;
 }
 
 quern_primitive_info_t Primitive::info() const {

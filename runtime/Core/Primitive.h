@@ -19,11 +19,6 @@
 
 namespace quern {
 
-namespace ze {
-struct Call;
-struct EventLinks;
-} // namespace ze
-
 /// What a C primitive descriptor handle points to.
 struct PrimitiveDescObject {
   std::shared_ptr<const Problem> problem;
@@ -40,7 +35,7 @@ public:
 
   /// Checks the arguments, then runs the launch steps. Arguments that are not the primitive's are ignored. `links`, if not null, orders it
   /// among a device's events. Thread-safe.
-  Result<void> execute(Stream &stream, std::span<const quern_exec_arg_t> arguments, const ze::EventLinks *links = nullptr) const;
+  Result<void> execute(Stream &stream, std::span<const quern_exec_arg_t> arguments, const EventLinks *links = nullptr) const;
 
   const PrimitiveDescObject &descriptor() const { return desc; }
   const Problem &problem() const { return *desc.problem; }
@@ -89,9 +84,8 @@ private:
   Error overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const;
   bool isEmpty(const Given &given) const;
   Error missing(const SlotSet &given) const;
-  Result<void> run(const Stream &stream, const Given &given) const;
-  Result<void> runOnDevice(const Stream &stream, const Given &given, const ze::EventLinks *links) const;
-  Result<void> runAcross(const Stream &stream, const Given &given, const ze::Call &call, const ze::EventLinks *links) const;
+  Result<void> run(Stream &stream, const Given &given, const EventLinks *links) const;
+  Result<void> runAcross(Stream &stream, const Given &given, const Call &onDevice, const EventLinks *links) const;
 
   PrimitiveDescObject desc;
   std::shared_ptr<const Executable> kernel;

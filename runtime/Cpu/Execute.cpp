@@ -1,4 +1,4 @@
-//===- Execute.cpp - Runs launch steps ------------------------------------===//
+//===- Execute.cpp - Executions on the CPU --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Cpu/Execute.h"
 
+#include "Core/Kernels.h"
 #include "Cpu/Team.h"
 #include "Launch/Steps.h"
 
@@ -149,6 +150,35 @@ Result<void> runSteps(const Executable &executable, void *const *buffers, const 
   if (sharedBytes > 0 && !shared)
     return noSharedMemory(sharedBytes);
   return runStep(executable, buffers, shared, context);
+}
+
+Result<void> CpuStream::execute(const Call &call, const EventLinks *) {
+  ExecutionContext context = contextOn(pool, ownThreads);
+  context.sizes = call.sizes;
+  if (call.executable->program().isOpen()) // else one load of this and `sizes` would wait for two stores
+    context.bufferBytes = call.bufferBytes;
+  context.scratchpad = call.scratchpad;
+  if (call.scratchpad)
+    context.threads = std::min(context.threads, call.scratchpadThreads);
+  const int64_t start = isProfiling ? nowNs() : 0;
+  Result<void> done = runSteps(*call.executable, call.buffers.data(), context);
+  if (isProfiling && done) {
+    const int64_t ns = nowNs() - start;
+    std::lock_guard lock(mutex);
+    durations.push_back(static_cast<uint64_t>(ns));
+  }
+  return done;
+}
+
+Result<std::vector<uint64_t>> CpuStream::profile() {
+  std::lock_guard lock(mutex);
+  return durations;
+}
+
+Result<void> CpuStream::resetProfile() {
+  std::lock_guard lock(mutex);
+  durations.clear();
+  return {};
 }
 
 } // namespace quern

@@ -13,7 +13,6 @@
 #include "quern/quern_gemm.h"
 
 #include <chrono>
-#include <cstdio>
 
 using namespace quern::dropin;
 
@@ -28,12 +27,6 @@ struct Product {
 };
 
 bool isTransposed(char letter) { return letter == 'T' || letter == 't'; }
-
-std::string textOf(float value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%g", static_cast<double>(value));
-  return text;
-}
 
 std::string describe(const Product &product) {
   const bool isABa = isTransposed(product.transa), isBBa = isTransposed(product.transb);

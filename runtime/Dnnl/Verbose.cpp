@@ -133,12 +133,6 @@ void printHeader() {
   write(lines);
 }
 
-std::string textOf(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%g", value);
-  return text;
-}
-
 void printCreated(const quern_event_t &event) {
   const double ms = static_cast<double>(event.ns) * 1e-6;
   const char *origin = event.origin == quern_origin_memory ? "cache_hit"
@@ -219,6 +213,12 @@ void onEvent(void *, const quern_event_t *event) {
 }
 
 } // namespace
+
+std::string quern::dropin::textOf(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", value);
+  return text;
+}
 
 void quern::dropin::configureVerbose(std::string_view text, bool timestamps) {
   settings().timestamps = timestamps;

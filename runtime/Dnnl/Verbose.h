@@ -40,6 +40,8 @@ bool isVerbose(unsigned kinds) noexcept;
 /// the line's end; `ms` is how long ago its event began. Before the first one comes what is said of the library.
 void printVerbose(std::string_view component, const std::string &line, double ms = 0);
 
+/// A number as lines have it: six digits at most.
+std::string textOf(double value);
 /// "cpu,softmax,…,1x16" of a primitive: what a line about its creation or execution says but for the time. Sizes that are open in the
 /// primitive are taken from the arguments of an execution.
 std::string describe(const_quern_primitive_desc_t desc, int nargs = 0, const quern_exec_arg_t *args = nullptr);

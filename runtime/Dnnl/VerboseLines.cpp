@@ -16,18 +16,12 @@ using namespace quern::dropin;
 
 namespace {
 
-std::string textOf(float value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%g", static_cast<double>(value));
-  return text;
-}
-
-std::string textOf(int64_t value) { return value == QUERN_RUNTIME_DIM_VAL ? "*" : std::to_string(value); }
+std::string textOfDim(int64_t value) { return value == QUERN_RUNTIME_DIM_VAL ? "*" : std::to_string(value); }
 
 std::string joined(const int64_t *values, int count) {
   std::string text;
   for (int d = 0; d < count; ++d)
-    text += (d ? "x" : "") + textOf(values[d]);
+    text += (d ? "x" : "") + textOfDim(values[d]);
   return text;
 }
 
@@ -214,8 +208,8 @@ private:
     const quern::TensorDesc layer = layoutOf(tensor(QUERN_ARG_WEIGHTS_LAYER)), iter = layoutOf(tensor(QUERN_ARG_WEIGHTS_ITER));
     const int64_t dic = direction == quern_bidirectional_concat ? dst.dims[2] / 2 : dst.dims[2];
     return {std::move(tensors), std::move(auxiliary),
-            "l" + textOf(layer.dims[0]) + "t" + textOf(src.dims[0]) + "mb" + textOf(src.dims[1]) + "sic" + textOf(iter.dims[2]) + "slc" +
-                textOf(layer.dims[2]) + "dhc" + textOf(layer.dims[4]) + "dic" + textOf(dic)};
+            "l" + textOfDim(layer.dims[0]) + "t" + textOfDim(src.dims[0]) + "mb" + textOfDim(src.dims[1]) + "sic" +
+                textOfDim(iter.dims[2]) + "slc" + textOfDim(layer.dims[2]) + "dhc" + textOfDim(layer.dims[4]) + "dic" + textOfDim(dic)};
   }
 
   const_quern_primitive_desc_t desc;

@@ -20,12 +20,6 @@ using namespace quern::dropin;
 
 namespace {
 
-std::string textOf(float value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%g", static_cast<double>(value));
-  return text;
-}
-
 TensorDesc layoutOf(const_quern_memory_desc_t desc) {
   TensorDesc layout;
   size_t bytes = sizeof(layout);

@@ -108,7 +108,7 @@ Result<DeviceProperties> readProperties(ze_driver_handle_t driver, ze_device_han
 }
 
 /// Appends a driver's devices; one that cannot serve is left out.
-Result<void> addDevices(ze_driver_handle_t driver, std::vector<std::shared_ptr<Device>> &found) {
+Result<void> addDevices(ze_driver_handle_t driver, std::vector<std::shared_ptr<quern::Device>> &found) {
   uint32_t count = 0;
   QUERN_ZE_TRY(zeDeviceGet, driver, &count, nullptr);
   std::vector<ze_device_handle_t> handles(count);
@@ -127,8 +127,9 @@ Result<void> addDevices(ze_driver_handle_t driver, std::vector<std::shared_ptr<D
   return {};
 }
 
-Result<std::vector<std::shared_ptr<Device>>> findDevices() {
-  std::vector<std::shared_ptr<Device>> found;
+/// The GPUs of all drivers; none without a loader or driver.
+Result<std::vector<std::shared_ptr<quern::Device>>> findDevices() {
+  std::vector<std::shared_ptr<quern::Device>> found;
   if (!functions())
     return found;
   const ze_result_t result = api().zeInit(ZE_INIT_FLAG_GPU_ONLY);
@@ -156,55 +157,6 @@ Result<void> requireLoader() {
 }
 
 } // namespace
-
-const char *nameOf(MemoryKind kind) {
-  switch (kind) {
-  case MemoryKind::Unknown:
-    return "unknown";
-  case MemoryKind::Host:
-    return "host";
-  case MemoryKind::Device:
-    return "device";
-  case MemoryKind::Shared:
-    return "shared";
-  }
-  return "unknown";
-}
-
-uint64_t newAllocation() {
-  static std::atomic<uint64_t> last{uint64_t(1) << 63};
-  return ++last;
-}
-
-Result<std::span<const std::shared_ptr<Device>>> allDevices() {
-  struct All {
-    std::mutex mutex;
-    bool wereFound = false;
-    std::vector<std::shared_ptr<Device>> devices;
-  };
-  static auto *all = new All; // never destroyed: streams may still run on other threads while the process exits
-  if (areOfParent())
-    return std::span<const std::shared_ptr<Device>>();
-  std::lock_guard lock(all->mutex);
-  if (!all->wereFound) {
-    Result<std::vector<std::shared_ptr<Device>>> found = findDevices();
-    if (!found)
-      return found.takeError();
-    all->devices = std::move(*found);
-    all->wereFound = true;
-  }
-  return std::span<const std::shared_ptr<Device>>(all->devices);
-}
-
-Result<PointedMemory> findAnywhere(const void *pointer) {
-  if (!pointer || known().count.load(std::memory_order_acquire) == 0 || areOfParent())
-    return PointedMemory{};
-  std::lock_guard lock(known().mutex);
-  for (const Device *device : known().devices)
-    if (Result<PointedMemory> found = device->find(pointer); !found || found->kind != MemoryKind::Unknown)
-      return found;
-  return PointedMemory{};
-}
 
 Device::Device(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, OwnedContext owned,
                DeviceProperties traits)
@@ -352,7 +304,55 @@ void Device::remove(Stream *stream) {
 void Device::waitForStreams() const {
   std::lock_guard lock(streamMutex);
   for (Stream *stream : streams)
-    (void)stream->finish();
+    (void)stream->wait();
+}
+
+Result<std::shared_ptr<const Executable>> Device::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                       std::string_view native) {
+  return DeviceExecutable::load(std::move(artifact), std::move(bytes), problem, shared_from_this(), native);
+}
+
+Result<std::unique_ptr<quern::Stream>> Device::makeStream(Engine *engine, bool isInOrder, bool isProfiling) {
+  return Stream::create(engine, *this, isInOrder, isProfiling);
 }
 
 } // namespace quern::ze
+
+namespace quern {
+
+uint64_t newAllocation() {
+  static std::atomic<uint64_t> last{uint64_t(1) << 63};
+  return ++last;
+}
+
+Result<std::span<const std::shared_ptr<Device>>> allDevices() {
+  struct All {
+    std::mutex mutex;
+    bool wereFound = false;
+    std::vector<std::shared_ptr<Device>> devices;
+  };
+  static auto *all = new All; // never destroyed: streams may still run on other threads while the process exits
+  if (ze::areOfParent())
+    return std::span<const std::shared_ptr<Device>>();
+  std::lock_guard lock(all->mutex);
+  if (!all->wereFound) {
+    Result<std::vector<std::shared_ptr<Device>>> found = ze::findDevices();
+    if (!found)
+      return found.takeError();
+    all->devices = std::move(*found);
+    all->wereFound = true;
+  }
+  return std::span<const std::shared_ptr<Device>>(all->devices);
+}
+
+Result<PointedMemory> findAnywhere(const void *pointer) {
+  if (!pointer || ze::known().count.load(std::memory_order_acquire) == 0 || ze::areOfParent())
+    return PointedMemory{};
+  std::lock_guard lock(ze::known().mutex);
+  for (const Device *device : ze::known().devices)
+    if (Result<PointedMemory> found = device->find(pointer); !found || found->kind != MemoryKind::Unknown)
+      return found;
+  return PointedMemory{};
+}
+
+} // namespace quern

@@ -5,35 +5,16 @@
 #ifndef QUERN_RUNTIME_LEVELZERO_DEVICE_H
 #define QUERN_RUNTIME_LEVELZERO_DEVICE_H
 
-#include "Desc/Target.h"
+#include "Core/Device.h"
 #include "LevelZero/Handle.h"
 
-#include <memory>
 #include <mutex>
 #include <set>
-#include <span>
 #include <vector>
 
 namespace quern::ze {
 
 class Stream;
-
-/// What a pointer leads to.
-enum class MemoryKind {
-  Unknown, ///< none of Level Zero's: of malloc(), of another context, or null
-  Host,
-  Device,
-  Shared,
-};
-const char *nameOf(MemoryKind kind);
-
-/// Memory that a pointer leads into.
-struct PointedMemory {
-  MemoryKind kind = MemoryKind::Unknown;
-  uint64_t allocation = 0; ///< its number, which memory that gets its address later does not have; 0 of what is Unknown
-};
-/// The number of new memory of this library's. Drivers number what programs allocate; these are greater.
-uint64_t newAllocation();
 
 /// What a device says of itself, as far as somebody here asks.
 struct DeviceProperties {
@@ -49,7 +30,7 @@ struct DeviceProperties {
 };
 
 /// A device in a context. Thread-safe.
-class Device : public std::enable_shared_from_this<Device> {
+class Device final : public quern::Device, public std::enable_shared_from_this<Device> {
 public:
   /// Makes a context. The handles are the loader's, which live as long as the process.
   static Result<std::shared_ptr<Device>> create(ze_driver_handle_t driver, ze_device_handle_t device);
@@ -57,7 +38,7 @@ public:
   static Result<std::shared_ptr<Device>> lend(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context);
   /// identity() of what is not in use.
   static Result<std::string> identityOf(ze_driver_handle_t driver, ze_device_handle_t device);
-  ~Device();
+  ~Device() override;
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
@@ -65,20 +46,23 @@ public:
   ze_device_handle_t handle() const { return device; }
   ze_context_handle_t context() const { return contextHandle; }
   const DeviceProperties &properties() const { return traits; }
-  bool isLent() const { return !ownedContext; }
-  /// What code for this device and driver depends on.
-  std::string identity() const { return traits.identity(); }
 
-  /// Memory of the device, aligned to 64 bytes and uninitialised; `bytes` > 0.
-  Result<void *> allocate(int64_t bytes) const;
+  const std::string &name() const override { return traits.name; }
+  const Target &target() const override { return traits.target; }
+  std::string identity() const override { return traits.identity(); }
+  bool isLent() const override { return !ownedContext; }
+
+  Result<void *> allocate(int64_t bytes) const override;
   Result<void *> allocateOnHost(int64_t bytes) const;
-  /// Once no stream of this device has anything left to do. Null does nothing.
-  void free(void *memory) const;
+  void free(void *memory) const override;
   /// At once: no stream uses it.
   void freeUnused(void *memory) const;
-  Result<PointedMemory> find(const void *pointer) const;
-  /// Between memory of the device and of the host, and waits. What streams have to do is not waited for.
-  Result<void> copy(void *to, const void *from, size_t bytes);
+  Result<PointedMemory> find(const void *pointer) const override;
+  Result<void> copy(void *to, const void *from, size_t bytes) override;
+
+  Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                 std::string_view native) override;
+  Result<std::unique_ptr<quern::Stream>> makeStream(Engine *engine, bool isInOrder, bool isProfiling) override;
 
   /// A command list whose commands run at once, asynchronously or not.
   Result<OwnedList> makeImmediateList(ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS) const;
@@ -106,13 +90,6 @@ private:
   mutable std::mutex streamMutex; ///< guards what follows
   std::set<Stream *> streams;
 };
-
-/// The GPUs of all drivers, found at the first question and the same from then on; none without a loader or driver, or in a child of fork()
-/// whose parent has some. If finding them fails the error is given, and the next question tries again. Thread-safe.
-Result<std::span<const std::shared_ptr<Device>>> allDevices();
-
-/// What a pointer leads to on any device that is in use in this process: Unknown, without a call, if there is none.
-Result<PointedMemory> findAnywhere(const void *pointer);
 
 } // namespace quern::ze
 

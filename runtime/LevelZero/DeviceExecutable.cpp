@@ -68,7 +68,7 @@ Result<void> DeviceExecutable::build(const Artifact &artifact, std::string_view 
   return {};
 }
 
-Result<std::string> DeviceExecutable::nativeBinary() const {
+Result<std::string> DeviceExecutable::nativeCode() const {
   size_t size = 0;
   QUERN_ZE_TRY(zeModuleGetNativeBinary, module.get(), &size, nullptr);
   std::string binary(size, 0);
@@ -76,8 +76,8 @@ Result<std::string> DeviceExecutable::nativeBinary() const {
   return binary;
 }
 
-Result<std::shared_ptr<const DeviceExecutable>> DeviceExecutable::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                                       std::shared_ptr<Device> device, std::string_view native) {
+Result<std::shared_ptr<const Executable>> DeviceExecutable::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                                 std::shared_ptr<Device> device, std::string_view native) {
   if (artifact.codeKind != CodeKind::SpirV)
     return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind), ", not SPIR-V");
   if (Result<void> checked = checkArguments(artifact, problem); !checked)
@@ -93,7 +93,7 @@ Result<std::shared_ptr<const DeviceExecutable>> DeviceExecutable::load(Artifact 
   const std::vector<void *> noFunctions(artifact.entries.size(), nullptr);
   if (Result<void> taken = executable->take(std::move(artifact), std::move(bytes), noFunctions); !taken)
     return taken.takeError();
-  return std::shared_ptr<const DeviceExecutable>(std::move(executable));
+  return std::shared_ptr<const Executable>(std::move(executable));
 }
 
 Result<void> DeviceExecutable::appendLaunch(ze_command_list_handle_t list, const KernelStep &step, const Arguments &arguments,

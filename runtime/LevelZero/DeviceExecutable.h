@@ -13,20 +13,17 @@
 namespace quern::ze {
 
 /// An artifact whose SPIR-V the device's driver has built, with a kernel for each entry.
-class DeviceExecutable final : public Executable {
+class DeviceExecutable final : public Executable, public std::enable_shared_from_this<DeviceExecutable> {
 public:
-  /// Fails if the artifact is none for a device or not of this problem. `runtime_error` with the driver's log if it does not build. With
-  /// `native`, what nativeBinary() gave for this artifact, the driver has less to do; it is left aside if the driver refuses it.
-  static Result<std::shared_ptr<const DeviceExecutable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                              std::shared_ptr<Device> device, std::string_view native = {});
-  /// Whether `native` was taken.
-  bool isFromNative() const { return fromNative; }
-  /// The driver's own form of the module, for this device and driver alone.
-  Result<std::string> nativeBinary() const;
+  /// As Device::load().
+  static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                                        std::shared_ptr<Device> device, std::string_view native);
 
   const char *linkerName() const override { return "driver"; }
   size_t codeBytes() const override { return moduleBytes; }
-  const Device &device() const { return *owner; }
+  const Device *device() const override { return owner.get(); }
+  Result<std::string> nativeCode() const override;
+  bool isFromNative() const override { return fromNative; }
 
   /// What a launch passes: buffers in the order of the step, and what all kernels of an execution have in common.
   struct Arguments {

@@ -12,21 +12,16 @@
 
 namespace quern::ze {
 
-Stream::Stream(std::shared_ptr<Device> device, bool isInOrder, bool isProfiling)
-    : owner(std::move(device)), isInOrder(isInOrder), isProfiling(isProfiling), events(*owner, false), timedEvents(*owner, true) {}
+Stream::Stream(Engine *engine, Device &device, bool isInOrder, bool isProfiling)
+    : quern::Stream(engine, isProfiling), owner(device.shared_from_this()), isInOrder(isInOrder), events(device, false),
+      timedEvents(device, true) {}
 
-Result<std::unique_ptr<Stream>> Stream::create(std::shared_ptr<Device> device, bool isInOrder, bool isProfiling) {
-  std::unique_ptr<Stream> stream(new Stream(std::move(device), isInOrder, isProfiling));
-  if (Result<void> opened = stream->open(nullptr); !opened)
+Result<std::unique_ptr<quern::Stream>> Stream::create(Engine *engine, Device &device, bool isInOrder, bool isProfiling,
+                                                      ze_command_list_handle_t lent) {
+  std::unique_ptr<Stream> stream(new Stream(engine, device, isInOrder, isProfiling));
+  if (Result<void> opened = stream->open(lent); !opened)
     return opened.takeError();
-  return stream;
-}
-
-Result<std::unique_ptr<Stream>> Stream::lend(std::shared_ptr<Device> device, ze_command_list_handle_t list, bool isProfiling) {
-  std::unique_ptr<Stream> stream(new Stream(std::move(device), true, isProfiling));
-  if (Result<void> opened = stream->open(list); !opened)
-    return opened.takeError();
-  return stream;
+  return std::unique_ptr<quern::Stream>(std::move(stream));
 }
 
 Result<void> Stream::open(ze_command_list_handle_t lent) {
@@ -192,7 +187,7 @@ Result<void> Stream::readTimings() {
   return all;
 }
 
-Result<void> Stream::finish() {
+Result<void> Stream::wait() {
   std::lock_guard lock(mutex);
   return finishLocked();
 }

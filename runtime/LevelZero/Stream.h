@@ -11,6 +11,7 @@
 #ifndef QUERN_RUNTIME_LEVELZERO_STREAM_H
 #define QUERN_RUNTIME_LEVELZERO_STREAM_H
 
+#include "Core/Objects.h"
 #include "LevelZero/DeviceExecutable.h"
 #include "LevelZero/Events.h"
 
@@ -20,56 +21,26 @@
 
 namespace quern::ze {
 
-/// What orders an execution among events of the caller's.
-struct EventLinks {
-  std::span<const ze_event_handle_t> waits; ///< behind all of them
+struct EventLinks : quern::EventLinks {
+  std::span<const ze_event_handle_t> waits; ///< an execution is behind all of them
   ze_event_handle_t *signal = nullptr;      ///< gets an event of the stream's that its end signals; null: none
 };
 
-/// A buffer of the host's, of which the device works on a copy of its own.
-struct HostBuffer {
-  size_t position;        ///< among the buffers
-  int64_t first, bytes;   ///< [first, bytes) is copied
-  bool isRead, isWritten; ///< copied before the kernels, and back after them
-};
-
-/// One execution. Pointers are needed during the call only, memory until the stream has been waited for. Without an executable nothing
-/// runs, but for a copy of buffer 0 to buffer 1 if one is the host's.
-struct Call {
-  std::shared_ptr<const DeviceExecutable> executable;
-  std::span<void *const> buffers;        ///< of the arguments
-  std::span<const uint64_t> allocations; ///< the numbers of their memory; 0 of what is not the device's
-  std::span<const bool> isScalar;        ///< of a buffer: it is 8 bytes of the host's, to be copied; empty: none is
-  const int64_t *sizes = nullptr;        ///< the given ones
-  const int64_t *bufferBytes = nullptr;
-  void *scratchpad = nullptr; ///< the caller's; null: the stream's
-  uint64_t scratchpadAllocation = 0;
-  const HostBuffer *host = nullptr; ///< null: the device reaches all buffers
-  bool isPart = false;              ///< of an execution that is ordered and timed as a whole
-};
-
-/// Thread-safe.
-class Stream {
+class Stream final : public quern::Stream {
 public:
-  static Result<std::unique_ptr<Stream>> create(std::shared_ptr<Device> device, bool isInOrder, bool isProfiling);
-  /// On an immediate command list of the caller's, which is not destroyed here.
-  static Result<std::unique_ptr<Stream>> lend(std::shared_ptr<Device> device, ze_command_list_handle_t list, bool isProfiling);
-  /// Waits.
-  ~Stream();
-  Stream(const Stream &) = delete;
-  Stream &operator=(const Stream &) = delete;
+  /// `lent`, if not null, is an immediate command list of the caller's, in order, which is not destroyed here.
+  static Result<std::unique_ptr<quern::Stream>> create(Engine *engine, Device &device, bool isInOrder, bool isProfiling,
+                                                       ze_command_list_handle_t lent = nullptr);
+  ~Stream() override;
 
-  Device &device() const { return *owner; }
   /// The immediate one.
   ze_command_list_handle_t commandList() const { return list; }
-  /// Starts an execution. An event that it gives is taken back maxReturned() executions later.
-  Result<void> execute(const Call &call, const EventLinks *links = nullptr);
+  /// An event that `links` get is taken back maxReturned() executions later.
+  Result<void> execute(const Call &call, const quern::EventLinks *links) override;
   static constexpr size_t maxReturned() { return 1024; }
-  /// Until every execution has finished.
-  Result<void> finish();
-  /// Waits; nanoseconds of each execution since resetProfile() by the device's clock, of one that is profiling.
-  Result<std::vector<uint64_t>> profile();
-  Result<void> resetProfile();
+  Result<void> wait() override;
+  Result<std::vector<uint64_t>> profile() override;
+  Result<void> resetProfile() override;
 
 private:
   /// What a recording has of an argument: the address, and the number of the memory there, since a driver may keep what it knows of memory
@@ -96,7 +67,7 @@ private:
     void *shared;
   };
 
-  Stream(std::shared_ptr<Device> device, bool isInOrder, bool isProfiling);
+  Stream(Engine *engine, Device &device, bool isInOrder, bool isProfiling);
   Result<void> open(ze_command_list_handle_t lent);
   Result<void> openQueue();
   Result<void> finishLocked();
@@ -104,12 +75,13 @@ private:
   Result<void> readTimings();
   void forgetFinished();
 
-  Result<void> run(const Call &call);
+  /// `isPart`: of an execution that is ordered and timed as a whole.
+  Result<void> run(const Call &call, bool isPart);
   Result<void> waitFor(std::span<const ze_event_handle_t> waits);
   Result<void> signal(ze_event_handle_t *event);
-  Result<void> runPlain(const Call &call);
-  Result<void> runProgram(const Call &call);
-  Result<void> runDirectly(const Run &run, const Call &call);
+  Result<void> runPlain(const Call &call, bool isPart);
+  Result<void> runProgram(const Call &call, bool isPart);
+  Result<void> runDirectly(const Run &run, bool isTimed);
   Result<void> runWithHost(const Call &call);
   Result<void> copyOnList(void *to, const void *from, const HostBuffer &range);
   Result<void> between(bool isTimed, const std::function<Result<void>()> &body);
@@ -130,10 +102,10 @@ private:
   /// Makes what is appended next follow all that was before, or at least what the queue had.
   Result<void> goToList(bool isOrdered);
   Result<void> goToQueue();
-  void keep(const std::shared_ptr<const DeviceExecutable> &executable);
+  void keep(const DeviceExecutable &executable);
 
   const std::shared_ptr<Device> owner;
-  const bool isInOrder, isProfiling;
+  const bool isInOrder;
   std::mutex mutex; ///< guards what follows
   OwnedList ownedList;
   ze_command_list_handle_t list = nullptr; ///< immediate: the own one or the caller's

@@ -20,27 +20,31 @@ constexpr size_t maxScalars = 512;
 bool isScalarAt(const Call &call, size_t position) { return !call.isScalar.empty() && call.isScalar[position]; }
 bool hasScalars(const Call &call) { return std::find(call.isScalar.begin(), call.isScalar.end(), true) != call.isScalar.end(); }
 
+/// What a call runs: its executable is loaded for this device.
+const DeviceExecutable &executableOf(const Call &call) { return static_cast<const DeviceExecutable &>(*call.executable); }
+
 size_t sizeCountOf(const Program &program) { return program.sizeCount() + program.derivedSizeCount(); }
 
 } // namespace
 
-Result<void> Stream::execute(const Call &call, const EventLinks *links) {
+Result<void> Stream::execute(const Call &call, const quern::EventLinks *given) {
   std::lock_guard lock(mutex);
+  const auto *links = static_cast<const EventLinks *>(given);
   if (!links)
-    return run(call);
+    return run(call, false);
   if (Result<void> waited = waitFor(links->waits); !waited)
     return waited;
-  if (Result<void> done = run(call); !done)
+  if (Result<void> done = run(call, false); !done)
     return done;
   return links->signal ? signal(links->signal) : Result<void>();
 }
 
-Result<void> Stream::run(const Call &call) {
+Result<void> Stream::run(const Call &call, bool isPart) {
   if (call.host)
     return runWithHost(call);
   if (!call.executable)
     return {};
-  return call.executable->program().isPlain() ? runPlain(call) : runProgram(call);
+  return call.executable->program().isPlain() ? runPlain(call, isPart) : runProgram(call, isPart);
 }
 
 /// Holds back what is appended from now on.
@@ -77,9 +81,10 @@ Result<void> Stream::signal(ze_event_handle_t *event) {
   return {};
 }
 
-void Stream::keep(const std::shared_ptr<const DeviceExecutable> &executable) {
-  if (std::find(inFlight.rbegin(), inFlight.rend(), executable) == inFlight.rend())
-    inFlight.push_back(executable);
+void Stream::keep(const DeviceExecutable &executable) {
+  const auto isIt = [&](const std::shared_ptr<const DeviceExecutable> &kept) { return kept.get() == &executable; };
+  if (std::none_of(inFlight.rbegin(), inFlight.rend(), isIt))
+    inFlight.push_back(executable.shared_from_this());
 }
 
 /// At least so many bytes; what was too small is freed once nothing runs.
@@ -151,7 +156,6 @@ Result<void> Stream::runWithHost(const Call &call) {
   void *const own = buffers[host.position];
   Call inner = call;
   inner.host = nullptr;
-  inner.isPart = true;
   inner.buffers = buffers;
   inner.allocations = allocations;
   const auto body = [&]() -> Result<void> {
@@ -164,15 +168,15 @@ Result<void> Stream::runWithHost(const Call &call) {
     allocations[host.position] = staging.allocation;
     if (Result<void> done = host.isRead ? copyOnList(*copy, own, host) : Result<void>(); !done)
       return done;
-    if (Result<void> done = run(inner); !done || !host.isWritten)
+    if (Result<void> done = run(inner, true); !done || !host.isWritten)
       return done;
     return copyOnList(own, *copy, host);
   };
   return isProfiling ? between(true, body) : body();
 }
 
-Result<void> Stream::runPlain(const Call &call) {
-  const DeviceExecutable &executable = *call.executable;
+Result<void> Stream::runPlain(const Call &call, bool isPart) {
+  const DeviceExecutable &executable = executableOf(call);
   const KernelStep &step = executable.steps()[0];
   const int64_t groups = iterationsOf(step, call.sizes);
   if (groups < 0)
@@ -193,15 +197,15 @@ Result<void> Stream::runPlain(const Call &call) {
   void *named[maxStepBuffers];
   const DeviceExecutable::Arguments arguments{plainBuffersOf(step, buffers, named),
                                               step.buffers.empty() ? call.buffers.size() : step.buffers.size(), *shared, call.sizes};
-  const bool isTimed = isProfiling && !call.isPart;
+  const bool isTimed = isProfiling && !isPart;
   Result<ze_event_handle_t> timing = isTimed ? timedEvents.take() : Result<ze_event_handle_t>(nullptr);
   if (!timing)
     return timing.takeError();
-  Result<void> done = goToList(isInOrder || *shared || call.isPart);
+  Result<void> done = goToList(isInOrder || *shared || isPart);
   if (done)
     done = executable.appendLaunch(list, step, arguments, groups, *timing);
   if (done)
-    keep(call.executable);
+    keep(executable);
   if (done && isTimed)
     timings.push_back({*timing, *timing});
   else if (isTimed)
@@ -245,7 +249,7 @@ Stream::Recorded Stream::scratchFor(const Call &call) const {
 }
 
 bool Stream::serves(const Recording &recording, const Call &call, const int64_t *sizes) const {
-  if (recording.executable != call.executable || (recording.scratch != Recorded() && recording.scratch != scratchFor(call)))
+  if (recording.executable.get() != call.executable || (recording.scratch != Recorded() && recording.scratch != scratchFor(call)))
     return false;
   for (size_t i = 0; i < call.buffers.size(); ++i)
     if (recording.buffers[i] != recordedOf(call, i))
@@ -255,14 +259,14 @@ bool Stream::serves(const Recording &recording, const Call &call, const int64_t 
 
 Stream::Recording Stream::describe(const Call &call, const int64_t *sizes) const {
   Recording recording;
-  recording.executable = call.executable;
+  recording.executable = executableOf(call).shared_from_this();
   for (size_t i = 0; i < call.buffers.size(); ++i)
     recording.buffers.push_back(recordedOf(call, i));
   recording.sizes.assign(sizes, sizes + sizeCountOf(call.executable->program()));
   return recording;
 }
 
-Result<void> Stream::runProgram(const Call &call) {
+Result<void> Stream::runProgram(const Call &call, bool isPart) {
   const Program &program = call.executable->program();
   std::vector<int64_t> derived, numbers;
   const int64_t *sizes = call.sizes, *bound = program.fixedNumbers();
@@ -291,12 +295,12 @@ Result<void> Stream::runProgram(const Call &call) {
   if (!shared)
     return shared.takeError();
   std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
-  const Run run{*call.executable, buffers.data(), sizes, bound, *shared};
+  const Run run{executableOf(call), buffers.data(), sizes, bound, *shared};
   if (isProfiling || isLent) {
     if (hasScalars(call))
       if (Result<void> placed = placeScalars(call, buffers); !placed)
         return placed;
-    return runDirectly(run, call);
+    return runDirectly(run, isProfiling && !isPart);
   }
   Recording recording = describe(call, sizes);
   if (*shared)
@@ -337,9 +341,9 @@ Result<void> Stream::replay(const Recording &recording) {
   return {};
 }
 
-Result<void> Stream::runDirectly(const Run &run, const Call &call) {
-  keep(call.executable);
-  return between(isProfiling && !call.isPart, [&] { return appendProgram(run, list); });
+Result<void> Stream::runDirectly(const Run &run, bool isTimed) {
+  keep(run.executable);
+  return between(isTimed, [&] { return appendProgram(run, list); });
 }
 
 /// On the immediate list behind all that was before, and with one time for all of it.

@@ -100,16 +100,11 @@ private:
   static constexpr int defaultThreadCounts[] = {1, 2, 3, 7};
 };
 
-std::unique_ptr<PrimitiveCases> makeSoftmaxCases();
-std::unique_ptr<PrimitiveCases> makeBinaryCases();
-std::unique_ptr<PrimitiveCases> makeGemmCases();
-std::unique_ptr<PrimitiveCases> makeEltwiseCases();
-std::unique_ptr<PrimitiveCases> makeReorderCases();
-std::unique_ptr<PrimitiveCases> makeSumCases();
-std::unique_ptr<PrimitiveCases> makeConcatCases();
+// One set for each primitive, in its folder, and two more of reorders.
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) std::unique_ptr<PrimitiveCases> make##NAME##Cases();
+#include "Desc/Primitives.def"
 std::unique_ptr<PrimitiveCases> makeReorderRoundTripCases();
 std::unique_ptr<PrimitiveCases> makeReorderTagCases();
-std::unique_ptr<PrimitiveCases> makeRnnCases();
 
 /// The sets of cases, in the order that they are run.
 struct CaseSet {

@@ -82,7 +82,8 @@ Result<void> finish(Worker &worker, std::vector<std::string> &lines) {
   if (waitpid(worker.process, &status, 0) != worker.process || status != 0)
     return internalError("a process ended with ", WIFSIGNALED(status) ? "signal " : "status ",
                          WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-  std::rewind(worker.output.get());
+  if (std::fseek(worker.output.get(), 0, SEEK_SET) != 0)
+    return runtimeError("cannot read a temporary file: ", std::strerror(errno));
   char *line = nullptr;
   size_t room = 0;
   for (ssize_t size; (size = getline(&line, &room, worker.output.get())) > 0;) {

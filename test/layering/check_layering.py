@@ -22,7 +22,8 @@ SOURCE_SUFFIXES = (".c", ".cpp", ".h", ".hpp", ".td", ".py", ".sh", ".cmake")
 LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 
 # (layer, path patterns, what it may include). A file may always include its own layer.
-FREE = ["support", "desc", "artifact", "registry"]
+DESC = ["tensors", "operations", "desc"]
+FREE = DESC + ["support", "artifact", "registry"]
 COMMON = ["support", "ir", "transforms", "schedule-problem", "schedule-build", "lib/Desc/Target.h", "mlir"]
 RECIPES = ["schedule-problem", "schedule-build", "schedule-device"] + [
     recipe + half for recipe in ("rows", "map", "contraction") for half in ("", "-cpu", "-device")
@@ -32,14 +33,17 @@ LAYERS = [
     ("bridge", ["include/quern-compiler/Bridge.h"], []),
     ("embedder", ["include/quern-compiler/*"], ["public", "mlir"]),
     ("support", ["lib/Support/*"], []),
-    ("desc", ["lib/Desc/*"], ["support"]),
+    # The fields of an operation lie with its primitive and know tensors and types alone; the descriptor of any problem holds one of them.
+    ("tensors", ["lib/Desc/Tensor/*", "lib/Desc/Types.*", "lib/Desc/Primitives.def", "lib/Desc/FieldVisitor.h"], ["support"]),
+    ("operations", ["lib/Primitives/*/Desc.h"], ["support", "tensors"]),
+    ("desc", ["lib/Desc/*"], DESC + ["support"]),
     ("artifact", ["lib/Artifact/*"], ["support"]),
     ("reference", ["lib/Reference/*"],
-     ["support", "desc", "lib/Primitives/Arguments.h", "lib/Primitives/Reorder/Compensation.h",
+     DESC + ["support", "lib/Primitives/Arguments.h", "lib/Primitives/Reorder/Compensation.h",
       "lib/Primitives/Rnn/Shape.h", "lib/Primitives/Rnn/Workspace.h"]),
     ("emit", ["lib/Primitives/Emit*", "lib/Primitives/Emission/*", "lib/Primitives/*/Emit*"],
-     ["support", "ir", "desc", "registry", "mlir"]),
-    ("registry", ["lib/Primitives/*"], ["support", "desc"]),
+     DESC + ["support", "ir", "registry", "mlir"]),
+    ("registry", ["lib/Primitives/*"], DESC + ["support"]),
     ("ir", ["lib/IR/*"], ["support", "artifact", "mlir"]),
     ("transforms", ["lib/Transforms/*"], ["support", "ir", "mlir"]),
     # A floor for what all recipes read and build with, one for each recipe with its CPU's, and one for its devices'.
@@ -62,15 +66,16 @@ LAYERS = [
     ("launch", ["runtime/Launch/*"], FREE + ["public"]),
     ("runtime-threads", ["runtime/Cpu/*"], FREE + ["launch", "runtime", "bridge", "public", "tbb"]),
     ("runtime-levelzero", ["runtime/LevelZero/*"], FREE + ["launch", "runtime", "public", "ze"]),
-    ("api", ["runtime/API/*", "runtime/Dnnl/*"],
-     FREE + ["launch", "runtime", "runtime-threads", "runtime-levelzero", "bridge", "public"]),
-    ("runtime", ["runtime/*"], FREE + ["launch", "runtime-threads", "runtime-levelzero", "bridge", "public"]),
-    ("guards", ["tools/quern/GuardedBuffer.*", "tools/quern/Crash.*"], []),
+    ("api-levelzero", ["runtime/API/LevelZero.cpp"], FREE + ["api", "runtime", "runtime-levelzero", "public"]),
+    ("api", ["runtime/API/*", "runtime/Dnnl/*"], FREE + ["launch", "runtime", "runtime-threads", "bridge", "public"]),
+    ("runtime", ["runtime/*"], FREE + ["launch", "runtime-threads", "bridge", "public"]),
+    ("guards", ["tools/guards/*"], []),
     ("tool-opt", ["tools/quern-opt/*"],
      FREE + RECIPES + ["guards", "ir", "emit", "transforms", "targets", "compiler", "embedder", "public", "mlir"]),
     ("peers", ["tools/peers/*"], FREE + ["guards", "public", "lib/Reference/Elements.h"]),
     ("tool-bench", ["tools/quern-bench/*"], FREE + ["guards", "reference", "peers", "public"]),
-    ("tool-quern", ["tools/quern/*"], FREE + ["guards", "reference", "public", "runtime/Cache/Disk.h"]),
+    ("tool-support", ["tools/support/*"], FREE + ["guards", "reference", "public"]),
+    ("tool-quern", ["tools/quern/*"], FREE + ["guards", "reference", "public", "tool-support", "runtime/Cache/Disk.h"]),
     ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
     ("test-compiler",
      ["test/unit/Emission/*", "test/unit/Schedule/*", "test/unit/Transforms/*", "test/unit/Targets/*", "test/unit/Compiler/*"],
@@ -78,14 +83,14 @@ LAYERS = [
     ("test-driver", ["test/support/ze-over-opencl/*"], ["ze"]),
     ("test-levelzero", ["test/unit/LevelZero/*"],
      FREE + ["guards", "reference", "public", "api", "launch", "runtime", "runtime-threads", "runtime-levelzero", "test",
-             "tool-quern", "ze"]),
+             "tool-support", "ze"]),
     ("test", ["test/*"],
-     FREE + ["guards", "reference", "bridge", "public", "api", "launch", "runtime", "runtime-threads", "runtime-levelzero", "tool-quern",
+     FREE + ["guards", "reference", "bridge", "public", "api", "launch", "runtime", "runtime-threads", "runtime-levelzero", "tool-support",
              "tool-bench", "peers"]),
 ]
 ALLOWED = {layer: set(allowed) for layer, _, allowed in LAYERS}
 # Where an #include is looked up, after the including file's own folder.
-SEARCH = ["lib", "include", "runtime", "tools/quern", "tools/quern-bench", "tools/peers", "test/conformance", "test", ""]
+SEARCH = ["lib", "include", "runtime", "tools/guards", "tools/support", "tools/quern-bench", "tools/peers", "test/conformance", "test", ""]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

@@ -18,16 +18,17 @@ def primitives(definition):
 
 
 def violations(root, name, word):
-    for path in (f"lib/Primitives/{name}/Verify.cpp", f"lib/Primitives/{name}/Emit.cpp", f"lib/Reference/{name}/Reference.cpp",
-                 f"test/unit/Primitives/{name}VerifyTest.cpp", f"docs/primitives/{word}.md"):
+    for path in (f"lib/Primitives/{name}/Desc.h", f"lib/Primitives/{name}/Verify.cpp", f"lib/Primitives/{name}/Emit.cpp",
+                 f"lib/Reference/{name}/Reference.cpp", f"test/unit/Primitives/{name}VerifyTest.cpp", f"docs/primitives/{word}.md"):
         if not (root / path).is_file():
             yield f"{path} is missing"
     for path in (f"test/Primitives/{name}", f"test/conformance/{name}"):
         if not (root / path).is_dir():
             yield f"{path} is missing"
-    naming = [("test/conformance/Cases.h", f"make{name}Cases"), ("docs/text-form.md", word)]
+    naming = [("test/unit/Desc/FieldsTest.cpp", f"<{name}Desc>"), ("test/conformance/Cases.h", f"make{name}Cases"),
+              ("docs/text-form.md", word)]
     if word not in FUNCTIONS:
-        naming.append(("tools/quern-bench/ProblemKind.cpp", f"{word}Kind()"))
+        naming.append(("tools/quern-bench/Problems/ProblemKind.cpp", f"{word}Kind()"))
     for path, text in naming:
         if text not in (root / path).read_text():
             yield f"{path} does not name {text}"

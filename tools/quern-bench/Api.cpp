@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Api.h"
 
-#include "Contestant.h"
+#include "Contestants/Contestant.h"
 
 namespace quern::bench {
 

@@ -10,7 +10,7 @@
 #define QUERN_BENCH_API_H
 
 #include "GuardedBuffer.h"
-#include "Problem.h"
+#include "Problems/Problem.h"
 
 #include "quern/quern.h"
 

@@ -11,7 +11,7 @@
 #define QUERN_BENCH_CALLS_H
 
 #include "Comparison.h"
-#include "Contestant.h"
+#include "Contestants/Contestant.h"
 
 namespace quern::bench {
 

@@ -11,7 +11,7 @@
 #ifndef QUERN_BENCH_COMPARISON_H
 #define QUERN_BENCH_COMPARISON_H
 
-#include "Problem.h"
+#include "Problems/Problem.h"
 
 #include <map>
 #include <memory>
@@ -65,7 +65,7 @@ struct Start {
   std::vector<std::string> command;
   std::map<std::string, std::string> environment;
 };
-Start startOf(const std::string &contestant, const Settings &settings);
+Start startOf(const std::string &name, const Settings &settings);
 /// The times of a reply to `run`. Throws std::runtime_error with the reason that it holds instead.
 std::vector<double> parseTimes(const std::string &reply);
 

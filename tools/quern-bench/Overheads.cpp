@@ -11,7 +11,7 @@
 #include "Api.h"
 #include "Child.h"
 #include "CodeSize.h"
-#include "ProblemKind.h"
+#include "Problems/ProblemKind.h"
 
 #include <algorithm>
 #include <chrono>
@@ -125,7 +125,7 @@ Compilation measureCompilation(const Engine &engine, const Problem &problem) {
   check(quern_primitive_get_info(primitive.get(), &info));
   Bounds bounds = problem.kind().bounds(problem, info.plan ? info.plan : "");
   Compilation found{problem, bounds, summarize("cold compile, " + problem.title(), "ms", samples, bounds.compileMs),
-                    codeBytesOf(problem.line) / 1024.0, std::nullopt};
+                    static_cast<double>(codeBytesOf(problem.line)) / 1024, std::nullopt};
   if (bounds.executeNs > 0)
     found.call = summarize("execute, kernel included, " + problem.title(), "ns", timeWholeCalls(engine, problem), bounds.executeNs);
   return found;

@@ -10,7 +10,7 @@
 #include "Calls.h"
 #include "Child.h"
 #include "Comparison.h"
-#include "Contestant.h"
+#include "Contestants/Contestant.h"
 #include "Overheads.h"
 #include "Report.h"
 

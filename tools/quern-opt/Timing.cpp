@@ -122,7 +122,7 @@ LogicalResult compileOften(ModuleOp module, StringRef target, ProblemTiming &tim
     if (works)
       lower.push_back(nsOf([&] { works &= succeeded(lowering.run(*lowered, parsed, /*verifyIr=*/false)); }));
     if (works)
-      codegen.push_back(nsOf([&] { works &= bool(generator.run(*lowered, parsed, CpuCodeForm::Object, /*verifyIr=*/false)); }));
+      codegen.push_back(nsOf([&] { works &= bool(generator.run(*lowered, parsed, CodeForm::Binary, /*verifyIr=*/false)); }));
   }
   if (!works)
     return failure();

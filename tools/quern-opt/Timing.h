@@ -26,10 +26,10 @@ struct ProblemTiming {
 };
 
 /// Schedules the problems of `module`, which stays, and times compiling and running. `peak` is f32, f64, bf16 or int8; what the target has
-/// no instruction for is refused with a diagnostic, as is a problem that does not compile or run here. `sizes`: what is open, as in
+/// no instruction for is refused with a diagnostic, as is a problem that does not compile or run here. `values`: of what is open, as in
 /// Sizes.h.
 mlir::FailureOr<ProblemTiming> timeProblem(mlir::ModuleOp module, llvm::StringRef target, llvm::StringRef peak, uint64_t seed,
-                                           llvm::ArrayRef<int64_t> sizes);
+                                           llvm::ArrayRef<int64_t> values);
 
 } // namespace quern
 

@@ -16,7 +16,7 @@
 #include "ProblemData.h"
 #include "Timing.h"
 
-#include "Reference/TestData.h"
+#include "Reference/TestData/TestData.h"
 
 #include <cmath>
 #include <iostream>

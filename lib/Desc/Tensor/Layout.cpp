@@ -89,7 +89,7 @@ CheckedInt footprint(const TensorDesc &desc) {
   CheckedInt last = innerElements(desc) + CheckedInt(desc.offset0 == runtimeDim ? 0 : desc.offset0);
   CheckedInt rows = 1; // what oneDNN reports: the last row counts with its gap
   for (int d = 0; d < rankOf(desc); ++d) {
-    if (extents[d] == runtimeDim || extents[d] <= 1 || desc.strides[d] == runtimeDim)
+    if (extents[d] <= 1 || desc.strides[d] == runtimeDim)
       continue;
     CheckedInt row = CheckedInt(extents[d]) * CheckedInt(desc.strides[d]);
     rows = row.overflowed() || row.value() > rows.value() ? row : rows;

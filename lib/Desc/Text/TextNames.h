@@ -18,10 +18,9 @@ namespace quern {
 
 /// Algorithms are named without their family where the struct tells it ("alg=log" of a softmax).
 template <typename Struct> inline constexpr std::array<std::string_view, 2> algFamilies = {"", ""};
-template <> inline constexpr std::array<std::string_view, 2> algFamilies<SoftmaxDesc> = {"softmax_", "softmax_"};
-template <> inline constexpr std::array<std::string_view, 2> algFamilies<EltwiseDesc> = {"eltwise_", "eltwise_"};
-template <> inline constexpr std::array<std::string_view, 2> algFamilies<BinaryDesc> = {"binary_", "binary_"};
-template <> inline constexpr std::array<std::string_view, 2> algFamilies<RnnDesc> = {"eltwise_", "vanilla_"};
+template <typename Struct>
+  requires requires { Struct::algFamilies; }
+inline constexpr std::array<std::string_view, 2> algFamilies<Struct> = Struct::algFamilies;
 template <typename T> inline constexpr std::array<std::string_view, 2> algFamilies<Boxed<T>> = algFamilies<T>;
 template <> inline constexpr std::array<std::string_view, 2> algFamilies<PostOp> = {"eltwise_", "binary_"};
 

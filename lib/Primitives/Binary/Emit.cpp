@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
-#include "Primitives/Emission/Binary.h"
-#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Arithmetic/Binary.h"
+#include "Primitives/Emission/Arithmetic/Convert.h"
+#include "Primitives/Emission/Attributes/PostOps.h"
 #include "Primitives/Emission/Padding.h"
-#include "Primitives/Emission/PostOps.h"
 #include "Primitives/Emitters.h"
 
 using namespace mlir;
@@ -83,9 +83,8 @@ Value BinaryPrimitiveEmitter::element(OpBuilder &b, Location at, ValueRange in, 
 void BinaryPrimitiveEmitter::emit() {
   SmallVector<Operand> all(inputs);
   llvm::append_range(all, postOps.operands());
-  SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
-  function.generic(space, kinds, all, filledOutput(function, arg::dst, space),
-                   [&](OpBuilder &b, Location at, ValueRange in, Value old) { return element(b, at, in, old); });
+  function.elementwise(space, all, filledOutput(function, arg::dst, space),
+                       [&](OpBuilder &b, Location at, ValueRange in, Value old) { return element(b, at, in, old); });
   function.finish();
 }
 

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
 #include "Primitives/Concat/Places.h"
-#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Emission/Function.h"
 #include "Primitives/Emission/Padding.h"
 #include "Primitives/Emission/Tensors.h"
@@ -83,13 +83,12 @@ void ConcatEmitter::emitCopy(FunctionEmitter &function, const Place &place) {
   AffineMap map = mapOf(viewOf(concat, place), space, module.getContext());
   map = map.replace(along, along + place.inBlock, map.getNumDims(), 0);
   Value scale = function.loadScalar(arg::scalesOf(index), compute);
-  SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
-  function.generic(space, kinds, function.tensor(index, space), {function.find(arg::dst), map},
-                   [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
-                     if (!scale)
-                       return converted(b, at, in[0], from, to, compute);
-                     return narrowed(b, at, arith::MulFOp::create(b, at, widened(b, at, in[0], from, compute), scale), to);
-                   });
+  function.elementwise(space, function.tensor(index, space), {function.find(arg::dst), map},
+                       [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
+                         if (!scale)
+                           return converted(b, at, in[0], from, to, compute);
+                         return narrowed(b, at, arith::MulFOp::create(b, at, widened(b, at, in[0], from, compute), scale), to);
+                       });
 }
 
 /// A call of `function` that writes this place, which no other does.

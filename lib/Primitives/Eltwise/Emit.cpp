@@ -8,11 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
-#include "Primitives/Emission/Convert.h"
-#include "Primitives/Emission/Eltwise.h"
-#include "Primitives/Emission/EltwiseDerivative.h"
+#include "Primitives/Emission/Arithmetic/Convert.h"
+#include "Primitives/Emission/Arithmetic/Eltwise.h"
+#include "Primitives/Emission/Arithmetic/EltwiseDerivative.h"
+#include "Primitives/Emission/Attributes/PostOps.h"
 #include "Primitives/Emission/Padding.h"
-#include "Primitives/Emission/PostOps.h"
 #include "Primitives/Emitters.h"
 
 using namespace mlir;
@@ -37,8 +37,7 @@ public:
 
 private:
   void elementwise(ArrayRef<int64_t> space, ArrayRef<Operand> inputs, Body body) {
-    SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
-    function.generic(space, kinds, inputs, filledOutput(function, isForward(desc.prop) ? arg::dst : arg::diffSrc, space), body);
+    function.elementwise(space, inputs, filledOutput(function, isForward(desc.prop) ? arg::dst : arg::diffSrc, space), body);
     function.finish();
   }
 

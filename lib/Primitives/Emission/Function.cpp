@@ -10,7 +10,7 @@
 #include "Primitives/Emission/Function.h"
 
 #include "Primitives/Arguments.h"
-#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Emission/Tensors.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -142,6 +142,11 @@ std::optional<Operand> FunctionEmitter::pinOf(ArrayRef<int64_t> space, ArrayRef<
       return pin;
   pins.push_back({memref::AllocOp::create(builder, loc, MemRefType::get(shape, builder.getI8Type())), map});
   return pins.back();
+}
+
+void FunctionEmitter::elementwise(ArrayRef<int64_t> space, ArrayRef<Operand> inputs, Operand output, Body body) {
+  const SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
+  generic(space, kinds, inputs, output, body);
 }
 
 void FunctionEmitter::generic(ArrayRef<int64_t> space, ArrayRef<utils::IteratorType> kinds, ArrayRef<Operand> inputs, Operand output,

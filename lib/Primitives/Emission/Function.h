@@ -61,6 +61,8 @@ public:
   /// One linalg op over `space`, with `kinds` for its dims. Operands that only pin extents are added where a dim shows in no map by itself.
   void generic(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<mlir::utils::IteratorType> kinds, llvm::ArrayRef<Operand> inputs,
                Operand output, Body body);
+  /// Likewise with parallel dims alone.
+  void elementwise(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<Operand> inputs, Operand output, Body body);
 
   mlir::OpBuilder builder;
   mlir::Location loc;

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
-#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Emission/Function.h"
 #include "Primitives/Emission/Tensors.h"
 #include "Primitives/Emitters.h"
@@ -137,12 +137,12 @@ void GemmEmitter::emitResults(Operand sums) {
   SmallVector<Operand> inputs = {sums};
   if (gemm.dstOffset == GemmOffset::Column || gemm.dstOffset == GemmOffset::Row)
     inputs.push_back({function.find(arg::gemmDstOffset), mapOf({gemm.dstOffset == GemmOffset::Column ? 0u : 1u}, 2)});
-  function.generic({gemm.dst.dims[0], gemm.dst.dims[1]}, {utils::IteratorType::parallel, utils::IteratorType::parallel}, inputs,
-                   {function.find(arg::dst), mapOf({0, 1}, 2)}, [&](OpBuilder &at, Location loc, ValueRange in, Value old) -> Value {
-                     Value value = isFloat ? scaledFloat(at, loc, in[0], old) : scaledInteger(at, loc, in[0], old);
-                     Value offset = fixed ? fixed : in.size() > 1 ? in[1] : Value();
-                     return offset ? arith::AddIOp::create(at, loc, value, offset).getResult() : value;
-                   });
+  function.elementwise({gemm.dst.dims[0], gemm.dst.dims[1]}, inputs, {function.find(arg::dst), mapOf({0, 1}, 2)},
+                       [&](OpBuilder &at, Location loc, ValueRange in, Value old) -> Value {
+                         Value value = isFloat ? scaledFloat(at, loc, in[0], old) : scaledInteger(at, loc, in[0], old);
+                         Value offset = fixed ? fixed : in.size() > 1 ? in[1] : Value();
+                         return offset ? arith::AddIOp::create(at, loc, value, offset).getResult() : value;
+                       });
 }
 
 void GemmEmitter::emit() {

@@ -112,7 +112,7 @@ Result<void> checkAttributes(const Attributes &attr) {
 
 /// C9.
 Result<void> checkArithmetic(const GemmDesc &gemm, const Target &target) {
-  if (gemm.dst.dataType == DataType::S32 && (gemm.alpha || gemm.beta) && !target.isCpu() && !target.device.hasF64)
+  if (gemm.dst.dataType == DataType::S32 && (gemm.alpha || gemm.beta) && !target.hasF64())
     return unimplemented(gemm.alpha ? "alpha" : "beta", " scales integers in f64, which ", target.text(), " lacks (gemm C9)");
   return {};
 }

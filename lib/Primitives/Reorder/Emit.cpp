@@ -11,9 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
-#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Arithmetic/Convert.h"
+#include "Primitives/Emission/Attributes/PostOps.h"
 #include "Primitives/Emission/Padding.h"
-#include "Primitives/Emission/PostOps.h"
 #include "Primitives/Emission/Tensors.h"
 #include "Primitives/Emitters.h"
 #include "Primitives/Reorder/Emitter.h"
@@ -123,9 +123,8 @@ Value ReorderEmitter::element(OpBuilder &b, Location at, ValueRange in, Value ol
 void ReorderEmitter::emit() {
   SmallVector<Operand> all(inputs);
   llvm::append_range(all, postOps.operands());
-  SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
-  function.generic(space, kinds, all, filledOutput(function, arg::dst, space),
-                   [&](OpBuilder &b, Location at, ValueRange in, Value old) { return element(b, at, in, old); });
+  function.elementwise(space, all, filledOutput(function, arg::dst, space),
+                       [&](OpBuilder &b, Location at, ValueRange in, Value old) { return element(b, at, in, old); });
   function.finish();
 }
 

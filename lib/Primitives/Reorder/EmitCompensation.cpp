@@ -134,9 +134,8 @@ Value CompensationEmitter::viewOfElements() {
 void CompensationEmitter::emitResult(Value sums) {
   OpBuilder &builder = function.builder;
   Operand result{view(compensation.byteOffset, compensation.elements, compensation.type), AffineMap::get(kept.size(), 0, ordinal)};
-  SmallVector<utils::IteratorType> kinds(kept.size(), utils::IteratorType::parallel);
   Operand sum{sums, builder.getMultiDimIdentityMap(kept.size())};
-  function.generic(kept, kinds, sum, result, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
+  function.elementwise(kept, sum, result, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
     if (compensation.type == DataType::F32)
       return arith::SIToFPOp::create(b, at, b.getF32Type(), in[0]);
     Value factor = arith::ConstantOp::create(b, at, b.getI32IntegerAttr(compensation.factor));

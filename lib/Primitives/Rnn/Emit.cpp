@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"
-#include "Primitives/Rnn/Emitter.h"
+#include "Primitives/Rnn/Emit/Emitter.h"
 
 using namespace mlir;
 using namespace quern;

@@ -21,14 +21,13 @@ bool mayRound(FpmathMode fpmath) { return fpmath == FpmathMode::BF16 || fpmath =
 
 /// How many input channels an instruction takes at once.
 int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
-  bool hasDotOfPairs = target.isCpu() && target.isa >= CpuIsa::Avx512Bf16;
   switch (weights) {
   case DataType::S8:
     return 4; // without VNNI they are widened, and multiplied in pairs
   case DataType::BF16:
-    return hasDotOfPairs ? 2 : 1;
+    return target.hasPairDots() ? 2 : 1;
   case DataType::F32: // rounded to bf16
-    return hasDotOfPairs && mayRound(fpmath) ? 2 : 1;
+    return target.hasPairDots() && mayRound(fpmath) ? 2 : 1;
   default:
     return 1;
   }
@@ -66,7 +65,7 @@ struct Choice {
 } // namespace
 
 Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode fpmath, const Target &target) {
-  int64_t lanes = target.isCpu() ? target.lanes32() : 16, columns = target.isCpu() && target.isa == CpuIsa::Avx2 ? 2 : 4;
+  int64_t lanes = target.lanes32(), columns = target.isa == CpuIsa::Avx2 ? 2 : 4;
   int64_t vectors = std::max<int64_t>(columns / gates, 1);
   int64_t needed = std::max<int64_t>((channels + lanes - 1) / lanes, 1);
   auto padding = [&] { return (needed + vectors - 1) / vectors * vectors - needed; };

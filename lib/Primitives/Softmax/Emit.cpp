@@ -47,10 +47,7 @@ SoftmaxEmitter::Operand SoftmaxEmitter::allocFull() {
 
 SoftmaxEmitter::Operand SoftmaxEmitter::allocRows() { return {function.alloc(rows, compute, shape, rowDims), rowsInSpace}; }
 
-void SoftmaxEmitter::elementwise(ArrayRef<Operand> inputs, Operand output, Body body) {
-  SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);
-  function.generic(space, kinds, inputs, output, body);
-}
+void SoftmaxEmitter::elementwise(ArrayRef<Operand> inputs, Operand output, Body body) { function.elementwise(space, inputs, output, body); }
 
 SoftmaxEmitter::Operand SoftmaxEmitter::reduce(ArrayRef<Operand> inputs, Value start, Body body) {
   Operand result = allocRows();
@@ -66,8 +63,7 @@ SoftmaxEmitter::Operand SoftmaxEmitter::perRow(ArrayRef<Operand> inputs, Body bo
   SmallVector<Operand> alone;
   for (const Operand &input : inputs)
     alone.push_back({input.memref, rowsAlone});
-  SmallVector<utils::IteratorType> kinds(rows.size(), utils::IteratorType::parallel);
-  function.generic(rows, kinds, alone, {result.memref, rowsAlone}, body);
+  function.elementwise(rows, alone, {result.memref, rowsAlone}, body);
   return result;
 }
 

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
-#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Softmax/Emitter.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

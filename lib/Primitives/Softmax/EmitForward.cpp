@@ -13,8 +13,8 @@
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
 #include "Primitives/Arguments.h"
-#include "Primitives/Emission/Convert.h"
-#include "Primitives/Emission/PostOps.h"
+#include "Primitives/Emission/Arithmetic/Convert.h"
+#include "Primitives/Emission/Attributes/PostOps.h"
 #include "Primitives/Softmax/Emitter.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

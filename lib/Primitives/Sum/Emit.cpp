@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
 #include "Primitives/Arguments.h"
-#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Emission/Padding.h"
 #include "Primitives/Emission/Tensors.h"
 #include "Primitives/Emitters.h"
@@ -30,7 +30,7 @@ class SumEmitter {
 public:
   SumEmitter(ModuleOp module, const VerifiedProblem &problem)
       : module(module), problem(problem), sum(std::get<SumDesc>(problem.desc.op)), builder(module.getContext()),
-        space(sum.dst.dims, sum.dst.ndims), kinds(space.size(), utils::IteratorType::parallel), compute(builder.getF32Type()) {
+        space(sum.dst.dims, sum.dst.ndims), compute(builder.getF32Type()) {
     for (const ArgumentInfo &argument : problem.arguments)
       if (argument.desc.dataType == DataType::F64)
         compute = builder.getF64Type();
@@ -49,7 +49,6 @@ private:
   const SumDesc &sum;
   Builder builder;
   ArrayRef<int64_t> space;
-  SmallVector<utils::IteratorType> kinds;
   FloatType compute;
 };
 
@@ -68,7 +67,7 @@ void SumEmitter::emitWhole() {
   SmallVector<Operand> inputs;
   for (size_t i = 0; i < sum.srcs.size(); ++i)
     inputs.push_back(function.tensor(arg::sourceAt(i), space));
-  function.generic(space, kinds, inputs, filledOutput(function, arg::dst, space), [&](OpBuilder &b, Location at, ValueRange in, Value) {
+  function.elementwise(space, inputs, filledOutput(function, arg::dst, space), [&](OpBuilder &b, Location at, ValueRange in, Value) {
     return narrowed(b, at, added(b, at, Value(), 0, in), sum.dst.dataType);
   });
   function.finish();
@@ -100,12 +99,12 @@ void SumEmitter::emitPart(size_t first, size_t end) {
   Operand partial{function.argument(types.size() - 1), builder.getMultiDimIdentityMap(space.size())};
   if (isLast)
     inputs.push_back(partial);
-  function.generic(space, kinds, inputs, isLast ? function.tensor(arg::dst, space) : partial,
-                   [&](OpBuilder &b, Location at, ValueRange in, Value old) {
-                     Value before = !first ? Value() : isLast ? in.back() : old;
-                     Value all = added(b, at, before, first, in.take_front(end - first));
-                     return isLast ? narrowed(b, at, all, sum.dst.dataType) : all;
-                   });
+  function.elementwise(space, inputs, isLast ? function.tensor(arg::dst, space) : partial,
+                       [&](OpBuilder &b, Location at, ValueRange in, Value old) {
+                         Value before = !first ? Value() : isLast ? in.back() : old;
+                         Value all = added(b, at, before, first, in.take_front(end - first));
+                         return isLast ? narrowed(b, at, all, sum.dst.dataType) : all;
+                       });
   function.finish();
 }
 

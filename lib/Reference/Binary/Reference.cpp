@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
+#include "Reference/Attributes/PostOps.h"
+#include "Reference/Attributes/Quantization.h"
 #include "Reference/Elements.h"
 #include "Reference/Exact.h"
-#include "Reference/PostOps.h"
-#include "Reference/Quantization.h"
 
 #include <cmath>
 

@@ -8,7 +8,7 @@
 // Conditions of a select are 0 for about every other element.
 //
 //===----------------------------------------------------------------------===//
-#include "Reference/TestValues.h"
+#include "Reference/TestData/TestValues.h"
 
 #include "Primitives/Arguments.h"
 #include "Reference/Elements.h"

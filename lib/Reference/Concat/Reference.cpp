@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"
 #include "Primitives/Arguments.h"
+#include "Reference/Attributes/Quantization.h"
 #include "Reference/Elements.h"
-#include "Reference/Quantization.h"
 
 #include <algorithm>
 

@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
+#include "Reference/Attributes/PostOps.h"
+#include "Reference/Attributes/Quantization.h"
 #include "Reference/Elements.h"
 #include "Reference/EltwiseFunctions.h"
-#include "Reference/PostOps.h"
-#include "Reference/Quantization.h"
 
 #include <algorithm>
 #include <cmath>

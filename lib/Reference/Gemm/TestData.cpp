@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
 #include "Reference/Elements.h"
-#include "Reference/TestValues.h"
+#include "Reference/TestData/TestValues.h"
 
 #include <limits>
 

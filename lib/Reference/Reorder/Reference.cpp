@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
 #include "Primitives/Reorder/Compensation.h"
+#include "Reference/Attributes/Quantization.h"
 #include "Reference/Elements.h"
 #include "Reference/Exact.h"
-#include "Reference/Quantization.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,12 +9,12 @@
 // types, and are designed as little as dense. Special data has sequences of one kind: NaN, an infinity, large values or denormals.
 //
 //===----------------------------------------------------------------------===//
-#include "Reference/TestValues.h"
+#include "Reference/TestData/TestValues.h"
 
 #include "Primitives/Arguments.h"
 #include "Primitives/Rnn/Shape.h"
 #include "Reference/Elements.h"
-#include "Reference/TestData.h"
+#include "Reference/TestData/TestData.h"
 
 #include <algorithm>
 #include <cmath>

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
+#include "Reference/Attributes/PostOps.h"
 #include "Reference/Elements.h"
-#include "Reference/PostOps.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"
 #include "Primitives/Arguments.h"
+#include "Reference/Attributes/Quantization.h"
 #include "Reference/Elements.h"
 #include "Reference/Exact.h"
-#include "Reference/Quantization.h"
 
 #include <cmath>
 

@@ -9,7 +9,6 @@
 #include "Schedule/Build/Kernel.h"
 
 #include "IR/QuernDialect.h"
-#include "Schedule/Problem/Size.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -70,7 +69,7 @@ Kernel quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTra
 }
 
 void quern::clonePrologue(OpBuilder &builder, Kernel &kernel, func::FuncOp problem, ArrayRef<Operation *> prologue,
-                          llvm::function_ref<Value(int64_t)> index) {
+                          llvm::function_ref<Value(rows::Size)> index) {
   for (Operation *op : prologue) {
     for (Value v : op->getOperands())
       if (!kernel.arguments.contains(v))

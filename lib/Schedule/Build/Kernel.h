@@ -9,6 +9,8 @@
 #ifndef QUERN_SCHEDULE_BUILD_KERNEL_H
 #define QUERN_SCHEDULE_BUILD_KERNEL_H
 
+#include "Schedule/Problem/Size.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -42,9 +44,9 @@ struct Kernel {
 Kernel makeKernel(mlir::func::FuncOp problem, mlir::Operation *after, const KernelTraits &traits);
 
 /// Clones scalar code of a problem (loads from arguments, arithmetic, the constants it needs) to where `builder` stands, and adds it to
-/// `kernel.arguments`. `index` makes a value of a number or an open size.
+/// `kernel.arguments`. `index` makes a value of a size.
 void clonePrologue(mlir::OpBuilder &builder, Kernel &kernel, mlir::func::FuncOp problem, llvm::ArrayRef<mlir::Operation *> prologue,
-                   llvm::function_ref<mlir::Value(int64_t)> index);
+                   llvm::function_ref<mlir::Value(rows::Size)> index);
 
 /// Writes `then` under a condition, and `otherwise` if it is given under its opposite. A null condition always holds.
 void choose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition, llvm::function_ref<void()> then,

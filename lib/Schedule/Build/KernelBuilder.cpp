@@ -4,8 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/KernelBuilder.h"
 
-#include "Schedule/Problem/Size.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,17 +25,17 @@ Value KernelBuilder::constant(TypedAttr attr) {
   return known;
 }
 
-Value KernelBuilder::index(int64_t value) {
-  if (!rows::isOpen(value))
-    return constant(b.getIndexAttr(value));
-  Value &known = openSizes[value];
-  if (!known)
-    known = atEntry([&] { return create<memref::LoadOp>(kernel.sizes, ValueRange{index(rows::indexOfOpen(value))}).getResult(); });
-  return known;
+Value KernelBuilder::index(rows::Size size) {
+  if (!size.isOpen())
+    return constant(b.getIndexAttr(size.known()));
+  Value &value = openSizes[size.openIndex()];
+  if (!value)
+    value = atEntry([&] { return create<memref::LoadOp>(kernel.sizes, ValueRange{index(size.openIndex())}).getResult(); });
+  return value;
 }
 
-Value KernelBuilder::like(Value other, int64_t value) {
-  return isa<IndexType>(other.getType()) ? index(value) : constant(b.getIntegerAttr(other.getType(), value));
+Value KernelBuilder::like(Value other, rows::Size size) {
+  return isa<IndexType>(other.getType()) ? index(size) : constant(b.getIntegerAttr(other.getType(), size.known()));
 }
 
 Value KernelBuilder::splat(TypedAttr scalar, int64_t lanes) {
@@ -65,7 +63,7 @@ Value KernelBuilder::add(Value x, Value y) {
   return isZero(y) ? x : create<arith::AddIOp>(x, y, arith::IntegerOverflowFlags::nsw).getResult();
 }
 
-Value KernelBuilder::scaled(Value v, int64_t by) {
+Value KernelBuilder::scaled(Value v, rows::Size by) {
   return by == 1 || isZero(v) ? v : create<arith::MulIOp>(v, like(v, by), arith::IntegerOverflowFlags::nsw).getResult();
 }
 
@@ -74,6 +72,8 @@ Value KernelBuilder::walk(Value at, const rows::Walk &way, int64_t align) {
     return like(at, 0);
   Value sum = like(at, -way.start());
   at = add(at, like(at, way.shift()));
+  if (way.step().isOpen())
+    return scaled(at, way.step());
   for (const rows::Digit &digit : way.digits()) {
     if (digit.modulus && !digit.shift && align % digit.end() == 0)
       continue;

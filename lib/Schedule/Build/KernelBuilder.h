@@ -26,10 +26,9 @@ public:
   explicit KernelBuilder(mlir::func::FuncOp problem) : b(problem.getContext()), loc(problem.getLoc()) {}
 
   Value constant(mlir::TypedAttr attr);
-  /// Of a number or an open size.
-  Value index(int64_t value);
-  /// A number in the type of an index or integer `other`.
-  Value like(Value other, int64_t value);
+  Value index(rows::Size size);
+  /// A size in the type of an index or integer `other`. Open ones are indices.
+  Value like(Value other, rows::Size size);
   /// In every lane; the scalar itself for 0 lanes.
   Value splat(mlir::TypedAttr scalar, int64_t lanes);
   Value zeros(Type type);
@@ -40,7 +39,9 @@ public:
   static bool isZero(Value v);
   Value add(Value x, Value y);
   Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
-  Value scaled(Value v, int64_t by);
+  Value scaled(Value v, rows::Size by);
+  /// `count` times a size, as an index.
+  Value multiple(int64_t count, rows::Size size) { return size.isOpen() ? scaled(index(count), size) : index(count * size.known()); }
   /// Where index `at` of a loop lies, from the loop's start. It is a multiple of `align`.
   Value walk(Value at, const rows::Walk &way, int64_t align = 1);
 
@@ -74,7 +75,7 @@ public:
 
 private:
   llvm::DenseMap<mlir::Attribute, Value> constants;
-  llvm::DenseMap<int64_t, Value> openSizes;
+  llvm::DenseMap<int64_t, Value> openSizes;                ///< by index in the list of sizes
   llvm::DenseMap<std::pair<Value, int64_t>, Value> splats; ///< of captured scalars
 };
 

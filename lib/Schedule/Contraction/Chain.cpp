@@ -67,7 +67,7 @@ private:
   SmallVector<Elementwise, 8> elementwise;
   SmallVector<PointOp, 8> starts;
   llvm::SmallDenseMap<Value, TypedAttr, 4> fills;
-  llvm::SmallDenseMap<Value, int64_t, 8> rowStrides; ///< of buffers whose layout is understood
+  llvm::SmallDenseMap<Value, Size, 8> rowStrides; ///< of buffers whose layout is understood
 };
 
 LogicalResult Reader::gatherOps() {
@@ -96,17 +96,17 @@ LogicalResult Reader::gatherOps() {
 /// The extent of the loop along which the first elementwise op writes contiguously; 0 if there is no such op.
 LogicalResult Reader::chooseColumns() {
   for (const ProblemOp *own : ops) {
-    if (reduces(own) || chain.columns)
+    if (reduces(own) || chain.columns != 0)
       continue;
     const LoopAccess &out = own->operands[own->op.getNumDpsInputs()];
     if (failed(checkLinear(out, whyNot)))
       return failure();
     for (auto [loop, extent] : llvm::enumerate(own->extents))
-      if (out.stride(loop) == 1 && (reach.open || !rows::isOpen(extent)))
-        chain.columns = countOf(extent);
+      if (out.stride(loop) == 1 && (reach.open || !extent.isOpen()))
+        chain.columns = extent;
     if (reach.singleColumn && singleColumn(own->op))
       chain.columns = 1;
-    if (!chain.columns)
+    if (chain.columns == 0)
       return fail("the result of an elementwise op is nowhere contiguous");
   }
   return success();
@@ -126,7 +126,7 @@ LogicalResult Reader::addAccumulators(Product &product, ArrayRef<TileAccess> sum
   }
   if (chain.accumulators.back().at.element() != chain.sumType())
     return fail("products sum in different types");
-  int64_t stride = sumsOf.front().row;
+  const Size stride = sumsOf.front().row;
   if (rowStrides.try_emplace(sumsOf.front().base, stride).first->second != stride)
     return fail("a buffer of sums has rows of different lengths");
   return success();
@@ -147,22 +147,22 @@ LogicalResult Reader::readProducts() {
 
 /// Finds the row of an op by a buffer that is understood, and understands its others by it. False if there is none yet.
 bool Reader::resolve(Elementwise &op) {
-  ArrayRef<int64_t> extents = op.own->extents;
+  ArrayRef<Size> extents = op.own->extents;
   bool isKnown = chain.rows == 1;
   for (const LoopAccess &operand : op.own->operands) {
     auto known = rowStrides.find(operand.base);
     if (known == rowStrides.end())
       continue;
     isKnown = true;
-    for (unsigned loop = 0; loop < extents.size() && known->second; ++loop)
-      if (static_cast<int>(loop) != op.column && countOf(extents[loop]) == chain.rows && operand.stride(loop) == known->second)
+    for (unsigned loop = 0; loop < extents.size() && known->second != 0; ++loop)
+      if (static_cast<int>(loop) != op.column && areOne(extents[loop], chain.rows) && operand.stride(loop) == known->second)
         op.row = static_cast<int>(loop);
   }
   if (!isKnown)
     return false;
   for (const LoopAccess &operand : op.own->operands)
     if (!operand.isScalar() && !operand.isArgument())
-      rowStrides.try_emplace(operand.base, op.row < 0 ? 0 : operand.stride(op.row));
+      rowStrides.try_emplace(operand.base, op.row < 0 ? Size() : operand.stride(op.row));
   return op.isResolved = true;
 }
 
@@ -182,12 +182,12 @@ LogicalResult Reader::readElementwise() {
         return failure();
     Elementwise next{own};
     for (auto [loop, extent] : llvm::enumerate(own->extents))
-      if (out.stride(loop) == 1 && countOf(extent) == chain.columns)
+      if (out.stride(loop) == 1 && areOne(extent, chain.columns))
         next.column = static_cast<int>(loop);
     if (auto single = singleColumn(op); single && reach.singleColumn && chain.columns == 1)
       next.column = static_cast<int>(*single);
     if (next.column < 0)
-      return fail("an elementwise op does not write " + Twine(chain.columns) + " columns side by side");
+      return fail("an elementwise op does not write " + chain.columns.text() + " columns side by side");
     next.isStart = !summed.contains(out.base) && llvm::any_of(chain.accumulators, [&](Accumulator &a) { return a.at.base == out.base; });
     elementwise.push_back(next);
   }
@@ -205,15 +205,15 @@ LogicalResult Reader::readElementwise() {
 }
 
 LogicalResult Reader::addPoints(const Elementwise &own) {
-  ArrayRef<int64_t> extents = own.own->extents;
+  ArrayRef<Size> extents = own.own->extents;
   SmallVector<unsigned, 2> gates;
   int64_t instances = 1;
   for (int loop = 0; loop < static_cast<int>(extents.size()); ++loop)
-    if (loop != own.column && loop != own.row && extents[loop] > 1) {
-      if (rows::isOpen(extents[loop]))
+    if (loop != own.column && loop != own.row && extents[loop].mayExceed(1)) {
+      if (extents[loop].isOpen())
         return fail("an elementwise op has open sizes other than its rows");
       gates.push_back(loop);
-      instances *= extents[loop];
+      instances *= extents[loop].known();
     }
   constexpr int64_t mostInstances = 64;
   if (instances > mostInstances)
@@ -224,22 +224,24 @@ LogicalResult Reader::addPoints(const Elementwise &own) {
     unsigned inputs = point.op.getNumDpsInputs();
     for (auto [n, access] : llvm::enumerate(own.own->operands)) {
       TileAccess at;
+      Size column;
       if (!access.isScalar()) {
-        at = {access.base, access.offset, own.row < 0 ? 0 : access.stride(own.row),
-              reach.singleColumn && chain.columns == 1 ? 1 : access.stride(own.column)};
+        at = {access.base, access.offset.known(), own.row < 0 ? Size() : access.stride(own.row)};
+        column = reach.singleColumn && chain.columns == 1 ? Size(1) : access.stride(own.column);
         int64_t rest = i;
         for (unsigned loop : llvm::reverse(gates)) {
-          if (rows::isOpen(access.stride(loop)))
+          if (access.stride(loop).isOpen())
             return fail("operand #" + Twine(n) + " of an elementwise op has open strides other than its rows'");
-          at.offset += rest % extents[loop] * access.stride(loop);
-          rest /= extents[loop];
+          at.offset += rest % extents[loop].known() * access.stride(loop).known();
+          rest /= extents[loop].known();
         }
       }
-      if (at.column != 0 && at.column != 1)
+      if (column != 0 && column != 1)
         return fail("operand #" + Twine(n) + " of an elementwise op is strided along the columns");
+      at.column = column.known();
       (n < inputs ? point.ins : point.outs).push_back(at);
     }
-    point.isPerColumn = own.row < 0 && chain.rows > 1;
+    point.isPerColumn = own.row < 0 && chain.rows.mayExceed(1);
     if (point.isPerColumn && llvm::any_of(point.outs, [](const TileAccess &out) { return out.isArgument(); }))
       return fail("an elementwise op writes an argument once for all rows");
     if (llvm::any_of(point.outs, [](const TileAccess &out) { return out.column != 1; }))
@@ -271,8 +273,8 @@ LogicalResult Reader::startAccumulators() {
 LogicalResult Reader::checkStored(const Accumulator &accumulator) {
   for (const Product &product : chain.products)
     for (const Product::Sum &sum : product.sums)
-      if (accumulator.isStored && &chain.accumulators[sum.accumulator] == &accumulator && product.readable != chain.columns)
-        return fail("an argument takes " + Twine(product.readable) + " columns of sums, and another op " + Twine(chain.columns));
+      if (accumulator.isStored && &chain.accumulators[sum.accumulator] == &accumulator && !areOne(product.readable, chain.columns))
+        return fail("an argument takes " + product.readable.text() + " columns of sums, and another op " + chain.columns.text());
   return success();
 }
 
@@ -334,7 +336,7 @@ LogicalResult quern::contractions::checkLinear(const LoopAccess &access, std::st
   whyNot = access.whyNot;
   if (whyNot.empty() && (access.isScalar() || access.isArgument() != isa<BlockArgument>(access.base)))
     whyNot = "an operand is neither an argument nor an intermediate";
-  if (whyNot.empty() && (!access.isLinear() || rows::isOpen(access.offset)))
+  if (whyNot.empty() && (!access.isLinear() || access.offset.isOpen()))
     whyNot = "an operand has a map that is not linear, or begins at an open size";
   return success(whyNot.empty());
 }

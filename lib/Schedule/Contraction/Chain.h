@@ -13,10 +13,11 @@
 
 #include "Schedule/Problem/Problem.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace quern::contractions {
+
+using rows::Size;
 
 /// What a schedule takes beyond columns that lie side by side in every factor and open sizes of none but the rows.
 struct Reach {
@@ -29,7 +30,9 @@ struct Reach {
 /// The element at `offset + row * rowStride + column * columnStride`. The stride of the rows may be open.
 struct TileAccess {
   mlir::Value base;
-  int64_t offset = 0, row = 0, column = 0;
+  int64_t offset = 0;
+  Size row;
+  int64_t column = 0;
   bool operator==(const TileAccess &) const = default;
   bool isArgument() const { return mlir::isa<mlir::BlockArgument>(base); }
   mlir::Type element() const { return mlir::cast<mlir::MemRefType>(base.getType()).getElementType(); }
@@ -63,11 +66,11 @@ struct Product {
     mlir::Type element() const { return mlir::cast<mlir::MemRefType>(base.getType()).getElementType(); }
   };
   struct Reduced {
-    int64_t extent, lhs, rhs; ///< and the strides; each may be open
+    Size extent, lhs, rhs; ///< and the strides
     bool operator==(const Reduced &) const = default;
   };
   struct Column {
-    int64_t extent, stride; ///< of rhs, which may be open
+    Size extent, stride; ///< of rhs
     bool operator==(const Column &) const = default;
   };
   struct Sum {
@@ -77,13 +80,13 @@ struct Product {
   };
   mlir::linalg::LinalgOp op;
   Factor lhs, rhs;
-  int64_t lhsRow = 0;
+  Size lhsRow;
   llvm::SmallVector<Reduced, 2> reduced; ///< outermost first, without what is packed
   int64_t packed = 1, taken = 1;         ///< elements of a column that lie side by side in rhs along K, and how many of them are multiplied
-  int64_t columnStride = 0;              ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not
+  Size columnStride;                     ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not
   llvm::SmallVector<Sum, 4> sums;
   llvm::SmallVector<Column, 3> columns; ///< fastest first
-  int64_t readable = 0;                 ///< columns that rhs has, padding included
+  Size readable;                        ///< columns that rhs has, padding included
   bool mayContract = false, mayReassociate = false;
   bool mayRound = false; ///< f32 factors may be rounded to bf16: the op has the licence
 
@@ -93,7 +96,8 @@ struct Product {
   /// Of what it is summed in.
   mlir::Type sumType() const { return mlir::linalg::LinalgOp(op).getRegionOutputArgs()[0].getType(); }
   /// Elements of rhs from a column of a vector to the next.
-  int64_t laneStride() const { return columnStride ? columnStride : packed; }
+  Size laneStride() const { return isStrided() ? columnStride : packed; }
+  bool isStrided() const { return columnStride != 0; }
   /// Elements of rhs from column 0 to another.
   int64_t rhsAt(int64_t column) const;
   /// Differs in nothing but its buffers.
@@ -104,8 +108,7 @@ struct Product {
 
 struct Chain {
   mlir::func::FuncOp problem;
-  int64_t rows = 0, columns = 0;                    ///< those that execution tells are as many as no number is
-  std::optional<int64_t> openRows, openColumns;     ///< then the index of their number in the list of sizes
+  Size rows, columns;
   llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code in front of the ops
   llvm::SmallVector<Accumulator, 6> accumulators;
   llvm::SmallVector<Product, 4> products;
@@ -117,8 +120,8 @@ struct Chain {
 /// Fails with a reason where an operand is no argument and no intermediate, or does not begin at a number and go on by strides.
 mlir::LogicalResult checkLinear(const LoopAccess &access, std::string &whyNot);
 
-/// An extent to compare: whatever execution tells is as many.
-inline int64_t countOf(int64_t extent) { return std::min(extent, rows::leastOpenSize); }
+/// Whether extents of the same memory may be one: whatever execution tells is as many.
+inline bool areOne(Size a, Size b) { return a == b || (a.isOpen() && b.isOpen()); }
 
 /// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each value of the gates, in the
 /// order of `product.sums`. Rows and columns of the chain are set by the first product, columns only if they are 0.

@@ -4,8 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Numbers.h"
 
-#include "Schedule/Problem/Size.h"
-
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -21,13 +19,13 @@ void NumberEmitter::forCount(int64_t begin, int64_t end, function_ref<void(Value
 
 /// The constant comes last, where addresses side by side share what is in front of it.
 Value NumberEmitter::linear(int64_t offset, ArrayRef<Term> terms) {
-  Value sum; // strides are numbers or open
+  Value sum;
   for (auto [value, stride] : terms) {
     std::optional<int64_t> known = getConstantIntValue(value);
-    bool isNumber = known && (!*known || !rows::isOpen(stride));
-    if (isNumber)
-      offset += *known * stride;
-    if (isNumber || !stride)
+    bool isNumber = known && (!*known || !stride.isOpen());
+    if (isNumber && *known)
+      offset += *known * stride.known();
+    if (isNumber || stride == 0)
       continue;
     Value scaled = stride == 1 ? value : shared<arith::MulIOp>(value, index(stride));
     sum = sum ? shared<arith::AddIOp>(sum, scaled) : scaled;

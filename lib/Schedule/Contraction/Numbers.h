@@ -21,7 +21,7 @@ protected:
   /// value * stride, added to an address.
   struct Term {
     Value value;
-    int64_t stride;
+    rows::Size stride;
   };
 
   using KernelBuilder::KernelBuilder;

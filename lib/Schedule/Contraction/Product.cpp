@@ -11,7 +11,6 @@
 #include "Schedule/Contraction/Chain.h"
 
 #include "IR/QuernDialect.h"
-#include "Schedule/Problem/Size.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -26,8 +25,8 @@ int64_t Product::rhsAt(int64_t column) const {
   int64_t at = 0;
   for (auto [i, dim] : llvm::enumerate(columns)) {
     bool isLast = i + 1 == columns.size();
-    at += (isLast ? column : column % dim.extent) * dim.stride;
-    column /= dim.extent;
+    at += (isLast ? column : column % dim.extent.known()) * dim.stride.known();
+    column /= isLast ? 1 : dim.extent.known();
   }
   return at;
 }
@@ -35,7 +34,7 @@ int64_t Product::rhsAt(int64_t column) const {
 int64_t Product::steps() const {
   int64_t count = 1;
   for (const Reduced &loop : reduced)
-    count *= loop.extent;
+    count *= loop.extent.known();
   return count;
 }
 
@@ -89,11 +88,11 @@ private:
   const ProblemOp &own;
   LinalgOp op;
   Chain &chain;
-  int64_t &columns;
+  Size &columns;
   Product &product;
   Reach reach;
   std::string &whyNot;
-  rows::Strides extents;
+  rows::Sizes extents;
   SmallVector<OpOperand *, 2> inputs; ///< lhs first
   const LoopAccess *lhs = nullptr, *rhs = nullptr, *sum = nullptr;
   unsigned lanes = 0;
@@ -123,11 +122,11 @@ LogicalResult Reader::chooseLanes() {
   if (!found)
     return fail("the result of a product is nowhere contiguous");
   lanes = *found;
-  if (lhs->stride(lanes) && !rhs->stride(lanes)) {
+  if (lhs->stride(lanes) != 0 && rhs->stride(lanes) == 0) {
     std::swap(lhs, rhs);
     std::swap(inputs[0], inputs[1]);
   }
-  if (lhs->stride(lanes) || !rhs->stride(lanes))
+  if (lhs->stride(lanes) != 0 || rhs->stride(lanes) == 0)
     return fail("both factors of a product, or none, vary along its columns");
   return success();
 }
@@ -140,7 +139,7 @@ LogicalResult Reader::chooseOneColumn() {
   lanes = single - extents.begin();
   auto kinds = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < extents.size(); ++loop)
-    if (kinds[loop] == utils::IteratorType::parallel && rhs->stride(loop) && !lhs->stride(loop)) {
+    if (kinds[loop] == utils::IteratorType::parallel && rhs->stride(loop) != 0 && lhs->stride(loop) == 0) {
       std::swap(lhs, rhs);
       std::swap(inputs[0], inputs[1]);
     }
@@ -148,25 +147,28 @@ LogicalResult Reader::chooseOneColumn() {
 }
 
 void Reader::readPacking(unsigned loop) {
-  bool isPacked =
-      rhs->stride(loop) == 1 && rhs->stride(lanes) >= extents[loop] && product.packed > 1 && product.taken == 1 && lhs->stride(loop) == 1;
+  bool isPacked = rhs->stride(loop) == 1 && product.packed > 1 && !extents[loop].mayExceed(product.packed) && product.taken == 1 &&
+                  lhs->stride(loop) == 1;
   if (isPacked)
-    product.taken = extents[loop];
-  else if (extents[loop] > 1)
+    product.taken = extents[loop].known();
+  else if (extents[loop].mayExceed(1))
     product.reduced.push_back({extents[loop], lhs->stride(loop), rhs->stride(loop)});
 }
 
 LogicalResult Reader::sortLoops() {
   constexpr int64_t mostBits = 64; // of a lane
-  int64_t stride = rhs->stride(lanes);
-  bool fitsLane = llvm::isPowerOf2_64(stride) && stride * product.rhs.element().getIntOrFloatBitWidth() <= mostBits;
-  (fitsLane ? product.packed : product.columnStride) = stride;
+  const Size stride = rhs->stride(lanes);
+  const int64_t bits = product.rhs.element().getIntOrFloatBitWidth();
+  if (!stride.isOpen() && llvm::isPowerOf2_64(stride.known()) && stride.known() * bits <= mostBits)
+    product.packed = stride.known();
+  else
+    product.columnStride = stride;
   auto kinds = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < extents.size(); ++loop) {
-    bool isRow = kinds[loop] == utils::IteratorType::parallel && !rhs->stride(loop);
-    if (!isRow && !reach.open && (rows::isOpen(extents[loop]) || rows::isOpen(lhs->stride(loop)) || rows::isOpen(rhs->stride(loop))))
+    bool isRow = kinds[loop] == utils::IteratorType::parallel && rhs->stride(loop) == 0;
+    if (!isRow && !reach.open && (extents[loop].isOpen() || lhs->stride(loop).isOpen() || rhs->stride(loop).isOpen()))
       return fail("a product has open sizes other than its rows'");
-    if (!isRow && !rows::isIntact(extents[loop]))
+    if (!isRow && extents[loop].isUntold())
       return fail("nothing tells how long loop " + Twine(loop) + " of a product is");
     if (kinds[loop] == utils::IteratorType::reduction) {
       readPacking(loop);
@@ -174,30 +176,26 @@ LogicalResult Reader::sortLoops() {
     }
     if (extents[loop] == 1)
       continue;
-    if (lhs->stride(loop) && rhs->stride(loop))
+    if (lhs->stride(loop) != 0 && rhs->stride(loop) != 0)
       return fail("loop " + Twine(loop) + " of a product is along both factors");
-    if (rhs->stride(loop))
+    if (rhs->stride(loop) != 0)
       ofRhs.push_back(loop);
     else if (row)
       return fail("loops " + Twine(*row) + " and " + Twine(loop) + " of a product are both rows");
     else
       row = loop;
   }
-  product.lhsRow = row ? lhs->stride(*row) : 0;
+  product.lhsRow = row ? lhs->stride(*row) : Size();
   return countRows();
 }
 
 LogicalResult Reader::countRows() {
-  int64_t count = row ? extents[*row] : 1;
-  chain.rows = chain.rows ? chain.rows : countOf(count);
-  if (countOf(count) != chain.rows)
+  const Size count = row ? extents[*row] : Size(1);
+  if (chain.rows == 0)
+    chain.rows = count;
+  if (!areOne(count, chain.rows))
     return fail("products have different numbers of rows");
-  if (!rows::isOpen(count) || chain.openRows)
-    return success();
-  if (!rows::isIntact(count))
-    return fail("nothing tells how many rows a product has");
-  chain.openRows = rows::indexOfOpen(count);
-  return success();
+  return chain.rows.isUntold() ? fail("nothing tells how many rows a product has") : success();
 }
 
 /// The block argument that a factor is converted from; null if it is something else.
@@ -244,41 +242,43 @@ LogicalResult Reader::readBody() {
 LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
   llvm::sort(ofRhs, [&](unsigned a, unsigned b) { return std::pair(sum->stride(a), a) < std::pair(sum->stride(b), b); });
   SmallVector<unsigned, 3> gates;
-  int64_t covered = 1;
+  Size covered = 1;
   AffineExpr last = op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults().back();
+  constexpr auto *tooOpen = "a product has open sizes other than its rows', its columns' and those along K";
   for (unsigned loop : ofRhs) {
-    bool isColumn =
-        !columns || covered < columns || (columns == 1 && reach.singleColumn && last.isFunctionOfDim(loop)); // of a padded panel
-    bool isOpen = rows::isOpen(extents[loop]);
-    if (isOpen && !(isColumn && covered == 1 && sum->stride(loop) == 1))
-      return fail("a product has open sizes other than its rows', its columns' and those along K");
-    if (isOpen) {
-      chain.openColumns = rows::indexOfOpen(extents[loop]);
-      extents[loop] = rows::leastOpenSize;
-    }
+    Size &extent = extents[loop];
+    bool isLeft = columns == 0 || (!covered.isOpen() && columns.mayExceed(covered.known()));
+    bool isColumn = isLeft || (columns == 1 && reach.singleColumn && last.isFunctionOfDim(loop)); // of a padded panel
+    if (extent.isOpen() && !(isLeft && covered == 1 && sum->stride(loop) == 1))
+      return fail(tooOpen);
+    if (extent.isOpen() && columns != 0 && !columns.isOpen())
+      extent = columns; // a number in another op
     if (sum->stride(loop) == covered && isColumn) {
-      product.columns.push_back({extents[loop], rhs->stride(loop)});
-      covered *= extents[loop];
+      product.columns.push_back({extent, rhs->stride(loop)});
+      covered = extent.isOpen() ? extent : Size(covered.known() * extent.known());
     } else {
       gates.push_back(loop);
     }
   }
-  columns = columns ? columns : covered;
-  if (covered < columns)
-    return fail("a product has " + Twine(covered) + " columns, another op " + Twine(columns));
+  if (columns == 0 || covered.isOpen())
+    columns = covered;
+  if (!covered.isOpen() && columns.mayExceed(covered.known()))
+    return fail("a product has " + covered.text() + " columns, another op " + columns.text());
   product.readable = covered;
-  SmallVector<std::pair<int64_t, int64_t>, 4> points{{sum->offset, rhs->offset}};
+  SmallVector<std::pair<int64_t, int64_t>, 4> points{{sum->offset.known(), rhs->offset.known()}};
   for (unsigned loop : gates) {
+    if (sum->stride(loop).isOpen() || rhs->stride(loop).isOpen())
+      return fail(tooOpen);
     auto before = std::exchange(points, {});
     for (auto [ofSum, ofFactor] : before)
-      for (int64_t i = 0; i < extents[loop]; ++i)
-        points.push_back({ofSum + i * sum->stride(loop), ofFactor + i * rhs->stride(loop)});
+      for (int64_t i = 0; i < extents[loop].known(); ++i)
+        points.push_back({ofSum + i * sum->stride(loop).known(), ofFactor + i * rhs->stride(loop).known()});
     constexpr size_t mostGates = 64;
     if (points.size() > mostGates)
       return fail("a product has more than " + Twine(mostGates) + " accumulators in a column");
   }
   for (auto [ofSum, ofFactor] : points) {
-    sumsOf.push_back({sum->base, ofSum, row ? sum->stride(*row) : 0, 1});
+    sumsOf.push_back({sum->base, ofSum, row ? sum->stride(*row) : Size(), 1});
     product.sums.push_back({0, ofFactor});
   }
   return success();
@@ -290,11 +290,13 @@ bool Reader::hasWhole() {
   if (product.taken == product.packed || !type.hasStaticShape())
     return product.taken == product.packed;
   auto [strides, size] = type.getStridesAndOffset();
+  if (llvm::any_of(strides, ShapedType::isDynamic))
+    return false;
   for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
     size += (extent - 1) * stride;
-  int64_t last = product.rhsAt(product.readable - 1);
+  int64_t last = product.rhsAt(product.readable.known() - 1);
   for (const Product::Reduced &loop : product.reduced)
-    last += (loop.extent - 1) * std::max<int64_t>(loop.rhs, 0);
+    last += loop.rhs.mayExceed(0) ? (loop.extent.known() - 1) * loop.rhs.known() : 0;
   int64_t gate = 0;
   for (const Product::Sum &sumOf : product.sums)
     gate = std::max(gate, sumOf.offset);
@@ -303,9 +305,9 @@ bool Reader::hasWhole() {
 
 /// Strided columns are read one by one.
 LogicalResult Reader::checkStride() {
-  if (!product.columnStride && product.taken == 1 && !hasWhole())
+  if (!product.isStrided() && product.taken == 1 && !hasWhole())
     product.columnStride = std::exchange(product.packed, 1);
-  if ((product.columnStride && !reach.strided) || !(product.columnStride || hasWhole()))
+  if ((product.isStrided() && !reach.strided) || !(product.isStrided() || hasWhole()))
     return fail("a factor is strided along its columns");
   return success();
 }
@@ -315,9 +317,9 @@ LogicalResult Reader::read(SmallVectorImpl<TileAccess> &sumsOf) {
   if (failed(chooseLanes()))
     return failure();
   product.lhs.base = lhs->base;
-  product.lhs.offset = lhs->offset;
+  product.lhs.offset = lhs->offset.known();
   product.rhs.base = rhs->base;
-  product.rhs.offset = rhs->offset;
+  product.rhs.offset = rhs->offset.known();
   if (!lhs->isArgument() || !rhs->isArgument())
     return fail("a factor of a product is an intermediate");
   if (failed(sortLoops()) || failed(readBody()) || failed(splitColumns(sumsOf)))

@@ -58,8 +58,8 @@ private:
   bool ofDevice;
   const ProblemOp *own = nullptr;
   linalg::FillOp fill;
-  Strides extents;  ///< of the loops
-  Strides drawnOut; ///< of the loops, with the padding that a merged fill writes
+  Sizes extents;  ///< of the loops
+  Sizes drawnOut; ///< of the loops, with the padding that a merged fill writes
 };
 
 LogicalResult Reader::findOp() {
@@ -83,14 +83,15 @@ LogicalResult Reader::findOp() {
 /// An open loop has the size of the destination's dim that it is the index of.
 LogicalResult Reader::readExtents() {
   extents = own->extents;
-  if (fill && llvm::any_of(extents, rows::isOpen))
+  if (fill && llvm::any_of(extents, [](Size extent) { return extent.isOpen(); }))
     return fail("a fill writes what is given at execution");
   OpOperand *destination = map.op.getDpsInitOperand(0);
-  const Strides shape = problem.sizes.layoutOf(destination->get()).shape;
+  const Sizes shape = problem.sizes.layoutOf(destination->get()).shape;
   for (auto [expr, size] : llvm::zip_equal(map.op.getMatchingIndexingMap(destination).getResults(), shape))
-    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && rows::isOpen(size))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && size.isOpen() && extents[dim.getPosition()].isOpen())
       extents[dim.getPosition()] = size;
-  return llvm::all_of(extents, rows::isIntact) ? success() : fail("a size that is given at execution is cut into blocks");
+  bool isTold = llvm::none_of(extents, [](Size extent) { return extent.isUntold(); });
+  return isTold ? success() : fail("a size that is given at execution is cut into blocks");
 }
 
 /// Which indices the blocks of the destination have room for: a fill writes those, and they must be all that it writes.
@@ -116,7 +117,7 @@ LogicalResult Reader::drawOut(AffineMap dims, MemRefType type) {
       isPlain &= digit.unit == end && (i + 1 == own.size() ? !digit.modulus || size <= digit.modulus : size == digit.modulus);
       end *= size;
     }
-    isPlain &= end >= extents[loop];
+    isPlain &= end >= extents[loop].known();
     drawnOut[loop] = end;
   }
   return isPlain ? success() : fail("a fill writes more than the padding of what the op writes");
@@ -175,7 +176,7 @@ LogicalResult Reader::readOperands() {
 LogicalResult Reader::checkAddresses() {
   Operand &destination = map.destination();
   for (auto [loop, extent] : llvm::enumerate(drawnOut))
-    if (extent > 1 && !destination.loops[loop].tellsAllApart())
+    if (extent.mayExceed(1) && !destination.loops[loop].tellsAllApart())
       return fail("the destination does not vary along loop " + Twine(loop));
   for (const Operand &in : ArrayRef(map.operands).drop_back()) {
     if (in.base == destination.base && !in.sameAddress(destination))
@@ -187,29 +188,35 @@ LogicalResult Reader::checkAddresses() {
 
 /// One axis between any two cuts; none for a loop of one index.
 LogicalResult Reader::cutLoop(unsigned loop) {
-  int64_t extent = drawnOut[loop];
+  const Size extent = drawnOut[loop];
   if (extent == 1)
     return success();
   SmallVector<const Walk *> walks;
   for (const Operand &operand : map.operands)
     walks.push_back(&operand.loops[loop]);
-  Strides cuts = rows::commonCuts(walks);
-  llvm::erase_if(cuts, [&](int64_t cut) { return cut >= extent; });
+  Numbers cuts = rows::commonCuts(walks); // none of an open loop, which no operand walks in blocks
+  llvm::erase_if(cuts, [&](int64_t cut) { return !extent.mayExceed(cut); });
+  if (!cuts.empty() && llvm::any_of(walks, [](const Walk *walk) { return walk->step().isOpen(); }))
+    return fail("loop " + Twine(loop) + " is cut where an operand has a stride that is given at execution");
   cuts.insert(cuts.begin(), 1);
-  Limit limit{Strides(map.axes.size(), 0), extents[loop], extent};
+  Limit limit{Numbers(map.axes.size(), 0)};
   for (size_t i = 0; i < cuts.size(); ++i) {
-    int64_t next = i + 1 < cuts.size() ? cuts[i + 1] : extent;
-    Axis axis{(next + cuts[i] - 1) / cuts[i]};
+    bool isLast = i + 1 == cuts.size();
+    Axis axis{extent};
+    if (!extent.isOpen())
+      axis.extent = llvm::divideCeil(isLast ? extent.known() : cuts[i + 1], cuts[i]);
     for (Operand &operand : map.operands) {
-      Walk walk = rows::walkFromCut(operand.loops[loop], cuts[i], axis.extent, i + 1 == cuts.size());
-      if (!llvm::all_of(walk.digits(), [](const Digit &digit) { return rows::isIntact(digit.stride); }))
-        return fail("loop " + Twine(loop) + " is cut where an operand has a stride that is given at execution");
+      Walk walk = rows::walkFromCut(operand.loops[loop], cuts[i], axis.extent, isLast);
       operand.addDim(walk);
       axis.isCurved |= !walk.isLinear();
     }
     map.axes.push_back(axis);
     limit.weights.push_back(cuts[i]);
   }
+  if (extent.isOpen())
+    return success();
+  limit.read = extents[loop].known();
+  limit.write = extent.known();
   map.limits.push_back(limit);
   return success();
 }
@@ -236,9 +243,9 @@ void Reader::dropAxis(unsigned axis) {
 }
 
 bool Reader::canMerge(unsigned outer, unsigned inner) const {
-  int64_t extent = map.axes[inner].extent;
-  if (outer == inner || rows::isOpen(map.axes[outer].extent) || rows::isOpen(extent))
+  if (outer == inner || map.axes[outer].extent.isOpen() || map.axes[inner].extent.isOpen())
     return false;
+  const int64_t extent = map.axes[inner].extent.known();
   return llvm::all_of(map.operands, [&](const Operand &o) { return o.followsOn(outer, inner, extent); }) &&
          llvm::all_of(map.limits, [&](const Limit &l) { return l.weights[outer] == l.weights[inner] * extent; });
 }
@@ -254,7 +261,7 @@ void Reader::mergeAxes() {
         merged = canMerge(outer, inner);
         if (!merged)
           continue;
-        map.axes[inner].extent *= map.axes[outer].extent;
+        map.axes[inner].extent = map.axes[inner].extent.known() * map.axes[outer].extent.known();
         dropAxis(outer);
       }
   }
@@ -266,7 +273,7 @@ void Reader::chooseSource() {
   auto size = [&](const Operand &o) {
     int64_t bytes = o.bytes();
     for (auto [axis, stride] : llvm::zip_equal(map.axes, o.strides))
-      bytes *= stride || axis.isCurved ? rows::typical(axis.extent) : 1;
+      bytes *= stride != 0 || axis.isCurved ? axis.extent.typical() : 1;
     return bytes;
   };
   auto rank = [&](const Operand &o) { return std::make_pair(size(o), contiguous(o) != contiguous(map.destination())); };
@@ -297,7 +304,7 @@ LogicalResult Reader::read() {
 int64_t Limit::highest(ArrayRef<Axis> axes) const {
   int64_t sum = 0;
   for (auto [axis, weight] : llvm::zip_equal(axes, weights))
-    sum += weight * (axis.extent - 1);
+    sum += weight ? weight * (axis.extent.known() - 1) : 0;
   return sum;
 }
 

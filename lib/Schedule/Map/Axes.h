@@ -17,7 +17,9 @@
 namespace quern::maps {
 
 using rows::Digit;
-using rows::Strides;
+using rows::Numbers;
+using rows::Size;
+using rows::Sizes;
 using rows::Walk;
 
 /// An argument that the op reads or writes, a table of constants that it reads, or the index of a loop in the body (see isIndex()). Its
@@ -35,14 +37,14 @@ struct Operand : DimAccess {
 /// Along a curved axis some operand's address is not linear (blocks of 48 against blocks of 32). It is a loop of the kernel, taken one
 /// index at a time from 0: never lanes, never cut.
 struct Axis {
-  int64_t extent = 1;
+  Size extent = 1; ///< open on devices alone, as are strides and offsets
   bool isCurved = false;
 };
 
 /// A point is read where Σ weights[a]·index of axis a < `read`, and the destination is written where it is < `write` (zeros, or whatever a
 /// merged fill says, beyond `read`). read <= write.
 struct Limit {
-  Strides weights; ///< by axis; 0: does not count
+  Numbers weights; ///< by axis; 0: does not count
   int64_t read = 0, write = 0;
   int shifted = -1; ///< an axis whose last tile ends with it: nothing exceeds the limit, which only says by how much to go back
   /// The sum at the last index of every axis.

@@ -33,7 +33,7 @@ struct Group {
     return llvm::any_of(parts, [&](const Part &part) { return part.axis == axis; });
   }
   /// Lane by lane, one element further.
-  bool isContiguousIn(llvm::ArrayRef<int64_t> strides) const {
+  bool isContiguousIn(llvm::ArrayRef<Size> strides) const {
     int64_t length = 1;
     for (const Part &part : parts) {
       if (strides[part.axis] != length)

@@ -33,9 +33,10 @@ static std::string readBase(Value memref, LoopAccess &access) {
   if (!type)
     return memref.getType().isIntOrFloat() ? "" : "is neither a memref nor a number";
   SmallVector<int64_t> strides;
-  if (failed(type.getStridesAndOffset(strides, access.offset)))
+  int64_t offset = 0;
+  if (failed(type.getStridesAndOffset(strides, offset)))
     return "is not a strided memref";
-  if (access.isView && (ShapedType::isDynamic(access.offset) || llvm::any_of(strides, ShapedType::isDynamic)))
+  if (access.isView && (ShapedType::isDynamic(offset) || llvm::any_of(strides, ShapedType::isDynamic)))
     return "is a view with strides that are given at execution";
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
@@ -45,34 +46,45 @@ static std::string readBase(Value memref, LoopAccess &access) {
 }
 
 /// How it is walked, or a reason.
-static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, ArrayRef<int64_t> extents, LoopAccess &access) {
+static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, ArrayRef<Size> extents, LoopAccess &access) {
   if (!layout.fits)
-    return ("has a size of " + Twine(leastOpenSize) + " or more").str();
+    return ("has a size of " + Twine(endOfNumbers) + " or more").str();
   constexpr auto *computed = "computes its address with sizes that are given at execution";
   SmallVector<SmallVector<Digit, 4>, 6> digits(extents.size());
+  SmallVector<Size, 6> openSteps(extents.size());
   int64_t offset = 0;
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), layout.strides)) {
-    if (failed(readDigits(expr, stride, offset, [&](unsigned loop, Digit digit) { digits[loop].push_back(digit); })))
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    const int64_t number = stride.isOpen() ? 1 : stride.known(); // 1 in place of an open stride, of which nothing is computed
+    if (failed(readDigits(expr, number, offset, [&](unsigned loop, Digit digit) { digits[loop].push_back(digit); })))
       return "has a map that is not made of sums of dims, constants, d floordiv B and d mod B";
-    if (isOpen(stride) && !isa<AffineDimExpr>(expr) && expr != 0)
+    if (stride.isOpen() && !dim && expr != 0)
       return computed;
+    if (stride.isOpen() && dim)
+      openSteps[dim.getPosition()] = stride;
   }
-  for (auto [extent, sum] : llvm::zip_equal(extents, digits)) {
-    if (sum.size() > 1 && llvm::any_of(sum, [](const Digit &digit) { return isOpen(digit.stride); }))
-      return computed;
+  for (auto [extent, sum, openStep] : llvm::zip_equal(extents, digits, openSteps)) {
+    if (openStep.isOpen()) {
+      if (sum.size() > 1)
+        return computed;
+      access.loops.push_back(Walk::linear(openStep, extent));
+      continue;
+    }
     if (!alignShifts(sum, extent, offset))
       return "has digits of a loop from different places of it";
     Walk walk(sum, extent);
-    if (isOpen(extent) && !walk.isLinear())
+    if (extent.isOpen() && !walk.isLinear())
       return computed;
     offset += walk.start();
-    access.loops.push_back(walk.isLinear() ? Walk(Digit{1, 0, walk.step()}, extent) : walk); // a step is a step from anywhere
+    access.loops.push_back(walk.isLinear() ? Walk::linear(walk.step(), extent) : walk); // a step is a step from anywhere
   }
-  access.offset = layout.offset + offset;
-  return offset && isOpen(layout.offset) ? computed : "";
+  if (offset && layout.offset.isOpen())
+    return computed;
+  access.offset = layout.offset.isOpen() ? layout.offset : layout.offset.known() + offset;
+  return "";
 }
 
-LoopAccess quern::readAccess(OpOperand &operand, ArrayRef<int64_t> extents, const ArgumentSizes &sizes) {
+LoopAccess quern::readAccess(OpOperand &operand, ArrayRef<Size> extents, const ArgumentSizes &sizes) {
   LoopAccess access;
   std::string reason = readBase(operand.get(), access);
   if (reason.empty() && !access.isScalar()) {
@@ -101,5 +113,5 @@ bool DimAccess::isCurved(unsigned dim) const {
 }
 
 bool DimAccess::followsOn(unsigned outer, unsigned inner, int64_t extent) const {
-  return !isCurved(outer) && !isCurved(inner) && !isOpen(strides[inner]) && strides[outer] == strides[inner] * extent;
+  return !isCurved(outer) && !isCurved(inner) && !strides[inner].isOpen() && strides[outer] == strides[inner].known() * extent;
 }

@@ -28,7 +28,7 @@ bool isView(mlir::Operation *op);
 /// The address of an operand, in elements: offset + Σ loops[l] at the index of loop l.
 struct LoopAccess {
   mlir::Value base; ///< an argument, an intermediate, memory beside them (isFlatBase()), or a scalar that every point reads
-  int64_t offset = 0;
+  rows::Size offset;
   llvm::SmallVector<rows::Walk, 6> loops; ///< as the map says
   bool isView = false;                    ///< of `base`
   std::string whyNot;                     ///< why this is not its address; empty: it is
@@ -40,21 +40,21 @@ struct LoopAccess {
     return llvm::all_of(loops, [](const rows::Walk &walk) { return walk.isLinear(); });
   }
   /// Along a loop, of an access that is linear there.
-  int64_t stride(unsigned loop) const { return loops[loop].step(); }
+  rows::Size stride(unsigned loop) const { return loops[loop].step(); }
   mlir::Type elementType() const { return llvm::cast<mlir::MemRefType>(base.getType()).getElementType(); }
   bool sameAddress(const LoopAccess &other) const { return offset == other.offset && loops == other.loops; }
 };
 
-/// Reads where an operand of a linalg op on memrefs lies, with these extents of the op's loops. Numbers that are open stand for themselves
-/// only: what an address multiplies or adds to them is no address.
-LoopAccess readAccess(mlir::OpOperand &operand, llvm::ArrayRef<int64_t> extents, const rows::ArgumentSizes &sizes);
+/// Reads where an operand of a linalg op on memrefs lies, with these extents of the op's loops. Where a map multiplies an open size or adds
+/// to it, that is no address.
+LoopAccess readAccess(mlir::OpOperand &operand, llvm::ArrayRef<rows::Size> extents, const rows::ArgumentSizes &sizes);
 
 /// The ways along dims that cuts of other operands have left in digits, by dim.
 using Curves = llvm::SmallVector<std::pair<unsigned, rows::Walk>, 1>;
 
 /// An access after its loops have been cut into dims: offset + Σ strides[d] · index of dim d + the curves.
 struct DimAccess : LoopAccess {
-  rows::Strides strides; ///< by dim; 0 along a curve
+  rows::Sizes strides; ///< by dim; 0 along a curve
   Curves curves;
 
   /// One dim more, behind the others.

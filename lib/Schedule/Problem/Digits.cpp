@@ -19,8 +19,8 @@ using namespace mlir;
 using namespace quern::rows;
 
 /// Units and ends of the digits, ascending, without 1.
-static Strides cutsOf(ArrayRef<Digit> digits) {
-  Strides cuts;
+static Numbers cutsOf(ArrayRef<Digit> digits) {
+  Numbers cuts;
   for (const Digit &digit : digits)
     for (int64_t cut : {digit.unit, digit.end()})
       if (cut > 1)
@@ -46,17 +46,24 @@ static int64_t stepAt(ArrayRef<Digit> sum, int64_t cut) {
   return step;
 }
 
-Walk::Walk(ArrayRef<Digit> sum, int64_t extent) {
+Walk Walk::linear(Size step, Size extent) {
+  if (!step.isOpen())
+    return Walk(Digit{1, 0, step.known()}, extent);
+  Walk walk;
+  walk.openStep = extent == 1 ? Size() : step;
+  return walk;
+}
+
+Walk::Walk(ArrayRef<Digit> sum, Size extent) {
   SmallVector<Digit, 4> seen;
   int64_t shift = sum.empty() ? 0 : sum[0].shift;
-  extent += shift; // the walk of index + shift, up to its end
-  for (Digit digit : sum) {
-    if (digit.modulus && digit.end() >= extent)
+  for (Digit digit : sum) { // of index + shift, up to its end
+    if (digit.modulus && extent.isBelow(digit.end() - shift + 1))
       digit.modulus = 0;
-    if (digit.stride && digit.unit < extent && digit.modulus != 1)
+    if (digit.stride && extent.mayExceed(digit.unit - shift) && digit.modulus != 1)
       seen.push_back(digit);
   }
-  Strides cuts = cutsOf(seen);
+  Numbers cuts = cutsOf(seen);
   if (!nest(cuts)) {
     llvm::sort(seen);
     terms.assign(seen.begin(), seen.end());
@@ -84,7 +91,9 @@ int64_t Walk::start() const {
   return sum;
 }
 
-int64_t Walk::step() const {
+Size Walk::step() const {
+  if (openStep.isOpen())
+    return openStep;
   int64_t sum = 0;
   for (const Digit &digit : terms)
     sum += digit.unit == 1 ? digit.stride : 0;
@@ -100,7 +109,7 @@ int64_t Walk::run() const {
 
 std::optional<int64_t> Walk::advance(int64_t by, int64_t align) const {
   int64_t sum = 0;
-  if (shift())
+  if (shift() || (openStep.isOpen() && by))
     return std::nullopt;
   for (const Digit &digit : terms) {
     if (by % digit.unit >= std::gcd(align, digit.unit)) // may carry into the digit or not
@@ -118,7 +127,7 @@ std::optional<int64_t> Walk::advance(int64_t by, int64_t align) const {
 }
 
 bool Walk::tellsAllApart() const {
-  int64_t next = 1;
+  int64_t next = openStep.isOpen() ? 0 : 1;
   for (const Digit &digit : terms) {
     if (digit.unit != next)
       return false;
@@ -186,8 +195,10 @@ LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &
 }
 
 /// Of a digit with a shift: what does not wrap around within the loop has no modulus, what does not change at all is a constant.
-static void settle(Digit &digit, int64_t extent, int64_t &offset) {
-  int64_t last = digit.shift + extent - 1, first = digit.shift / digit.unit;
+static void settle(Digit &digit, Size extent, int64_t &offset) {
+  if (extent.isOpen())
+    return;
+  int64_t last = digit.shift + extent.known() - 1, first = digit.shift / digit.unit;
   if (first == last / digit.unit) {
     offset += digit.stride * (digit.modulus ? first % digit.modulus : first);
     digit.stride = 0;
@@ -197,7 +208,7 @@ static void settle(Digit &digit, int64_t extent, int64_t &offset) {
   }
 }
 
-bool quern::rows::alignShifts(MutableArrayRef<Digit> sum, int64_t extent, int64_t &offset) {
+bool quern::rows::alignShifts(MutableArrayRef<Digit> sum, Size extent, int64_t &offset) {
   int64_t shared = 0;
   for (Digit &digit : sum) {
     if (!digit.stride)
@@ -220,14 +231,14 @@ bool quern::rows::alignShifts(MutableArrayRef<Digit> sum, int64_t extent, int64_
   return true;
 }
 
-Strides quern::rows::commonCuts(ArrayRef<const Walk *> walks) {
+Numbers quern::rows::commonCuts(ArrayRef<const Walk *> walks) {
   SmallVector<Digit, 8> all;
   int64_t shifts = 0; // what divides all of them
   for (const Walk *walk : walks) {
     all.append(walk->digits().begin(), walk->digits().end());
     shifts = std::gcd(shifts, walk->shift());
   }
-  Strides rest = cutsOf(all), cuts;
+  Numbers rest = cutsOf(all), cuts;
   while (!rest.empty()) {
     int64_t shared = shifts;
     for (int64_t cut : rest)
@@ -242,7 +253,11 @@ Strides quern::rows::commonCuts(ArrayRef<const Walk *> walks) {
   return cuts;
 }
 
-Walk quern::rows::walkFromCut(const Walk &walk, int64_t from, int64_t extent, bool isLast) {
+Walk quern::rows::walkFromCut(const Walk &walk, int64_t from, Size extent, bool isLast) {
+  if (walk.step().isOpen()) {
+    assert(from == 1 && "a multiple of an open step");
+    return Walk::linear(walk.step(), extent);
+  }
   SmallVector<Digit, 4> sum;
   int64_t shift = isLast ? walk.shift() / from : 0;
   for (const Digit &digit : walk.digits()) {

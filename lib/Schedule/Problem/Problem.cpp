@@ -8,28 +8,25 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
-#include <algorithm>
-
 using namespace mlir;
 using namespace quern;
 using namespace quern::rows;
 
 /// Linalg has all dims that one loop indexes of one size. That is a number if one of them is, else the size of the first argument's.
-static Strides extentsOf(linalg::LinalgOp op, const ArgumentSizes &sizes) {
-  Strides extents(op.getStaticLoopRanges());
-  for (auto [loop, extent] : llvm::enumerate(extents)) {
-    extent = std::min(extent, leastOpenSize);
-    if (!ShapedType::isDynamic(extent))
+static Sizes extentsOf(linalg::LinalgOp op, const ArgumentSizes &sizes) {
+  Sizes extents;
+  for (auto [loop, number] : llvm::enumerate(op.getStaticLoopRanges())) {
+    Size &extent = extents.emplace_back(!ShapedType::isDynamic(number) && number < endOfNumbers ? Size(number) : Size::untold());
+    if (!ShapedType::isDynamic(number))
       continue;
-    extent = leastOpenSize;
     for (OpOperand &operand : op->getOpOperands()) {
       auto type = dyn_cast<MemRefType>(operand.get().getType());
       for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
         auto dim = dyn_cast<AffineDimExpr>(expr);
         if (!type || !dim || dim.getPosition() != loop || (type.isDynamicDim(d) && !isa<BlockArgument>(operand.get())))
           continue;
-        int64_t size = sizes.layoutOf(operand.get()).shape[d];
-        if (!isOpen(size) || !isIntact(extent))
+        const Size size = sizes.layoutOf(operand.get()).shape[d];
+        if (!size.isOpen() || extent.isUntold())
           extent = size;
       }
     }
@@ -59,8 +56,6 @@ static std::string read(Problem &problem) {
   for (Type type : problem.function.getArgumentTypes())
     if (auto memref = dyn_cast<MemRefType>(type); !memref || !memref.isStrided())
       return "an argument is not a strided memref";
-  if (problem.sizes.count() > maxOpenSizes)
-    return (Twine(problem.sizes.count()) + " dynamic sizes are more than " + Twine(maxOpenSizes)).str();
   for (Operation &op : problem.function.getBody().front()) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (linalgOp && (!linalgOp.hasPureBufferSemantics() || !linalgOp.getNumDpsInits()))
@@ -74,7 +69,7 @@ static std::string read(Problem &problem) {
   }
   llvm::SmallDenseSet<Value, 8> written;
   for (const ProblemOp &own : problem.ops) {
-    if (llvm::is_contained(own.extents, 0))
+    if (llvm::is_contained(own.extents, Size(0)))
       return "the space is empty";
     for (OpOperand &init : own.op.getDpsInitsMutable())
       written.insert(own.at(init).base);

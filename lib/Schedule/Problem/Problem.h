@@ -21,8 +21,8 @@ struct ProblemOp {
   ProblemOp(mlir::linalg::LinalgOp op, const rows::ArgumentSizes &sizes);
 
   mutable mlir::linalg::LinalgOp op; ///< a handle, whose accessors are not const
-  /// Of its loops: numbers, or open sizes; rows::leastOpenSize, which is neither, where no argument tells, or a number is as large.
-  rows::Strides extents;
+  /// Of its loops; untold where no argument tells, or a number is not below rows::endOfNumbers.
+  rows::Sizes extents;
   llvm::SmallVector<LoopAccess, 6> operands; ///< by number
 
   const LoopAccess &at(mlir::OpOperand &operand) const { return operands[operand.getOperandNumber()]; }

@@ -29,27 +29,25 @@ ArgumentSizes::ArgumentSizes(func::FuncOp problem) {
   }
 }
 
-int64_t ArgumentSizes::indexOf(int64_t own) const { return own < static_cast<int64_t>(indices.size()) ? indices[own] : own; }
+Size ArgumentSizes::open(int64_t own) const { return Size::open(own < static_cast<int64_t>(indices.size()) ? indices[own] : own); }
 
 ArgumentSizes::Layout ArgumentSizes::layoutOf(Value memref) const {
   auto type = cast<MemRefType>(memref.getType());
   auto argument = dyn_cast<BlockArgument>(memref);
   auto [strides, offset] = type.getStridesAndOffset();
-  Layout layout{llvm::SmallVector<int64_t, 6>(type.getShape()), llvm::SmallVector<int64_t, 6>(strides), offset};
-  for (auto [extent, stride] : llvm::zip_equal(layout.shape, layout.strides)) {
-    if (extent == 1)
-      stride = 0; // it leads nowhere, however large it is
-    layout.fits &= extent < leastOpenSize && stride < leastOpenSize;
-  }
-  layout.fits &= offset < leastOpenSize;
   int64_t next = argument ? firstOf[argument.getArgNumber()] : 0;
-  for (int64_t &extent : layout.shape)
-    if (ShapedType::isDynamic(extent) && argument)
-      extent = openSize(indexOf(next++));
-  for (auto [d, stride] : llvm::enumerate(strides))
-    if (ShapedType::isDynamic(stride))
-      layout.strides[d] = argument ? openSize(indexOf(next++)) : type.getRank() - static_cast<int64_t>(d);
-  if (ShapedType::isDynamic(offset))
-    layout.offset = argument ? openSize(indexOf(next)) : 0;
+  Layout layout;
+  auto read = [&](int64_t number, Size ofIntermediate) -> Size {
+    if (ShapedType::isDynamic(number))
+      return argument ? open(next++) : ofIntermediate;
+    layout.fits &= number < endOfNumbers;
+    return number;
+  };
+  for (int64_t extent : type.getShape())
+    layout.shape.push_back(read(extent, Size::untold()));
+  for (auto [d, stride] : llvm::enumerate(strides)) // one of a dim of 1 leads nowhere, however large it is
+    layout.strides.push_back(
+        !ShapedType::isDynamic(stride) && type.getDimSize(d) == 1 ? Size() : read(stride, type.getRank() - static_cast<int64_t>(d)));
+  layout.offset = read(offset, Size());
   return layout;
 }

@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An extent, stride or offset is a number, or it is open: given at run time, in the kernel's list of sizes. Both are an int64_t, so that
-// keys, comparisons and lists of sizes need not care: an open size equals itself alone. It is greater than any number, which suits what a
-// long row and an outer stride ask for; arithmetic on it means nothing. KernelBuilder::index() turns either into a value.
+// An extent, stride or offset is a number, or it is open: given at run time, in the kernel's list of sizes. Nothing can be computed with a
+// Size: who needs a number looks first whether it is one, and then asks for it by known().
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_PROBLEM_SIZE_H
@@ -13,36 +12,72 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 #include <cassert>
+#include <compare>
 #include <cstdint>
+#include <string>
 
 namespace quern::rows {
 
-/// Numbers are below this: beyond the addresses that x86-64 has.
-inline constexpr int64_t leastOpenSize = int64_t(1) << 50;
-inline constexpr int64_t maxOpenSizes = 2048;
-/// Between two open sizes, so that arithmetic on one of them is noticed.
-inline constexpr int64_t openSizeSpacing = int64_t(1) << 24;
-/// What an open extent is taken for where costs are compared.
-inline constexpr int64_t typicalExtent = 1000;
+/// Numbers of a problem are below this, beyond the addresses that x86-64 has: products of an extent and a stride do not overflow.
+inline constexpr int64_t endOfNumbers = int64_t(1) << 50;
 
-inline bool isOpen(int64_t size) { return size >= leastOpenSize; }
+/// A number, or an open size. KernelBuilder::index() turns either into a value.
+class Size {
+public:
+  constexpr Size(int64_t number = 0) : number(number) {} // NOLINT(google-explicit-constructor): every number is a size
+  /// The open size with this index in the list of sizes.
+  static constexpr Size open(int64_t index) { return Size(index, true); }
+  /// The extent of a loop that neither a number nor an argument tells. It is open, without an index.
+  static constexpr Size untold() { return Size(-1, true); }
 
-/// The open size with this index in the list of sizes. Sizes with a lower index are greater: dims come in the order of memory, mostly.
-inline int64_t openSize(int64_t index) { return leastOpenSize + (maxOpenSizes - index) * openSizeSpacing; }
+  constexpr bool isOpen() const { return atRunTime; }
+  constexpr bool isUntold() const { return atRunTime && number < 0; }
+  constexpr int64_t known() const {
+    assert(!atRunTime && "an open size is no number");
+    return number;
+  }
+  constexpr int64_t openIndex() const {
+    assert(atRunTime && number >= 0 && "a number has no index in the list of sizes");
+    return number;
+  }
+  /// For estimates: what an open extent is taken for where costs are compared.
+  constexpr int64_t typical() const { return atRunTime ? 1000 : number; }
 
-inline int64_t indexOfOpen(int64_t size) {
-  assert(isOpen(size) && size % openSizeSpacing == 0 && "arithmetic on an open size");
-  return maxOpenSizes - (size - leastOpenSize) / openSizeSpacing;
+  /// What is surely so: an open size is no multiple of anything, below nothing, and may exceed everything.
+  constexpr bool isMultipleOf(int64_t divisor) const { return !atRunTime && number % divisor == 0; }
+  constexpr bool isBelow(int64_t bound) const { return !atRunTime && number < bound; }
+  constexpr bool mayExceed(int64_t bound) const { return atRunTime || number > bound; }
+  /// The number, but no more than `most`, which stands for an open size.
+  constexpr int64_t cappedAt(int64_t most) const { return isBelow(most) ? number : most; }
+
+  /// The number, or "?".
+  std::string text() const { return atRunTime ? "?" : std::to_string(number); }
+
+  /// An open size equals itself alone.
+  friend constexpr bool operator==(const Size &, const Size &) = default;
+  /// An order for keys and for strides: open sizes behind all numbers, and those of a lower index behind others, since dims come in the
+  /// order of memory, mostly. Code that asks for a bound says what it takes an open size for.
+  friend constexpr auto operator<=>(const Size &a, const Size &b) {
+    return a.atRunTime != b.atRunTime ? a.atRunTime <=> b.atRunTime : a.atRunTime ? b.number <=> a.number : a.number <=> b.number;
+  }
+  friend auto operator<=>(const Size &, int64_t) = delete;
+
+private:
+  constexpr Size(int64_t number, bool isOpen) : number(number), atRunTime(isOpen) {}
+  int64_t number; ///< of an open size its index; -1: it has none
+  bool atRunTime = false;
+};
+
+using Sizes = llvm::SmallVector<Size, 6>;
+using Numbers = llvm::SmallVector<int64_t, 6>;
+
+/// Of sizes none of which is open.
+inline Numbers knownOf(llvm::ArrayRef<Size> sizes) {
+  return llvm::map_to_vector<6>(sizes, [](Size size) { return size.known(); });
 }
-
-/// A number, or an open size that no arithmetic has been done on.
-inline bool isIntact(int64_t size) { return !isOpen(size) || (size % openSizeSpacing == 0 && size > leastOpenSize && size <= openSize(0)); }
-
-/// An extent for estimates.
-inline int64_t typical(int64_t extent) { return isOpen(extent) ? typicalExtent : extent; }
 
 /// The sizes of the arguments of a problem. The list has, for each argument in order, its dynamic dims in order, then its dynamic strides,
 /// then its dynamic offset. `quern.size_indices` on a problem says which entries of the execution's list these are, where it has others.
@@ -54,14 +89,14 @@ public:
   /// Shape, strides and offset of a memref. What is dynamic is open for an argument; for an intermediate, whose layout nobody sees, strides
   /// are numbers that tell its dims apart.
   struct Layout {
-    llvm::SmallVector<int64_t, 6> shape, strides;
-    int64_t offset = 0;
-    bool fits = true; ///< every number is below leastOpenSize
+    Sizes shape, strides;
+    Size offset;
+    bool fits = true; ///< every number is below endOfNumbers
   };
   Layout layoutOf(mlir::Value memref) const;
 
 private:
-  int64_t indexOf(int64_t own) const;
+  Size open(int64_t own) const;
   llvm::SmallVector<int64_t> firstOf; ///< by argument
   llvm::SmallVector<int64_t> indices; ///< in the execution's list; none: the own ones
   int64_t total = 0;

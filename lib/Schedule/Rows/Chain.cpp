@@ -27,7 +27,7 @@ bool Access::mayAlias(const Access &other) const {
   auto type = cast<MemRefType>(base.getType()), otherType = cast<MemRefType>(other.base.getType());
   if (isStatic(type) && isStatic(otherType)) // the types of one layout may differ in the strides of dims of 1
     return elementType() == other.elementType() && loops == other.loops;
-  auto mayBeEqual = [](const Walk &a, const Walk &b) { return a == b || isOpen(a.step()) || isOpen(b.step()); };
+  auto mayBeEqual = [](const Walk &a, const Walk &b) { return a == b || a.step().isOpen() || b.step().isOpen(); };
   return elementType() == other.elementType() && llvm::equal(loops, other.loops, mayBeEqual);
 }
 
@@ -42,7 +42,7 @@ SmallVector<Value> Stage::results() {
 }
 
 bool Access::isInvariant() const {
-  return row.isStill() && curves.empty() && llvm::all_of(strides, [](int64_t stride) { return stride == 0; });
+  return row.isStill() && curves.empty() && llvm::all_of(strides, [](Size stride) { return stride == 0; });
 }
 
 namespace {
@@ -74,7 +74,6 @@ private:
   LogicalResult readAccess(const LoopAccess &own, const Stage &stage, Access &access);
   LogicalResult checkBody(Stage &stage);
   LogicalResult checkReduction(Stage &stage);
-  LogicalResult checkOpenSizes();
   LogicalResult checkOutput(const Stage &stage, const Access &access);
 
   const Problem &problem;
@@ -117,11 +116,11 @@ LogicalResult Matcher::findSpace() {
   for (const ProblemOp *own : ops)
     if (own->extents.size() == chain.loops.size())
       for (auto [extent, other] : llvm::zip_equal(chain.loops, own->extents))
-        if (isOpen(extent) && (!isOpen(other) || !isIntact(extent)))
+        if (extent.isOpen() && (!other.isOpen() || extent.isUntold()))
           extent = other;
   for (auto [loop, extent] : llvm::enumerate(chain.loops))
-    if (!isIntact(extent))
-      return fail("loop " + Twine(loop) + " has the extent of no argument, or one of " + Twine(leastOpenSize) + " or more");
+    if (extent.isUntold())
+      return fail("loop " + Twine(loop) + " has the extent of no argument, or one of " + Twine(endOfNumbers) + " or more");
   return success();
 }
 
@@ -166,7 +165,7 @@ LogicalResult Matcher::checkBody(Stage &stage) {
 LogicalResult Matcher::checkOutput(const Stage &stage, const Access &access) {
   for (auto [loop, extent] : llvm::enumerate(chain.loops)) {
     bool isRow = static_cast<int>(loop) == chain.rowLoop;
-    if (extent > 1 && (!isRow || stage.isElementwise()) && !access.loops[loop].tellsAllApart())
+    if (extent.mayExceed(1) && (!isRow || stage.isElementwise()) && !access.loops[loop].tellsAllApart())
       return fail("an output does not vary along loop " + Twine(loop));
   }
   return success();
@@ -232,14 +231,14 @@ LogicalResult Matcher::addStage(const ProblemOp &own) {
   stage.op = own.op;
   stage.perRow = chain.rowLoop >= 0 && own.extents.size() + 1 == chain.loops.size();
   stage.reduces = stage.op.getNumReductionLoops() == 1;
-  Strides loops = chain.loops;
+  Sizes loops = chain.loops;
   if (stage.perRow)
     loops.erase(loops.begin() + chain.rowLoop);
   if (loops.size() != own.extents.size())
     return fail("an op iterates another space than the chain");
   for (auto [loop, extent] : llvm::zip_equal(loops, own.extents))
-    if (extent != loop && !isOpen(extent))
-      return fail("a loop of extent " + Twine(extent) + " meets one of " + Twine(loop));
+    if (extent != loop && !extent.isOpen())
+      return fail("a loop of extent " + extent.text() + " meets one of " + loop.text());
   if (failed(addInputs(own, stage)) || failed(addOutputs(own, stage)) || failed(checkBody(stage)))
     return failure();
   for (const Access &in : stage.ins)
@@ -251,21 +250,6 @@ LogicalResult Matcher::addStage(const ProblemOp &own) {
   return success();
 }
 
-/// Digits, cuts and merging compute with strides; an open one must have come through as it was.
-LogicalResult Matcher::checkOpenSizes() {
-  bool intact = isIntact(chain.rowExtent);
-  for (const Dim &dim : chain.dims)
-    intact &= isIntact(dim.extent);
-  auto check = [&](const Walk &walk) { intact &= llvm::all_of(walk.digits(), [](const Digit &digit) { return isIntact(digit.stride); }); };
-  chain.forEachAccess([&](Stage &, Access &access) {
-    intact &= isIntact(access.offset) && llvm::all_of(access.strides, isIntact);
-    check(access.row);
-    for (auto &[dim, walk] : access.curves)
-      check(walk);
-  });
-  return intact ? success() : fail("an operand's address needs a multiple of a size that is given at run time");
-}
-
 LogicalResult Matcher::match() {
   if (failed(gatherOps()) || failed(findSpace()))
     return failure();
@@ -275,7 +259,7 @@ LogicalResult Matcher::match() {
   if (llvm::none_of(chain.stages, [](const Stage &stage) { return stage.writesArgument; }))
     return fail("no argument is written");
   layOutDims(chain);
-  return checkOpenSizes();
+  return success();
 }
 
 } // namespace

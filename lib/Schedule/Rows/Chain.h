@@ -50,21 +50,20 @@ struct Stage {
 
 /// A parallel loop, or a digit of one.
 struct Dim {
-  int64_t extent = 1;
+  Size extent = 1;
   int limit = -1;     ///< of the loop that it is a digit of, if the loop does not end with a full block
   int64_t weight = 1; ///< indices of that loop from one to the next
 };
 
-/// Extents, strides and offsets may be open (Problem/Size.h): those of arguments whose memrefs have dynamic ones.
 struct RowChain {
   mlir::func::FuncOp problem;
   llvm::SmallVector<Stage, 8> stages;
   llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code that the bodies capture
-  Strides loops;                                    ///< extents, as the ops iterate
+  Sizes loops;                                      ///< extents, as the ops iterate
   int rowLoop = -1;                                 ///< the reduced one; -1: none is
   llvm::SmallVector<Dim, 6> dims;                   ///< parallel, outermost first
-  Strides limits; ///< extents of loops with padded dims: only points with Σ weight·index < extent over its dims exist
-  int64_t rowExtent = 1;
+  Numbers limits; ///< extents of loops with padded dims: only points with Σ weight·index < extent over its dims exist
+  Size rowExtent = 1;
   int sweeps = 1; ///< over the row: the depth of dependent reductions
 
   template <typename F> void forEachAccess(F f) {

@@ -49,7 +49,7 @@ void DimLayout::layOutRow(unsigned loop) {
 
 /// One dim between any two cuts, outermost first; none for a loop of one index.
 void DimLayout::split(unsigned loop) {
-  int64_t extent = chain.loops[loop];
+  const Size extent = chain.loops[loop];
   if (extent == 1)
     return;
   SmallVector<const Walk *> walks;
@@ -58,18 +58,18 @@ void DimLayout::split(unsigned loop) {
       walks.push_back(&access.loops[loop]);
   });
   // Runs of an open stride have no number to step by: the loop stays whole, and blocked operands find their digits by division.
-  bool isOpenAlong = llvm::any_of(
-      walks, [](const Walk *walk) { return llvm::any_of(walk->digits(), [](const Digit &digit) { return isOpen(digit.stride); }); });
-  Strides cuts = isOpenAlong ? Strides() : commonCuts(walks);
+  bool isOpenAlong = llvm::any_of(walks, [](const Walk *walk) { return walk->step().isOpen(); });
+  Numbers cuts = isOpenAlong ? Numbers() : commonCuts(walks); // none of an open loop, which no operand walks in blocks
   int limit = -1;
-  if (!cuts.empty() && extent % cuts.back()) {
+  if (!cuts.empty() && !extent.isMultipleOf(cuts.back())) {
     limit = chain.limits.size();
-    chain.limits.push_back(extent);
+    chain.limits.push_back(extent.known());
   }
   cuts.insert(cuts.begin(), 1);
   for (int i = cuts.size() - 1; i >= 0; --i) {
-    int64_t next = i + 1 < static_cast<int>(cuts.size()) ? cuts[i + 1] : extent;
-    Dim dim{(next + cuts[i] - 1) / cuts[i], limit, cuts[i]};
+    Dim dim{extent, limit, cuts[i]};
+    if (!extent.isOpen())
+      dim.extent = llvm::divideCeil(i + 1 < static_cast<int>(cuts.size()) ? cuts[i + 1] : extent.known(), cuts[i]);
     chain.forEachAccess(
         [&](Stage &, Access &access) { access.addDim(isPrivate(access) ? Walk() : walkFromCut(access.loops[loop], cuts[i], dim.extent)); });
     chain.dims.push_back(dim);
@@ -84,11 +84,11 @@ void DimLayout::sort() {
       last = &stage;
   if (!last)
     return;
-  Strides lead = last->outs[0].strides;
+  Sizes lead = last->outs[0].strides;
   for (auto &[dim, walk] : last->outs[0].curves)
     lead[dim] = walk.digits()[0].stride;
   SmallVector<unsigned, 12> order = llvm::to_vector<12>(llvm::seq<unsigned>(0, lead.size()));
-  llvm::sort(order, [&](unsigned a, unsigned b) { return std::make_pair(-lead[a], a) < std::make_pair(-lead[b], b); });
+  llvm::sort(order, [&](unsigned a, unsigned b) { return std::make_pair(lead[b], a) < std::make_pair(lead[a], b); });
   auto dims = chain.dims;
   for (auto [to, from] : llvm::enumerate(order))
     chain.dims[to] = dims[from];
@@ -102,13 +102,13 @@ void DimLayout::sort() {
 /// Merges dim d + 1 into d where every operand walks both with one stride (broadcasts included).
 void DimLayout::merge() {
   for (int d = static_cast<int>(chain.dims.size()) - 2; d >= 0; --d) {
-    int64_t inner = chain.dims[d + 1].extent;
-    bool mergeable = chain.dims[d].limit < 0 && chain.dims[d + 1].limit < 0 && !isOpen(chain.dims[d].extent) && !isOpen(inner);
+    const Dim &outer = chain.dims[d], &inner = chain.dims[d + 1];
+    bool mergeable = outer.limit < 0 && inner.limit < 0 && !outer.extent.isOpen() && !inner.extent.isOpen();
     chain.forEachAccess(
-        [&](Stage &, Access &access) { mergeable = mergeable && (isPrivate(access) || access.followsOn(d, d + 1, inner)); });
+        [&](Stage &, Access &access) { mergeable = mergeable && (isPrivate(access) || access.followsOn(d, d + 1, inner.extent.known())); });
     if (!mergeable)
       continue;
-    chain.dims[d] = {chain.dims[d].extent * inner};
+    chain.dims[d] = {outer.extent.known() * inner.extent.known()};
     chain.dims.erase(chain.dims.begin() + d + 1);
     chain.forEachAccess([&](Stage &, Access &access) { access.dropDim(d); });
   }
@@ -120,18 +120,18 @@ void DimLayout::chooseRow() {
   constexpr int64_t enough = 16, lengthy = 64;
   uint64_t space = 1; // a space where all operands broadcast may be larger than memory
   for (const Dim &dim : chain.dims)
-    space = llvm::SaturatingMultiply<uint64_t>(space, typical(dim.extent));
+    space = llvm::SaturatingMultiply<uint64_t>(space, dim.extent.typical());
   int innermost = static_cast<int>(chain.dims.size()) - 1;
   for (int d = innermost; d >= 0; --d) {
-    bool isPlain = chain.dims[d].limit < 0 && space / typical(chain.dims[d].extent) >= enough &&
-                   (d < innermost || typical(chain.dims[d].extent) >= lengthy);
+    bool isPlain = chain.dims[d].limit < 0 && space / chain.dims[d].extent.typical() >= enough &&
+                   (d < innermost || chain.dims[d].extent.typical() >= lengthy);
     chain.forEachAccess([&](Stage &, Access &access) { isPlain &= !access.isCurved(d); });
     if (!isPlain)
       continue;
     chain.rowExtent = chain.dims[d].extent;
     chain.dims.erase(chain.dims.begin() + d);
     chain.forEachAccess([&](Stage &, Access &access) {
-      access.row = Walk(Digit{1, 0, access.strides[d]}, chain.rowExtent);
+      access.row = Walk::linear(access.strides[d], chain.rowExtent);
       access.dropDim(d);
     });
     return;

@@ -134,13 +134,13 @@ Value RowEmitter::rowBase(const Access &access) {
       Value sum;
       auto include = [&](Value term) { sum = sum ? add(sum, term) : term; };
       for (auto [at, stride] : llvm::zip_equal(parallel, access.strides))
-        if (stride)
+        if (stride != 0)
           include(scaled(at, stride));
       for (auto &[dim, way] : access.curves)
         include(walk(parallel[dim], way));
       if (!sum)
         return index(access.offset);
-      if (access.offset)
+      if (access.offset != 0)
         include(like(sum, access.offset));
       return isa<IndexType>(sum.getType()) ? sum : create<arith::IndexCastOp>(b.getIndexType(), sum).getResult();
     });

@@ -99,12 +99,12 @@ protected:
   Value position;                       ///< along the row, of the current step
   int64_t positionAlign = 1;            ///< what that is a multiple of
 
-  using AddressKey = std::tuple<const void *, int64_t, Strides, Curves, Walk, int64_t>;
+  using AddressKey = std::tuple<const void *, Size, Sizes, Curves, Walk, int64_t>;
   using StageKey = std::pair<int, int64_t>;
   std::map<AddressKey, Value> kernelLoads;
   struct RowCache {
     std::map<AddressKey, Value> loads;
-    std::map<std::tuple<int64_t, Strides, Curves>, Value> bases;
+    std::map<std::tuple<Size, Sizes, Curves>, Value> bases;
     std::map<StageKey, Values> values;
   } ofRow;
   struct StepCache {

@@ -157,7 +157,7 @@ Result<void> checkSelfContained(llvm::StringRef object) {
   return {};
 }
 
-Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target, CpuCodeForm form, bool verifyIr) {
+Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) {
   Result<llvm::TargetMachine *> machine = machineFor(target.isa);
   if (!machine)
     return machine.takeError();
@@ -166,16 +166,16 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
       translateToLlvm(module, *context, **machine, verifyIr, [&](llvm::Module &made) { prepare(made, target.isa); });
   if (!translated)
     return translated.takeError();
-  if (form == CpuCodeForm::LlvmIr)
+  if (form == CodeForm::LlvmIr)
     return textOf(**translated);
   llvm::SmallVector<char, 0> bytes;
-  auto kind = form == CpuCodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  auto kind = form == CodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
   if (!generateCode(**machine, **translated, bytes, kind, verifyIr))
     return internalError("codegen: LLVM cannot emit this kind of file");
   if (!complaints.first().empty())
     return internalError("codegen: ", complaints.first());
   std::string result(bytes.begin(), bytes.end());
-  if (form == CpuCodeForm::Object)
+  if (form == CodeForm::Binary)
     if (Result<void> contained = checkSelfContained(result); !contained)
       return contained.takeError();
   return result;

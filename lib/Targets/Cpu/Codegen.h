@@ -12,6 +12,7 @@
 
 #include "Desc/Target.h"
 #include "Support/Error.h"
+#include "Targets/CodeForm.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -27,8 +28,6 @@ class TargetMachine;
 
 namespace quern {
 
-enum class CpuCodeForm { LlvmIr, Assembly, Object };
-
 /// Keeps LLVM's context and a target machine for each instruction set it met. Not thread-safe.
 class CpuCodegen {
 public:
@@ -37,7 +36,7 @@ public:
 
   /// `module` is what CpuLowering made; its kernels become the exported symbols. Errors are `internal`: a kernel that was scheduled and
   /// lowered must compile. With `verifyIr`, LLVM's verifiers run on the IR and between machine passes.
-  Result<std::string> run(mlir::ModuleOp module, const Target &target, CpuCodeForm form, bool verifyIr);
+  Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
 private:
   Result<llvm::TargetMachine *> machineFor(CpuIsa isa);

@@ -56,8 +56,9 @@ ContractionStrategy quern::contractionStrategyFor(const Target &target) {
   strategy.narrowestMask = registers.narrowestMask;
   strategy.hasFma = target.isa >= CpuIsa::Avx2;
   strategy.vectors = target.isa == CpuIsa::Avx2 ? 2 : 4;
+  strategy.leastRestSums = registers.count > 16 ? 12 : 8; // two dots of pairs begin in a cycle and take six
   strategy.hasQuadDots = target.isa >= CpuIsa::Avx512Vnni;
-  strategy.hasPairDots = target.isa >= CpuIsa::Avx512Bf16;
+  strategy.hasPairDots = target.hasPairDots();
   strategy.hasMatrices = target.isa >= CpuIsa::Avx512Amx;
   strategy.nearestBytes = int64_t(target.l1Kib) << 10;
   strategy.nearBytes = int64_t(target.l2Kib) << 9;

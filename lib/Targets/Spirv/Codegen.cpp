@@ -179,7 +179,7 @@ bool emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorI
 SpirvCodegen::SpirvCodegen() : context(std::make_unique<llvm::LLVMContext>()) {}
 SpirvCodegen::~SpirvCodegen() = default;
 
-Result<std::string> SpirvCodegen::run(mlir::ModuleOp module, const Target &target, SpirvCodeForm form, bool verifyIr) {
+Result<std::string> SpirvCodegen::run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) {
   Result<std::unique_ptr<llvm::TargetMachine>> found = makeMachine();
   if (!found)
     return found.takeError();
@@ -187,12 +187,12 @@ Result<std::string> SpirvCodegen::run(mlir::ModuleOp module, const Target &targe
   Result<std::unique_ptr<llvm::Module>> translated = translateToLlvm(module, *context, **found, verifyIr, simplify);
   if (!translated)
     return translated.takeError();
-  if (form == SpirvCodeForm::LlvmIr)
+  if (form == CodeForm::LlvmIr)
     return textOf(**translated);
   if (Result<void> ok = checkForSpirv(**translated, target.device); !ok)
     return ok.takeError();
   llvm::SmallVector<char, 0> bytes;
-  auto kind = form == SpirvCodeForm::Text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  auto kind = form == CodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
   if (!emit(**found, **translated, bytes, kind, verifyIr))
     return internalError("codegen: LLVM cannot emit this kind of file");
   if (!complaints.first().empty())

@@ -12,6 +12,7 @@
 
 #include "Desc/Target.h"
 #include "Support/Error.h"
+#include "Targets/CodeForm.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -24,8 +25,6 @@ class LLVMContext;
 
 namespace quern {
 
-enum class SpirvCodeForm { LlvmIr, Text, Module };
-
 /// Belongs to one thread at a time; reusable for any number of modules.
 class SpirvCodegen {
 public:
@@ -34,7 +33,7 @@ public:
 
   /// A lowered module as LLVM IR, as SPIR-V in text or as a SPIR-V module. `module` is unchanged. `unimplemented` names what the back end
   /// or the device does not take.
-  Result<std::string> run(mlir::ModuleOp module, const Target &target, SpirvCodeForm form, bool verifyIr);
+  Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
 private:
   std::unique_ptr<llvm::LLVMContext> context;

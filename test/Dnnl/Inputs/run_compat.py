@@ -12,10 +12,12 @@ import os
 import subprocess
 import sys
 
+INPUTS = os.path.dirname(os.path.abspath(__file__))
+
 
 def compile(source, out, include, libraries):
     command = ["clang++-22", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", *include]
-    command += ["-I", os.path.dirname(source) + "/Inputs", source]
+    command += ["-I", INPUTS, source]
     subprocess.run(command + ["-o", out, *libraries, "-Wl,--allow-shlib-undefined", "-pthread"], check=True)
 
 
@@ -42,7 +44,7 @@ def main():
     for source in options.sources:
         theirs, ours = options.out + ".dnnl", options.out + ".quern"
         compile(source, theirs, ["-isystem", options.peer + "/include"], [options.peer + "/lib/libdnnl.so.3"])
-        shim = ["-I", os.path.dirname(source) + "/Inputs/compat", "-I", options.root + "/include"]
+        shim = ["-I", INPUTS + "/compat", "-I", options.root + "/include"]
         compile(source, ours, shim, [lib + "/libquern.so"])
         a, b = run(theirs, lib + "/quern-dnnl"), run(ours, lib)
         differing = [pair for pair in zip(a, b) if withoutReason(pair[0]) != withoutReason(pair[1])]

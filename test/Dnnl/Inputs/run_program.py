@@ -26,7 +26,7 @@ def compile(options):
     isC = options.source.endswith(".c")
     command = ["clang-22", "-std=c11"] if isC else ["clang++-22", "-std=c++17"]
     command += ["-O1", "-Wall", "-Wextra", "-Werror", "-isystem", options.peer + "/include"]
-    command += ["-I", os.path.dirname(options.source) + "/Inputs", options.source, "-o", options.out]
+    command += ["-I", os.path.dirname(os.path.abspath(__file__)), options.source, "-o", options.out]
     command += [linkedFolder(options) + "/libdnnl.so.3", "-Wl,--allow-shlib-undefined", "-pthread", "-lm"]
     subprocess.run(command, check=True)
 

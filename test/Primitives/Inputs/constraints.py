@@ -59,7 +59,7 @@ def isAsserted(text, place):
 
 
 page, verifier = read(root / f"docs/primitives/{name}.md"), read(folder / "Verify.cpp")
-messages = "".join(read(path) for path in sorted(folder.glob("Verify*.cpp")))
+messages = "".join(read(path) for pattern in ("Verify*.cpp", "Verify/*.cpp") for path in sorted(folder.glob(pattern)))
 known = {}
 for path in sys.argv[3:]:
     known.update(tests(root / "test/unit" / path))

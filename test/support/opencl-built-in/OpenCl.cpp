@@ -95,9 +95,9 @@ void *allocate(size_t bytes, cl_int *error) {
 
 } // namespace
 
-struct _cl_platform_id {
+static struct _cl_platform_id {
 } platform;
-struct _cl_device_id {
+static struct _cl_device_id {
 } device;
 struct _cl_context {};
 struct _cl_command_queue {};

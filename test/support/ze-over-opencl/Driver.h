@@ -138,7 +138,7 @@ struct DeviceAccess {
 /// Gives OpenCL a command, and an event of OpenCL if it is asked for one.
 using Enqueue = std::function<ze_result_t(cl_command_queue, cl_event *)>;
 /// A launch with the arguments that the kernel has now, or why it cannot be. A launch of no groups stays empty.
-ze_result_t makeLaunch(ze_kernel_handle_t kernel, const ze_group_count_t &groups, Enqueue &launch);
+ze_result_t makeLaunch(ze_kernel_handle_t handle, const ze_group_count_t &groups, Enqueue &enqueue);
 
 /// Until no queue has anything left to do.
 void waitForAllQueues();

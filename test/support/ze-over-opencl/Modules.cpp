@@ -63,7 +63,7 @@ private:
       const auto *name = reinterpret_cast<const char *>(&w[2]);
       entries[w[1]] = kernels.size();
       kernels.emplace_back().name.assign(name, strnlen(name, (w.size() - 2) * 4));
-    } else if (op == ExecutionMode && w.size() > 2 && entries.count(w[0])) {
+    } else if (op == ExecutionMode && w.size() > 2 && entries.contains(w[0])) {
       KernelInfo &kernel = kernels[entries[w[0]]];
       if (w[1] == LocalSizeMode && w.size() == 5)
         std::copy_n(&w[2], 3, kernel.groupSize.begin());
@@ -77,7 +77,7 @@ private:
       signatures[w[0]].assign(w.begin() + 2, w.end());
     } else if (op == Function && w.size() == 4) {
       ++openFunctions;
-      return !entries.count(w[1]) || takeArguments(kernels[entries[w[1]]], w[3]);
+      return !entries.contains(w[1]) || takeArguments(kernels[entries[w[1]]], w[3]);
     }
     return true;
   }

@@ -582,7 +582,7 @@ TEST(BadInputCoverage, NamesEveryFunction) {
   }
   EXPECT_GT(declared.size(), 100u);
   std::string tests;
-  for (const char *name : {"BadInput", "Attributes", "Memory", "Primitive", "Binary", "Gemm"}) {
+  for (const char *name : {"BadInput", "Attributes", "Memory", "Primitive", "Execution/Binary", "Execution/Gemm"}) {
     std::ifstream file(std::string(QUERN_SOURCE_DIR "/test/unit/API/") + name + "Test.cpp");
     tests.append(std::istreambuf_iterator<char>(file), {});
   }

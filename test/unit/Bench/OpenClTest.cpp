@@ -6,7 +6,7 @@
 // What they compute is right by the references, for each kind of kernel that the harness chooses from: else their times would say nothing.
 //
 //===----------------------------------------------------------------------===//
-#include "Contestant.h"
+#include "Contestants/Contestant.h"
 #include "Reference/Judge.h"
 
 #include <gtest/gtest.h>

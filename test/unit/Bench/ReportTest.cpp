@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Report.h"
-#include "ProblemKind.h"
+#include "Problems/ProblemKind.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -94,8 +94,6 @@ template <typename Part> int mutateAll(const PrimitiveDesc &base, const Part &pa
   }
 }
 
-} // namespace
-
 /// How many fields an operation has, each of which was changed.
 template <typename Op> int mutateAllOf() {
   PrimitiveDesc desc;
@@ -103,6 +101,8 @@ template <typename Op> int mutateAllOf() {
   EXPECT_EQ(desc.kind(), kindOf<Op>);
   return mutateAll(desc, [](PrimitiveDesc &d) -> auto & { return std::get<Op>(d.op); }, std::string(nameOf(kindOf<Op>)).c_str());
 }
+
+} // namespace
 
 TEST(Fields, OfEveryOperation) {
   EXPECT_EQ(mutateAllOf<SoftmaxDesc>(), 7);

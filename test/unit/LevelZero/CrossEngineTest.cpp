@@ -5,7 +5,7 @@
 #include "LevelZero/DeviceArtifacts.h"
 #include "support/TestDriver.h"
 
-#include "quern/quern_ze.h"
+#include "quern/quern_ze.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,8 +156,8 @@ TEST(LevelZero, AReorderGoesToAnotherDevice) {
       const reorder::primitive_desc desc(from, plain, to, plain, hasKernel ? attr : primitive_attr());
       const reorder moved =
           hasKernel ? reorder(desc, blobOf(from, reorderLine("40", "attr.post_ops=eltwise(alg=linear,alpha=1)"), addOne)) : reorder(desc);
-      moved.execute(order, src, dst);
-      order.wait();
+      const ze_event_handle_t after = ze_interop::execute(moved, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
+      EXPECT_EQ(zeEventHostSynchronize(after, UINT64_MAX), ZE_RESULT_SUCCESS);
       const std::vector<float> values = valuesOf(dst);
       for (size_t i = 0; i < values.size(); ++i)
         ASSERT_EQ(values[i], static_cast<float>(i + (hasKernel ? 1 : 0))) << i;

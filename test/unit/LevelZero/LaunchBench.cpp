@@ -39,8 +39,9 @@ struct Median {
     wait();
   }
   double value() {
-    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-    return times[times.size() / 2];
+    const auto middle = times.begin() + std::ssize(times) / 2;
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
   }
 };
 

@@ -84,7 +84,7 @@ TEST(Threads, EachHasAStream) {
       for (int again = 0; again < 30; ++again) // which set the arguments of the same kernel
         tensors.execute(round % 2 ? kernels.program : kernels.step, order);
       order.wait();
-      tensors.expect(first + (round % 2 ? 2 : 1));
+      tensors.expect(first + (round % 2 ? 2.0f : 1.0f));
     }
   });
 }

@@ -192,14 +192,14 @@ TEST(RnnVerify, CitesTheConstraintsOfAnExecution) {
 // Every legal type beside each type of src_layer.
 TEST(RnnVerify, AcceptsEveryType) {
   for (std::string type : {"f32", "bf16", "f16"})
-    for (std::string other : {std::string("f32"), type})
+    for (const std::string &other : {std::string("f32"), type})
       accepted(concat("rnn fwd_t cell=lstm direction=left2right src_layer=", type, ":2x3x4:abc src_iter=", type,
                       ":1x1x3x6:abcd src_iter_c=", other, ":1x1x3x8:abcd weights_layer=", type, ":1x1x4x4x8:any weights_iter=", type,
                       ":1x1x6x4x8:any weights_peephole=", other, ":1x1x3x8:any weights_projection=", type, ":1x1x8x6:any bias=", other,
                       ":1x1x4x8:any dst_layer=", type, ":2x3x6:any dst_iter=", type, ":1x1x3x6:any dst_iter_c=", other,
                       ":1x1x3x8:any seq_lengths=s32:3:any"));
   for (std::string type : {"u8", "s8"})
-    for (std::string state : {type, std::string("f32")})
+    for (const std::string &state : {type, std::string("f32")})
       for (std::string cell : {"rnn activation=relu", "lstm", "gru", "lbr_gru"}) {
         int gates = cell == "lstm" ? 4 : cell.starts_with("rnn") ? 1 : 3;
         accepted(concat("rnn fwd_i cell=", cell, " direction=left2right src_layer=", type, ":2x3x4:abc weights_layer=s8:1x1x4x", gates,

@@ -6,7 +6,7 @@
 // The reference against masks that oneDNN 3.13.2 has drawn: 64 elements each, the first in the lowest bit.
 //
 //===----------------------------------------------------------------------===//
-#include "Reference/Dropout.h"
+#include "Reference/Attributes/Dropout.h"
 
 #include "Primitives/Arguments.h"
 

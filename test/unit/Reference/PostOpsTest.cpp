@@ -6,12 +6,12 @@
 // Formulas by known values, intervals by their property: the function of every value within lies in the image.
 //
 //===----------------------------------------------------------------------===//
-#include "Reference/PostOps.h"
+#include "Reference/Attributes/PostOps.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Registry.h"
 #include "Reference/Elements.h"
 #include "Reference/Judge.h"
-#include "Reference/TestData.h"
+#include "Reference/TestData/TestData.h"
 
 #include <gtest/gtest.h>
 

@@ -116,7 +116,7 @@ RnnModel readOnnx(RnnModel model) {
                   {QUERN_ARG_SEQ_LENGTHS, read("sequence_lens")},
                   {QUERN_ARG_WEIGHTS_LAYER, weightsOf(onnx, model.cell, withLayer(read("w")))},
                   {QUERN_ARG_WEIGHTS_ITER, weightsOf(onnx, model.cell, withLayer(read("r")))},
-                  {QUERN_ARG_BIAS, biasOf(onnx, model.cell, bias.shape, hidden, &bias.values[0], &bias.values[rows], 2 * rows)}};
+                  {QUERN_ARG_BIAS, biasOf(onnx, model.cell, bias.shape, hidden, bias.values.data(), &bias.values[rows], 2 * rows)}};
   if (const Numbers theirs = withLayer(read("p")); !theirs.shape.empty()) {
     Numbers ours{{1, theirs.shape[1], 3, hidden}, theirs.values};
     for (int64_t part = 0; part < theirs.shape[1]; ++part)

@@ -12,7 +12,7 @@
 #include "Primitives/Rnn/Workspace.h"
 #include "Reference/Elements.h"
 #include "Reference/Judge.h"
-#include "Reference/TestData.h"
+#include "Reference/TestData/TestData.h"
 
 #include <cmath>
 #include <cstring>

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Reference/Elements.h"
 #include "Reference/Judge.h"
-#include "Reference/TestData.h"
+#include "Reference/TestData/TestData.h"
 
 #include <gtest/gtest.h>
 

@@ -21,6 +21,9 @@
 #include <set>
 
 namespace quern::rows {
+
+void PrintTo(const Size &size, std::ostream *stream) { *stream << size.text(); }
+
 namespace {
 
 constexpr unsigned rounds = 4000;
@@ -146,6 +149,24 @@ TEST(Walk, TellsApartWhatItSays) {
 }
 
 /// A dim, or a constant, under sums, products, quotients and remainders.
+TEST(Walk, OfAnOpenStepIsTheStepAlone) {
+  const Size step = Size::open(3);
+  const Walk walk = Walk::linear(step, 64), openLoop = Walk::linear(step, Size::open(0));
+  EXPECT_EQ(walk, openLoop);
+  EXPECT_EQ(walk.step(), step);
+  EXPECT_TRUE(walk.isLinear() && !walk.isStill() && walk.tellsAllApart() && walk.digits().empty());
+  EXPECT_EQ(walk.start(), 0);
+  EXPECT_EQ(walk.run(), 0);
+  EXPECT_EQ(walk.advance(0, 1), 0);
+  EXPECT_EQ(walk.advance(2, 2), std::nullopt); // no number
+  EXPECT_EQ(walkFromCut(walk, 1, 64), walk);
+  EXPECT_NE(walk, Walk::linear(Size::open(4), 64));
+  EXPECT_NE(walk, Walk::linear(3, 64));
+  EXPECT_TRUE(Walk::linear(step, 1).isStill()); // it leads nowhere
+  EXPECT_EQ(Walk::linear(7, 64), Walk({{1, 0, 7}}, 64));
+  EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, Size::open(0)).digits().size(), 2U); // no loop is too short for it
+}
+
 mlir::AffineExpr drawExpr(Draw &draw, mlir::MLIRContext *context, int depth) {
   if (!depth || draw.below(6) == 0)
     return draw.below(5) ? mlir::getAffineDimExpr(static_cast<unsigned>(draw.below(2)), context)
@@ -240,7 +261,7 @@ TEST(Cuts, NestAndServeEveryWalk) {
     Draw draw(seed);
     int64_t extent = 1 + draw.below(200);
     const Walk walks[] = {Walk(draw.sum(), extent), Walk(draw.sum(), extent)};
-    Strides cuts = commonCuts({&walks[0], &walks[1]});
+    Numbers cuts = commonCuts({&walks[0], &walks[1]});
     ASSERT_TRUE(cuts.empty() || cuts.front() > 1) << "seed " << seed;
     for (size_t i = 0; i < cuts.size(); ++i)
       ASSERT_TRUE(!i || (cuts[i] > cuts[i - 1] && cuts[i] % cuts[i - 1] == 0)) << "seed " << seed;
@@ -267,9 +288,9 @@ TEST(Cuts, NestAndServeEveryWalk) {
 
 TEST(Cuts, AreWhatEveryWalkHas) {
   const Walk blocks({{1, 16, 1}, {16, 0, 100}}, 64), pairs({{1, 2, 1}, {2, 0, 50}}, 64), threes({{1, 6, 1}, {6, 0, 50}}, 64);
-  EXPECT_EQ(commonCuts({&blocks}), (Strides{16}));
-  EXPECT_EQ(commonCuts({&blocks, &pairs}), (Strides{2, 16}));
-  EXPECT_EQ(commonCuts({&blocks, &threes}), (Strides{2}));
+  EXPECT_EQ(commonCuts({&blocks}), (Numbers{16}));
+  EXPECT_EQ(commonCuts({&blocks, &pairs}), (Numbers{2, 16}));
+  EXPECT_EQ(commonCuts({&blocks, &threes}), (Numbers{2}));
 }
 
 class Problems : public testing::Test {
@@ -325,7 +346,7 @@ TEST_F(Problems, LieWhereTheirMapsSay) {
     for (int64_t i = 0; i < extents[0]; ++i)
       for (int64_t j = 0; j < extents[1]; ++j) {
         const int64_t point[] = {i, j};
-        int64_t at = access.offset, want = offset;
+        int64_t at = access.offset.known(), want = offset;
         for (auto [walk, index] : llvm::zip_equal(access.loops, point))
           at += valueAt(walk.digits(), index) - walk.start();
         for (auto [expr, stride] : llvm::zip_equal(exprs, strides))
@@ -340,18 +361,33 @@ TEST_F(Problems, HaveTheSizesOfTheirArguments) {
   const std::string open = "memref<?x8xf32, strided<[?, 1], offset: ?>>";
   Problem problem = readMove("%x: " + open + ", %y: memref<?x8xf32>", plain, plain, open + ";memref<?x8xf32>");
   ASSERT_EQ(problem.whyNot, "");
-  EXPECT_EQ(problem.ops[0].extents, (Strides{openSize(0), 8}));
-  EXPECT_EQ(problem.ops[0].operands[0].offset, openSize(2));
-  EXPECT_EQ(problem.ops[0].operands[0].stride(0), openSize(1));
+  EXPECT_EQ(problem.ops[0].extents, (Sizes{Size::open(0), 8}));
+  EXPECT_EQ(problem.ops[0].operands[0].offset, Size::open(2));
+  EXPECT_EQ(problem.ops[0].operands[0].stride(0), Size::open(1));
   EXPECT_EQ(problem.ops[0].operands[1].stride(0), 8);
   // A number that one operand has is that of all; nothing tells how large intermediates alone are.
   problem = readMove("%x: memref<?x8xf32>, %y: memref<4x8xf32>", plain, plain, "memref<?x8xf32>;memref<4x8xf32>");
-  EXPECT_EQ(problem.ops[0].extents, (Strides{4, 8}));
+  EXPECT_EQ(problem.ops[0].extents, (Sizes{4, 8}));
   problem = readMove("%z: memref<?x8xf32>", plain, plain, "memref<?x8xf32>;memref<?x8xf32>",
                      "%c0 = arith.constant 0 : index\n%n = memref.dim %z, %c0 : memref<?x8xf32>\n%x = memref.alloc(%n) : "
                      "memref<?x8xf32>\n%y = memref.alloc(%n) : memref<?x8xf32>\n");
   EXPECT_EQ(problem.whyNot, "");
-  EXPECT_EQ(problem.ops[0].extents, (Strides{leastOpenSize, 8}));
+  EXPECT_EQ(problem.ops[0].extents, (Sizes{Size::untold(), 8}));
+}
+
+TEST_F(Problems, ComputeNothingWithOpenSizes) {
+  const std::string open = "memref<?x?xf32, strided<[?, ?], offset: ?>>", rows = "affine_map<(i, j) -> (i, 0)>";
+  auto whyNot = [&](const std::string &from) {
+    Problem problem = readMove("%x: " + open + ", %y: memref<4x8xf32>", from, plain, open + ";memref<4x8xf32>");
+    return problem.whyNot + problem.ops[0].operands[0].whyNot;
+  };
+  const std::string computed = "operand #0 of an op computes its address with sizes that are given at execution";
+  EXPECT_EQ(whyNot(plain), "");
+  EXPECT_EQ(whyNot(rows), "");
+  for (const char *to : {"(i * 2, j)", "(i + 1, j)", "(i floordiv 2, j)", "(i, j mod 4)", "(i, 3)", "(j, j)"})
+    EXPECT_EQ(whyNot(std::string("affine_map<(i, j) -> ") + to + ">"), computed) << to;
+  EXPECT_EQ(whyNot("affine_map<(i, j) -> ((i * 3) floordiv 2, j)>"),
+            "operand #0 of an op has a map that is not made of sums of dims, constants, d floordiv B and d mod B");
 }
 
 TEST_F(Problems, SeeThroughViews) {

@@ -38,7 +38,7 @@ private:
   std::string op(const std::string &text, const std::string &type);
   std::string generic(const std::vector<std::string> &dims, int reduced, const std::vector<std::string> &maps,
                       const std::vector<std::string> &names, const std::vector<std::string> &memrefs, size_t inputs,
-                      const std::string &arguments, const std::string &body);
+                      const std::string &arguments, const std::string &inner);
   std::string widened(const std::string &name, Element from);
   std::string narrowed(const std::string &name, Element to);
   void addProduct(int64_t length);
@@ -433,7 +433,7 @@ RandomContraction Generator::run() {
     signature.push_back("%arg" + number(static_cast<int64_t>(i)) + ": " + types[i]);
   std::string wide = isDouble ? "f64" : "f32", start = isInteger ? "3" : "0.5";
   double scale = 1.0 / (static_cast<double>(first) * (isInteger ? 4096 : 1) * static_cast<double>(gates));
-  auto open = std::find_if(types.begin(), types.end(), [](const std::string &type) { return type.rfind("memref<?", 0) == 0; });
+  auto open = std::find_if(types.begin(), types.end(), [](const std::string &type) { return type.starts_with("memref<?"); });
   std::string ofRows;
   if (isOpen)
     ofRows = "  %c0 = arith.constant 0 : index\n  %n = memref.dim %arg" + number(open - types.begin()) + ", %c0 : " + *open + "\n";

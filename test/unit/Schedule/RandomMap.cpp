@@ -35,7 +35,7 @@ private:
   Element chooseElement() { return oneOf<Element>({Element::F32, Element::F32, Element::F64, Element::BF16, Element::F16, Element::S8}); }
   std::vector<int64_t> randomCuts();
   Operand layOut(Element element, std::vector<int> loops, bool isOutput, ChainArgument &argument);
-  void addOperand(Element element, std::vector<int> loops, bool isOutput);
+  void addOperand(Element element, const std::vector<int> &loops, bool isOutput);
   std::vector<int> someLoops();
   std::string op(const std::string &text, const std::string &type);
   std::string widened(const std::string &name, Element from);
@@ -76,16 +76,16 @@ Operand Generator::layOut(Element element, std::vector<int> loops, bool isOutput
   return {layout.memref, element, std::move(loops), layout.results, layout.isBlocked, layout.isBroadcast, layout.isShifted};
 }
 
-void Generator::addOperand(Element element, std::vector<int> loops, bool isOutput) {
+void Generator::addOperand(Element element, const std::vector<int> &loops, bool isOutput) {
   ChainArgument argument;
   argument.element = element;
   argument.isOutput = isOutput;
-  const Operand *like = isOutput && chance(20) && !operands[0].isBroadcast ? &operands[0] : nullptr;
+  const Operand *like = isOutput && chance(20) && !operands[0].isBroadcast ? &operands.front() : nullptr;
   if (like) { // the same layout: the two may share a buffer
     argument.element = like->element;
     argument.count = map.arguments[0].count;
     argument.aliasOf = 0;
-    operands.push_back(Operand(*like));
+    operands.emplace_back(*like);
   } else {
     constexpr int64_t most = 200000; // blocks of short dims are padding mostly
     Operand drawn = layOut(element, loops, isOutput, argument);

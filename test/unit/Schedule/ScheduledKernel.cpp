@@ -99,7 +99,7 @@ ScheduledKernel KernelCompiler::build(mlir::ModuleOp module, const Target &targe
     ADD_FAILURE() << "does not lower";
     return kernel;
   }
-  Result<std::string> object = codegen.run(module, target, CpuCodeForm::Object, /*verifyIr=*/false);
+  Result<std::string> object = codegen.run(module, target, CodeForm::Binary, /*verifyIr=*/false);
   EXPECT_TRUE(object) << object.error().message;
   if (!object)
     return kernel;

@@ -7,7 +7,7 @@
 // every level that this machine runs, against Elements: over all values of the narrow types, over all exponents, at ties and at the ends.
 //
 //===----------------------------------------------------------------------===//
-#include "Primitives/Emission/Convert.h"
+#include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Emission/Tensors.h"
 #include "Reference/Elements.h"
 #include "VectorKernel.h"

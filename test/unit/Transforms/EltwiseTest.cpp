@@ -8,9 +8,9 @@
 // last place of the result, denormal results included. Derivatives likewise, against the reference of backward.
 //
 //===----------------------------------------------------------------------===//
-#include "Primitives/Emission/Eltwise.h"
+#include "Primitives/Emission/Arithmetic/Eltwise.h"
 #include "IR/QuernDialect.h"
-#include "Primitives/Emission/EltwiseDerivative.h"
+#include "Primitives/Emission/Arithmetic/EltwiseDerivative.h"
 #include "Reference/EltwiseFunctions.h"
 #include "Ulps.h"
 #include "VectorKernel.h"

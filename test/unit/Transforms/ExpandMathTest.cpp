@@ -33,7 +33,7 @@ void sweep(const Case &test, typename FloatTraits<T>::Bits stride, typename Floa
   if (!canRun(test.target))
     GTEST_SKIP() << "this machine does not run " << test.target;
   std::string isa = test.target.substr(0, 6), type = "vector<" + std::to_string(test.lanes) + "x" + FloatTraits<T>::name + ">";
-  isa = isa == "avx512" ? "avx512" : isa.substr(0, 5) == "sse42" ? "sse42" : "avx2";
+  isa = isa == "avx512" ? "avx512" : isa.starts_with("sse42") ? "sse42" : "avx2";
   VectorKernel kernel({test.target, "func.func(quern-expand-math{isa=" + isa + " exp=" + test.exp + "})",
                        "%y = math." + test.function + " %x " + (test.exp == "table" ? "fastmath<afn> " : "") +
                            (test.nonpositive ? "{quern.licence = #quern.licence<nonpositive>} : " : ": ") + type,

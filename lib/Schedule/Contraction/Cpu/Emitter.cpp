@@ -10,7 +10,6 @@
 #include "Schedule/Contraction/Cpu/Emitter.h"
 
 #include "Schedule/Build/Bodies.h"
-#include "Schedule/Problem/Size.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -29,14 +28,14 @@ func::FuncOp Emitter::emit() {
   traits.name = (problem.getName() + "_kernel").str();
   traits.plan = plan.text();
   traits.space = plan.tiles * plan.chunks;
-  if (chain.openRows)
-    traits.factors = {*chain.openRows, plan.chunkRows};
+  if (chain.rows.isOpen())
+    traits.factors = {chain.rows.openIndex(), plan.chunkRows};
   traits.nsPerIteration = plan.nsPerIteration();
   int64_t scratchElements = plan.scratchRows * plan.perRow * plan.lanes;
   traits.scratchBytes = plan.scratchBytes;
   kernel = makeKernel(problem, problem, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
-  clonePrologue(b, kernel, problem, chain.prologue, [&](int64_t value) { return create<arith::ConstantIndexOp>(value); });
+  clonePrologue(b, kernel, problem, chain.prologue, [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
   auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   entry = loop;
   if (plan.matrices)
@@ -47,9 +46,9 @@ func::FuncOp Emitter::emit() {
       auto type = MemRefType::get({scratchElements}, chain.sumType());
       return create<memref::ViewOp>(type, kernel.scratch, index(0), ValueRange()).getResult();
     });
-  if (chain.openRows)
+  if (chain.rows.isOpen())
     atEntry([&] {
-      openRows = index(rows::openSize(*chain.openRows));
+      openRows = index(chain.rows);
       openChunks = create<arith::DivUIOp>(linear(plan.chunkRows - 1, {{openRows, 1}}), index(plan.chunkRows));
       return openChunks;
     });
@@ -76,12 +75,12 @@ void Emitter::emitIteration(Value iteration) {
 
 /// Which of a vector's columns exist, each as often as `perColumn` says.
 Value Emitter::columnMask(Value first, int64_t perColumn) {
-  return prefixMask(create<arith::SubIOp>(index(chain.columns * perColumn), linear(0, {{first, perColumn}})), plan.lanes * perColumn);
+  return prefixMask(create<arith::SubIOp>(index(plan.columns() * perColumn), linear(0, {{first, perColumn}})), plan.lanes * perColumn);
 }
 
 /// Whether the last of masked tiles has none of a vector's columns.
 bool Emitter::mayMiss(int64_t vector) const {
-  return tile.isMasked && (plan.tiles - 1) * plan.width() + vector * plan.lanes >= chain.columns;
+  return tile.isMasked && (plan.tiles - 1) * plan.width() + vector * plan.lanes >= plan.columns();
 }
 
 Emitter::Lanes Emitter::lanesOf(int64_t vector) {
@@ -102,10 +101,10 @@ void Emitter::placeVectors(Value at) {
     Value exists;
     if (mayMiss(v)) {
       Value column = linear(lanes.offset, {{tile.first, 1}});
-      exists = create<arith::CmpIOp>(arith::CmpIPredicate::slt, column, index(chain.columns));
+      exists = create<arith::CmpIOp>(arith::CmpIPredicate::slt, column, index(plan.columns()));
       read = {create<arith::SelectOp>(exists, column, tile.first), 0, create<arith::SelectOp>(exists, lanes.mask, ofRhs[0].mask),
               plan.lanes};
-      lanes = {create<arith::SelectOp>(exists, column, index(chain.columns - plan.lanes)), 0, lanes.mask, plan.lanes};
+      lanes = {create<arith::SelectOp>(exists, column, index(plan.columns() - plan.lanes)), 0, lanes.mask, plan.lanes};
     }
     exist.push_back(exists);
     ofRhs.push_back(read);
@@ -128,7 +127,7 @@ void Emitter::placeVectors(Value at) {
 void Emitter::emitTile(Value at, Value chunk, bool isLast) {
   tile = {};
   tile.first = isLast ? index((plan.tiles - 1) * plan.width()) : linear(0, {{at, plan.width()}});
-  tile.count = isLast ? chain.columns - (plan.tiles - 1) * plan.width() : plan.width();
+  tile.count = isLast ? plan.columns() - (plan.tiles - 1) * plan.width() : plan.width();
   tile.isMasked = plan.tail == Tail::Masked;
   placeVectors(at);
   const auto accumulators = static_cast<unsigned>(chain.accumulators.size()), size = static_cast<unsigned>(plan.groupSize);
@@ -138,7 +137,7 @@ void Emitter::emitTile(Value at, Value chunk, bool isLast) {
   if (plan.matrices)
     return emitMatrixChunk(chunk);
   auto forBlocks = [&](function_ref<void(Value, int64_t)> body) {
-    return chain.openRows ? forOpenBlocks(chunk, body) : plan.chunks == 1 ? forAllBlocks(body) : forBlocksOf(chunk, body);
+    return chain.rows.isOpen() ? forOpenBlocks(chunk, body) : plan.chunks == 1 ? forAllBlocks(body) : forBlocksOf(chunk, body);
   };
   RowRange rows;
   for (unsigned first = 0; first < accumulators; first += size) {

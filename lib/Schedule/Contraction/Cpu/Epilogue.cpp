@@ -25,7 +25,7 @@ void Emitter::emitScratchRows(Value begin, Value end) {
     };
     if (!mayMiss(plan.columnVectors - 1))
       return forCount(0, plan.columnVectors, emitVector);
-    Value left = create<arith::DivUIOp>(linear(chain.columns + plan.lanes - 1, {{tile.first, -1}}), index(plan.lanes));
+    Value left = create<arith::DivUIOp>(linear(plan.columns() + plan.lanes - 1, {{tile.first, -1}}), index(plan.lanes));
     return forRange(index(0), smaller(left, index(plan.columnVectors)), emitVector);
   }
   int64_t whole = tile.count / plan.lanes;
@@ -41,7 +41,7 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
   KnownValues hoisted;
   for (const PointOp &point : chain.epilogue) {
     for (auto [in, element] : llvm::zip_equal(point.ins, linalg::LinalgOp(point.op).getRegionInputArgs()))
-      if (in.base && in.row == 0 && in.isArgument() && !element.use_empty() && !hoisted.find(in) && chain.rows > 1)
+      if (in.base && in.row == 0 && in.isArgument() && !element.use_empty() && !hoisted.find(in) && chain.rows.mayExceed(1))
         hoisted.set(in, load(in, {index(0)}, lanes));
     if (point.isPerColumn)
       for (auto [out, value] : llvm::zip_equal(point.outs, evaluate(point, {index(0)}, lanes, hoisted)))

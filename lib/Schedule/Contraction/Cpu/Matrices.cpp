@@ -29,7 +29,7 @@ static int64_t elementsOfRow(const Product::Factor &factor) { return matrices::r
 static int64_t wholeSteps(const Product &product) { return (product.steps() - stepsLeft(product)) / matrices::rows; }
 
 /// Of rhs, from one step of a vector to the next.
-static int64_t rhsStep(const Product &product) { return product.reduced.empty() ? 0 : product.reduced[0].rhs; }
+static int64_t rhsStep(const Product &product) { return product.reduced.empty() ? 0 : product.reduced[0].rhs.known(); }
 
 /// In front of the entry: how high matrices are, and zeros in what copies leave alone.
 void Emitter::startMatrices() {
@@ -68,14 +68,14 @@ void Emitter::startMatrices() {
 
 void Emitter::emitMatrixChunk(Value chunk) {
   Value begin = linear(0, {{chunk, plan.chunkRows}});
-  Value end = smaller(linear(plan.chunkRows, {{begin, 1}}), openRows ? openRows : index(chain.rows));
+  Value end = smaller(linear(plan.chunkRows, {{begin, 1}}), index(chain.rows));
   Value lastRow = difference(end, matrixHeight);
   chunkRow = smaller(begin, lastRow);
   for (const Plan::Step &step : plan.steps())
     copyLeftSteps(step, end);
   int64_t height = plan.matrices->height;
   Value count = height && plan.chunks == 1
-                    ? index((chain.rows + height - 1) / height)
+                    ? index((chain.rows.known() + height - 1) / height)
                     : create<arith::DivUIOp>(difference(linear(-1, {{end, 1}, {matrixHeight, 1}}), begin), matrixHeight);
   for (int64_t first = 0; first < plan.perRow; first += plan.matrices->across)
     forBlocks(count, [&](Value from, int64_t down) {

@@ -49,15 +49,15 @@ private:
 /// Whether the vectors of every tile lie as those of the first do, with their lanes side by side. What a tile has beyond the factor's
 /// columns is not read.
 bool Planner::fits(const Product &product) {
-  int64_t width = plan.width(), stride = product.rhsAt(width);
+  int64_t width = plan.width(), stride = product.rhsAt(width), readable = product.readable.known();
   bool isUniform = true;
   for (int64_t tile = 0; tile < plan.tiles; ++tile) {
     int64_t base = product.rhsAt(tile * width);
     isUniform &= base == tile * stride;
-    for (int64_t column = 0; column < width && tile * width + column < product.readable; column += plan.lanes) {
-      int64_t first = product.rhsAt(tile * width + column), live = std::min(plan.lanes, product.readable - tile * width - column);
+    for (int64_t column = 0; column < width && tile * width + column < readable; column += plan.lanes) {
+      int64_t first = product.rhsAt(tile * width + column), live = std::min(plan.lanes, readable - tile * width - column);
       if (first - base != product.rhsAt(column) ||
-          product.rhsAt(tile * width + column + live - 1) != first + (live - 1) * product.laneStride())
+          product.rhsAt(tile * width + column + live - 1) != first + (live - 1) * product.laneStride().known())
         return false;
     }
   }
@@ -69,7 +69,7 @@ bool Planner::chooseTile(int64_t columnVectors) {
   plan.columnVectors = columnVectors;
   plan.groupSize = static_cast<int64_t>(chain.accumulators.size());
   plan.perRow = plan.groupSize * columnVectors;
-  plan.tiles = ceilDiv(chain.columns, plan.width());
+  plan.tiles = ceilDiv(plan.columns(), plan.width());
   plan.tileStrides.clear();
   return llvm::all_of(chain.products, [&](const Product &product) { return fits(product); });
 }
@@ -78,15 +78,15 @@ bool Planner::chooseTile(int64_t columnVectors) {
 int64_t Planner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
   if (plan.matrices)
-    return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(chain.columns, plan.lanes));
-  if (chain.rows * wanted < strategy.leastSums)
-    wanted = strategy.leastSums / chain.rows;
+    return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
+  if (chain.rows.isBelow(ceilDiv(strategy.leastSums, wanted)))
+    wanted = strategy.leastSums / chain.rows.known();
   bool isStrided = llvm::any_of(chain.products, [&](const Product &product) {
-    return !product.reduced.empty() && product.reduced.back().rhs * bytesOf(product.rhs.element()) >= strategy.nearStrideBytes;
+    return !product.reduced.empty() && product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) >= strategy.nearStrideBytes;
   });
-  if (isStrided)
-    wanted = std::max(wanted, chain.rows == 1 ? registers / 2 : (registers - 1) / (chain.rows + 1));
-  return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(chain.columns, plan.lanes));
+  if (isStrided && !chain.rows.isOpen())
+    wanted = std::max(wanted, chain.rows == 1 ? registers / 2 : (registers - 1) / (chain.rows.known() + 1));
+  return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
 }
 
 /// Whether matrices can compute all products, and enough of each matrix is used. A panel that ends within one is read by masks, which they
@@ -96,12 +96,12 @@ bool Planner::takesMatrices() {
   SmallVector<Dot, 4> dots;
   for (auto [product, byVectors] : llvm::zip_equal(chain.products, plan.dots)) {
     std::optional<Dot> dot = chooseMatrixDot(product, byVectors);
-    if (!dot || product.columnStride || product.readable % plan.lanes)
+    if (!dot || product.isStrided() || !product.readable.isMultipleOf(plan.lanes))
       return false;
     dots.push_back(*dot);
     steps += product.steps();
   }
-  if (!strategy.hasMatrices || (!chain.openRows && chain.rows < strategy.leastMatrixRows) || steps < strategy.leastMatrixSteps)
+  if (!strategy.hasMatrices || chain.rows.isBelow(strategy.leastMatrixRows) || steps < strategy.leastMatrixSteps)
     return false;
   plan.dots = dots;
   return true;
@@ -126,7 +126,7 @@ void Planner::placeCopies() {
 }
 
 void Planner::chooseTail() {
-  bool isPartial = plan.tiles * plan.width() != chain.columns;
+  bool isPartial = plan.tiles * plan.width() != plan.columns();
   if (!isPartial)
     return;
   int64_t narrowest = 64;
@@ -177,11 +177,11 @@ void Planner::groupProducts() {
 /// Tiles of at most so many vectors for each accumulator; rather narrower ones than such that a factor does not fill, if their sums do not
 /// wait for each other, or such that leave registers for a single row.
 bool Planner::chooseTiles(int64_t most) {
-  int64_t vectors = ceilDiv(chain.columns, plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
+  int64_t vectors = ceilDiv(plan.columns(), plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
   auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || rows.mostRows() > 1; };
   auto areFilled = [&] { return llvm::none_of(chain.products, [&](const Product &product) { return plan.readsPastEnd(product); }); };
   const int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
-  const int64_t inRow = chain.rows > 1 ? 2 : strategy.leastSums / 2;
+  const int64_t inRow = chain.rows.mayExceed(1) ? 2 : strategy.leastSums / 2;
   const int64_t least = ceilDiv(inRow, accumulators);
   for (int64_t next = even; next >= least; --next)
     if (chooseTile(next) && isBalanced() && areFilled())
@@ -204,8 +204,8 @@ LogicalResult Planner::run() {
   }
   rows.run();
   bool isNarrower = true; // so that threads have tiles to share
-  while (isNarrower && !chain.openRows && plan.columnVectors > 1 && plan.perRow > 2 && plan.tiles * plan.chunks < strategy.leastTiles &&
-         plan.nsPerIteration() > strategy.nsOfTile) {
+  while (isNarrower && !chain.rows.isOpen() && plan.columnVectors > 1 && plan.perRow > 2 &&
+         plan.tiles * plan.chunks < strategy.leastTiles && plan.nsPerIteration() > strategy.nsOfTile) {
     int64_t before = plan.columnVectors;
     isNarrower = chooseTiles(before / 2) || !chooseTiles(before);
     rows.run();
@@ -252,7 +252,8 @@ double Plan::bytesOfTile() const {
 /// What its arithmetic takes, or what reading rhs once takes, if that is more.
 double Plan::nsPerIteration() const {
   double steps = 0, matrixNs = 0;
-  double rows = chain.openRows ? static_cast<double>(chunkRows) : static_cast<double>(chain.rows) / static_cast<double>(chunks);
+  double rows =
+      chain.rows.isOpen() ? static_cast<double>(chunkRows) : static_cast<double>(chain.rows.known()) / static_cast<double>(chunks);
   for (auto [product, dot] : llvm::zip_equal(chain.products, dots)) {
     if (matrices) {
       matrixNs +=
@@ -271,8 +272,8 @@ std::string Plan::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
   auto several = [](size_t count) { return count > 1 ? "s" : ""; };
-  os << "contraction: " << (chain.openRows ? "?" : std::to_string(chain.rows)) << 'x' << chain.columns << ", " << chain.products.size()
-     << " product" << several(chain.products.size()) << " by " << nameOf(dots[0]) << " into " << chain.accumulators.size() << " accumulator"
+  os << "contraction: " << chain.rows.text() << 'x' << columns() << ", " << chain.products.size() << " product"
+     << several(chain.products.size()) << " by " << nameOf(dots[0]) << " into " << chain.accumulators.size() << " accumulator"
      << several(chain.accumulators.size()) << ", " << loops.size() << " loop" << several(loops.size()) << " over K; blocks of ";
   if (matrices)
     os << matrices->down << 'x' << matrices->across << " matrices of "
@@ -281,13 +282,13 @@ std::string Plan::text() const {
     os << tallest() << 'x' << groupSize * columnVectors << " vectors";
   if (hasGroups())
     os << " for " << groupSize << " accumulator" << several(groupSize) << " at a time";
-  if (chain.openRows)
+  if (chain.rows.isOpen())
     os << " and lower ones";
   else if (tallBlocks)
     os << " and of " << blockRows << (blockRows > 1 ? " rows" : " row");
   os << ", " << tiles << " tiles of " << width() << " columns x ";
-  if (chain.openRows)
-    os << "ceil(size " << *chain.openRows << " / " << chunkRows << ") chunks";
+  if (chain.rows.isOpen())
+    os << "ceil(size " << chain.rows.openIndex() << " / " << chunkRows << ") chunks";
   else
     os << chunks << " chunks";
   if (stepsOfCut)

@@ -73,15 +73,18 @@ struct Plan {
 
   llvm::SmallVector<Step, 4> steps() const; ///< of all loops
   bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
+  int64_t columns() const { return chain.columns.known(); } ///< of the problem: only its rows may be open here
   int64_t width() const { return columnVectors * lanes; }
   int64_t tallest() const { return tallBlocks ? tallRows : blockRows; } ///< rows of a block
   bool hasGroups() const;
   int64_t elementsOfStep(const Product &product) const { ///< of rhs
     return static_cast<int64_t>(product.sums.size()) * width() * product.packed;
   }
-  bool readsPastEnd(const Product &product) const { return product.readable < tiles * width(); }
+  bool readsPastEnd(const Product &product) const { return product.readable.isBelow(tiles * width()); }
   /// Some vector of rhs ends behind the factor's columns.
-  bool masksRhs(const Product &product) const { return !product.columnStride && readsPastEnd(product) && product.readable % lanes; }
+  bool masksRhs(const Product &product) const {
+    return !product.isStrided() && readsPastEnd(product) && !product.readable.isMultipleOf(lanes);
+  }
   double bytesOfTile() const; ///< of all factors rhs
   double nsPerIteration() const;
   std::string text() const; ///< one line

@@ -35,8 +35,8 @@ int64_t RowSplit::mostRows() const {
 
 /// Whether a tile walks rhs as it lies.
 bool RowSplit::isTogether(const Product &product) const {
-  return !product.columnStride &&
-         (product.reduced.empty() || product.reduced.back().rhs * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
+  return !product.isStrided() &&
+         (product.reduced.empty() || product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
 }
 
 /// The lowest height that is about as fast as the highest, or of an open number of rows, which takes lower ones besides: while what a tile
@@ -47,19 +47,19 @@ int64_t RowSplit::leastRows() const {
   auto isCheap = [&](const Product &product, Dot dot) {
     return isTogether(product) && dot != Dot::Halves && !isRounded(dot) && (isPackedDot(dot) || product.rhs.conversions.empty());
   };
-  bool isNear = plan.bytesOfTile() <= static_cast<double>(chain.openRows ? strategy.nearBytes : strategy.nearestBytes);
+  bool isNear = plan.bytesOfTile() <= static_cast<double>(chain.rows.isOpen() ? strategy.nearBytes : strategy.nearestBytes);
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots))
     isNear &= isCheap(product, dot);
-  return isNear
-             ? std::min(most, std::max(chain.openRows ? ceilDiv(2 * most, 3) : ceilDiv(most, 2), ceilDiv(strategy.leastSums, plan.perRow)))
-             : most;
+  return isNear ? std::min(most, std::max(chain.rows.isOpen() ? ceilDiv(2 * most, 3) : ceilDiv(most, 2),
+                                          ceilDiv(strategy.leastSums, plan.perRow)))
+                : most;
 }
 
 /// As few as registers allow; a few more where their heights are then the same, which halves the code.
 int64_t RowSplit::fewestBlocks() const {
-  int64_t fewest = ceilDiv(chain.rows, mostRows());
-  for (int64_t blocks = fewest; blocks * leastRows() <= chain.rows; ++blocks)
-    if (chain.rows % blocks == 0)
+  int64_t rows = chain.rows.known(), fewest = ceilDiv(rows, mostRows());
+  for (int64_t blocks = fewest; blocks * leastRows() <= rows; ++blocks)
+    if (rows % blocks == 0)
       return blocks;
   return fewest;
 }
@@ -69,10 +69,10 @@ int64_t RowSplit::fewestBlocks() const {
 void RowSplit::chooseCut() {
   plan.stepsOfCut = 0;
   const Product &product = chain.products[0];
-  if (chain.products.size() > 1 || product.reduced.size() != 1 || chain.openRows ||
-      chain.rows < std::max(strategy.leastCopyRows, mostRows() + 1) || chain.columns < plan.lanes)
+  if (chain.products.size() > 1 || product.reduced.size() != 1 || chain.rows.isOpen() ||
+      chain.rows.isBelow(std::max(strategy.leastCopyRows, mostRows() + 1)) || plan.columns() < plan.lanes)
     return;
-  if (!product.columnStride && (isTogether(product) || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
+  if (!product.isStrided() && (isTogether(product) || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
     return;
   plan.stepsOfCut = std::max<int64_t>(16, strategy.cutBytes / (plan.elementsOfStep(product) * bytesOf(product.rhs.element())));
   plan.stepsOfCut = ceilDiv(product.steps(), ceilDiv(product.steps(), plan.stepsOfCut));
@@ -94,7 +94,7 @@ bool RowSplit::suitsGroups(int64_t groupSize) const {
           plan.columnVectors * llvm::count_if(product.sums, [&](const Product::Sum &sum) {
             return static_cast<int64_t>(sum.accumulator) >= first && static_cast<int64_t>(sum.accumulator) < first + groupSize;
           });
-      const int64_t step = product.reduced.empty() ? 0 : product.reduced.back().rhs;
+      const int64_t step = product.reduced.empty() ? 0 : product.reduced.back().rhs.known();
       if (vectors && (vectors < 2 || step > vectors * plan.lanes * product.packed))
         return false;
     }
@@ -108,10 +108,10 @@ void RowSplit::chooseGroups() {
   plan.groupSize = accumulators;
   double bytesOfLhs = 0;
   for (const Product &product : chain.products)
-    bytesOfLhs += static_cast<double>(chain.rows * product.steps() * product.packed * bytesOf(product.lhs.element()));
+    bytesOfLhs += static_cast<double>(chain.rows.known() * product.steps() * product.packed * bytesOf(product.lhs.element()));
   if (bytesOfLhs + plan.bytesOfTile() > 1.5 * static_cast<double>(strategy.nearBytes))
     return;
-  if (!isFar() || plan.isShifted() || chain.epilogueOps() <= strategy.inlineOps || chain.rows <= mostRows())
+  if (!isFar() || plan.isShifted() || chain.epilogueOps() <= strategy.inlineOps || !chain.rows.mayExceed(mostRows()))
     return;
   plan.groupSize = 1;
   while (plan.groupSize < accumulators && !suitsGroups(plan.groupSize))
@@ -121,12 +121,12 @@ void RowSplit::chooseGroups() {
 /// Tall blocks, and one of the rows that are left, whose sums do not wait for each other. Blocks of three vectors and more are too low for
 /// one of them to do most of the work.
 bool RowSplit::splitFar() {
-  const int64_t most = mostRows(), vectors = plan.groupSize * plan.columnVectors;
-  if (!isFar() || chain.rows <= most || vectors > 2)
+  const int64_t most = mostRows(), vectors = plan.groupSize * plan.columnVectors, rows = chain.rows.known();
+  if (!isFar() || rows <= most || vectors > 2)
     return false;
   for (int64_t height = most; 3 * height >= 2 * most; --height)
-    if (int64_t left = chain.rows % height; !left || left * vectors >= strategy.leastSums) {
-      plan.blocks = ceilDiv(chain.rows, height);
+    if (int64_t left = rows % height; !left || left * vectors >= strategy.leastRestSums) {
+      plan.blocks = ceilDiv(rows, height);
       plan.tallBlocks = left ? plan.blocks - 1 : 0;
       plan.tallRows = height;
       plan.blockRows = left ? left : height;
@@ -137,7 +137,7 @@ bool RowSplit::splitFar() {
 
 /// A single block that reads rhs from the second level does not wait for it; the instructions would cost a tenth of its time.
 bool RowSplit::shouldPrefetch() const {
-  bool isReadAgain = chain.openRows || plan.blocks > 1;
+  bool isReadAgain = chain.rows.isOpen() || plan.blocks > 1;
   bool isBeyondSecond = plan.bytesOfTile() * static_cast<double>(plan.tiles) > static_cast<double>(strategy.nearBytes);
   return isFar() && plan.tallest() > 1 && (isReadAgain || isBeyondSecond);
 }
@@ -158,13 +158,13 @@ void RowSplit::splitMatrices() {
   plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / matrices::rows) * matrices::rows;
   plan.scratchRows = plan.chunkRows;
   own.down = 2;
-  if (!chain.openRows) {
-    int64_t count = ceilDiv(chain.rows, matrices::rows), ofChunk = plan.chunkRows / matrices::rows;
-    own.height = ceilDiv(chain.rows, count);
+  if (!chain.rows.isOpen()) {
+    int64_t rows = chain.rows.known(), count = ceilDiv(rows, matrices::rows), ofChunk = plan.chunkRows / matrices::rows;
+    own.height = ceilDiv(rows, count);
     own.down = std::min<int64_t>(2, std::min(count, ofChunk));
     plan.chunkRows = own.height * ceilDiv(count, ceilDiv(count, ofChunk));
-    plan.chunks = ceilDiv(chain.rows, plan.chunkRows);
-    plan.scratchRows = std::min(chain.rows, plan.chunkRows);
+    plan.chunks = ceilDiv(rows, plan.chunkRows);
+    plan.scratchRows = std::min(rows, plan.chunkRows);
   }
   constexpr int64_t sums = 4;
   own.across = ceilDiv(plan.perRow, ceilDiv(plan.perRow, sums / own.down));
@@ -173,20 +173,21 @@ void RowSplit::splitMatrices() {
 void RowSplit::run() {
   if (plan.matrices)
     return splitMatrices();
-  plan.sumsShiftOnce = plan.isShifted() && (chain.openRows || chain.rows >= mostRows());
+  plan.sumsShiftOnce = plan.isShifted() && !chain.rows.isBelow(mostRows());
   chooseCut();
-  if (chain.openRows)
+  if (chain.rows.isOpen())
     return splitOpen();
+  const int64_t rows = chain.rows.known();
   chooseGroups();
   if (!splitFar()) {
     plan.blocks = fewestBlocks();
-    plan.blockRows = chain.rows / plan.blocks;
-    plan.tallBlocks = chain.rows % plan.blocks;
+    plan.blockRows = rows / plan.blocks;
+    plan.tallBlocks = rows % plan.blocks;
     plan.tallRows = plan.blockRows + 1;
   }
   int64_t tallest = plan.tallest();
-  plan.blocksPerChunk = ceilDiv(plan.blocks, std::min(plan.blocks, ceilDiv(chain.rows, rowsOfChunk())));
+  plan.blocksPerChunk = ceilDiv(plan.blocks, std::min(plan.blocks, ceilDiv(rows, rowsOfChunk())));
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
   if (chain.epilogueOps() > strategy.inlineOps || plan.stepsOfCut)
-    plan.scratchRows = std::min(chain.rows, plan.blocksPerChunk * tallest);
+    plan.scratchRows = std::min(rows, plan.blocksPerChunk * tallest);
 }

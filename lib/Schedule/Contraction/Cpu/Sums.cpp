@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Bodies.h"
+#include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Contraction/Cpu/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,8 +24,9 @@ Value Emitter::tileAddress(unsigned product, Value at, Value firstColumn) {
     return linear(0, {{at, stride}});
   ArrayRef<Product::Column> columns = chain.products[product].columns;
   int64_t width = plan.width();
-  for (; columns.size() > 1 && width % columns[0].extent == 0; columns = columns.drop_front()) // a digit that is zero for every tile
-    width /= columns[0].extent;
+  for (; columns.size() > 1 && width % columns[0].extent.known() == 0;
+       columns = columns.drop_front()) // a digit that is zero for every tile
+    width /= columns[0].extent.known();
   Value rest = width == plan.width() ? firstColumn : linear(0, {{at, width}}), address = index(0);
   for (auto [i, dim] : llvm::enumerate(columns)) {
     bool isLast = i + 1 == columns.size();
@@ -184,7 +186,6 @@ Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vec
 
 /// The hardware follows a panel to the end of a page, and into the second level only. Behind the panel lies the next tile's.
 void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows) {
-  constexpr int64_t lineBytes = 64;
   const Product &product = chain.products[number];
   int64_t element = bytesOf(product.rhs.element());
   if (vector % std::max<int64_t>(1, lineBytes / (plan.lanes * product.packed * element)))
@@ -206,7 +207,7 @@ Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
   Value at = rhsAt(number, k, sum, vector);
   const Lanes &lanes = place.lanes;
   int64_t wide = plan.lanes * product.packed;
-  if (product.columnStride)
+  if (product.isStrided())
     return loadStrided(product, buffer, at, lanes);
   if (!plan.masksRhs(product))
     return loadVector(buffer, at, wide, Value(), wide);
@@ -220,7 +221,7 @@ Value Emitter::loadStrided(const Product &product, Value buffer, Value at, const
   for (int64_t lane = 0; lane < plan.lanes; ++lane) {
     Value step = index(std::min(lane, lanes.count - 1));
     if (lanes.mask && plan.readsPastEnd(product)) {
-      Value last = create<arith::SubIOp>(index(product.readable - 1 - lanes.offset), lanes.first);
+      Value last = create<arith::SubIOp>(index(product.readable.known() - 1 - lanes.offset), lanes.first);
       step = create<arith::MinSIOp>(step, last);
     }
     elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {step, product.columnStride}})));

@@ -12,7 +12,6 @@
 #include "Schedule/Build/Bodies.h"
 #include "Schedule/Device/Access.h"
 #include "Schedule/Device/GroupMemory.h"
-#include "Schedule/Problem/Size.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -29,11 +28,11 @@ func::FuncOp DeviceEmitter::emit() {
   KernelTraits traits;
   traits.name = (problem.getName() + "_kernel").str();
   traits.plan = plan.text();
-  traits.space = (chain.openColumns ? 1 : plan.tiles) * plan.rowGroups;
-  if (chain.openRows)
-    traits.factors.append({*chain.openRows, plan.rowsOfGroup()});
-  if (chain.openColumns)
-    traits.factors.append({*chain.openColumns, plan.width()});
+  traits.space = (chain.columns.isOpen() ? 1 : plan.tiles) * plan.rowGroups;
+  if (chain.rows.isOpen())
+    traits.factors.append({chain.rows.openIndex(), plan.rowsOfGroup()});
+  if (chain.columns.isOpen())
+    traits.factors.append({chain.columns.openIndex(), plan.width()});
   traits.groupSize = plan.group();
   traits.subGroupSize = plan.subGroup == 1 ? 0 : plan.subGroup;
   kernel = makeKernel(problem, problem, traits);
@@ -45,7 +44,7 @@ func::FuncOp DeviceEmitter::emit() {
       plan.subGroup == 1 ? create<gpu::ThreadIdOp>(gpu::Dimension::x).getResult() : create<gpu::LaneIdOp>(IntegerAttr()).getResult();
   entry = item.getDefiningOp();
   lane = plan.subGroup == 1 ? index(0) : item;
-  clonePrologue(b, kernel, problem, chain.prologue, [&](int64_t value) { return index(value); });
+  clonePrologue(b, kernel, problem, chain.prologue, [&](Size size) { return index(size); });
   emitPlace(item);
   makePanels();
   Values sums(static_cast<size_t>(plan.rows * plan.perRow()), constant(cast<TypedAttr>(b.getZeroAttr(chain.sumType()))));
@@ -70,11 +69,11 @@ void DeviceEmitter::emitPlace(Value item) {
       part = plan.blocks == 1 ? subGroup : create<arith::DivUIOp>(subGroup, index(plan.blocks)).getResult();
   }
   Value group = create<gpu::BlockIdOp>(gpu::Dimension::x), rowGroup = index(0);
-  rowCount = index(chain.openRows ? rows::openSize(*chain.openRows) : chain.rows);
-  columnCount = index(chain.openColumns ? rows::openSize(*chain.openColumns) : chain.columns);
-  bool hasRowGroups = chain.openRows || plan.rowGroups > 1;
-  if (chain.openColumns || plan.tiles > 1) {
-    Value tiles = chain.openColumns ? ceilDiv(columnCount, plan.width()) : index(plan.tiles);
+  rowCount = index(chain.rows);
+  columnCount = index(chain.columns);
+  bool hasRowGroups = chain.rows.isOpen() || plan.rowGroups > 1;
+  if (chain.columns.isOpen() || plan.tiles > 1) {
+    Value tiles = chain.columns.isOpen() ? ceilDiv(columnCount, plan.width()) : index(plan.tiles);
     tile = hasRowGroups ? create<arith::RemUIOp>(group, tiles).getResult() : group;
     group = hasRowGroups ? create<arith::DivUIOp>(group, tiles).getResult() : index(0);
   }

@@ -32,8 +32,8 @@ public:
 private:
   bool isReduction() const;
   int64_t mostSums() const;
-  int64_t rowCount() const { return rows::typical(chain.rows); }
-  int64_t stepCount(const Product &product) const { return rows::typical(innerSteps(product)); }
+  int64_t rowCount() const { return chain.rows.typical(); }
+  int64_t stepCount(const Product &product) const { return innerSteps(product).typical(); }
   int64_t subGroups() const { return plan.tiles * ceilDiv(rowCount(), plan.rows); }
   void chooseSubGroup();
   void chooseBlock();
@@ -62,7 +62,7 @@ void Planner::chooseSubGroup() {
 
 /// A matrix times a vector, where no lanes lie along its rows: lanes that lie along K pass nothing on, and need no memory.
 bool Planner::isReduction() const {
-  bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].columnStride);
+  bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].isStrided());
   bool isOneSum = chain.columns == 1 && chain.accumulators.size() == 1;
   return chain.products.size() == 1 && chain.accumulators[0].startsAtZero() && (isOneRow || isOneSum);
 }
@@ -78,12 +78,12 @@ void Planner::chooseBlock() {
   auto setVectors = [&](int64_t vectors) {
     plan.vectors = vectors;
     int64_t highest = std::clamp<int64_t>(most / plan.perRow(), 1, mostRows);
-    plan.rows = chain.openRows ? highest : ceilDiv(chain.rows, ceilDiv(chain.rows, highest));
-    plan.tiles = ceilDiv(rows::typical(chain.columns), plan.width());
+    plan.rows = chain.rows.isOpen() ? highest : ceilDiv(rowCount(), ceilDiv(rowCount(), highest));
+    plan.tiles = ceilDiv(chain.columns.typical(), plan.width());
     return subGroups();
   };
   int64_t vectors = 1;
-  while (2 * vectors * accumulators <= std::min(most, wantedPerRow) && vectors * plan.subGroup < chain.columns)
+  while (2 * vectors * accumulators <= std::min(most, wantedPerRow) && chain.columns.mayExceed(vectors * plan.subGroup))
     vectors *= 2;
   for (int64_t now = setVectors(vectors); vectors > 1 && now < enoughSubGroups; vectors /= 2, now = subGroups())
     if (setVectors(vectors / 2) <= now) {
@@ -96,8 +96,8 @@ void Planner::shareGroup() {
   int64_t most = strategy.groupMemoryBytes ? std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup) : 1;
   constexpr int64_t ofOpenRows = 4; // of which there may be few
   int64_t blocks = ceilDiv(rowCount(), plan.rows);
-  plan.blocks = chain.openRows ? std::min(most, ofOpenRows) : ceilDiv(blocks, ceilDiv(blocks, most));
-  plan.rowGroups = ceilDiv(chain.openRows ? 1 : chain.rows, plan.rowsOfGroup());
+  plan.blocks = chain.rows.isOpen() ? std::min(most, ofOpenRows) : ceilDiv(blocks, ceilDiv(blocks, most));
+  plan.rowGroups = ceilDiv(chain.rows.isOpen() ? 1 : chain.rows.known(), plan.rowsOfGroup());
   constexpr int64_t leastSteps = 32; // of a part
   int64_t steps = 0;
   for (const Product &product : chain.products)
@@ -125,7 +125,7 @@ void Planner::chooseSteps() {
     while (!isAcross && fits(2 * own.steps))
       own.steps *= 2;
     for (int64_t fewer = own.steps; fewer >= fewest; fewer /= 2)
-      if (isWhole(product, fewer)) {
+      if (innerSteps(product).isMultipleOf(fewer)) {
         own.steps = fewer;
         break;
       }
@@ -137,13 +137,13 @@ void Planner::choosePanels() {
   constexpr int64_t shareOfMemory = 4, most = 64;
   for (auto [product, own] : llvm::zip_equal(chain.products, plan.products)) {
     int64_t count = stepCount(product);
-    own.unit = product.columnStride ? std::max(own.steps, plan.subGroup) : own.steps;
+    own.unit = product.isStrided() ? std::max(own.steps, plan.subGroup) : own.steps;
     own.length = plan.parts == 1 ? count : ceilDiv(ceilDiv(count, plan.parts), own.unit) * own.unit;
-    if (!strategy.groupMemoryBytes || (plan.blocks == 1 && !product.columnStride))
+    if (!strategy.groupMemoryBytes || (plan.blocks == 1 && !product.isStrided()))
       continue;
     int64_t bytes = product.packed == 1 ? bytesOf(chain.sumType()) : product.packed * bytesOf(product.rhs.element());
     own.pitch =
-        static_cast<int64_t>(product.sums.size()) * plan.width() + (product.columnStride ? 1 : 0); // odd: lanes write to different banks
+        static_cast<int64_t>(product.sums.size()) * plan.width() + (product.isStrided() ? 1 : 0); // odd: lanes write to different banks
     int64_t units = std::min(most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.pitch * bytes)) / own.unit;
     own.panel = std::clamp<int64_t>(units, 1, ceilDiv(own.length, own.unit)) * own.unit;
   }
@@ -172,17 +172,16 @@ std::string DevicePlan::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
   auto several = [](size_t count) { return count > 1 ? "s" : ""; };
-  os << "contraction: " << (chain.openRows ? "?" : std::to_string(chain.rows)) << 'x'
-     << (chain.openColumns ? "?" : std::to_string(chain.columns)) << ", " << chain.products.size() << " product"
+  os << "contraction: " << chain.rows.text() << 'x' << chain.columns.text() << ", " << chain.products.size() << " product"
      << several(chain.products.size()) << " into " << chain.accumulators.size() << " accumulator" << several(chain.accumulators.size())
      << "; sub-groups of " << subGroup << " with " << rows << " x " << width() << " points, " << blocks << " below each other x " << parts
      << " along K in groups of " << group() << ", ";
-  auto count = [&](std::optional<int64_t> open, int64_t divisor, int64_t number) {
-    open ? os << "ceil(size " << *open << " / " << divisor << ')' : os << number;
+  auto count = [&](Size size, int64_t divisor, int64_t number) {
+    size.isOpen() ? os << "ceil(size " << size.openIndex() << " / " << divisor << ')' : os << number;
   };
-  count(chain.openColumns, width(), tiles);
+  count(chain.columns, width(), tiles);
   os << " tiles x ";
-  count(chain.openRows, rowsOfGroup(), rowGroups);
+  count(chain.rows, rowsOfGroup(), rowGroups);
   os << "; steps of " << products[0].steps;
   if (products[0].panel)
     os << ", rhs through memory by " << products[0].panel << " steps";

@@ -13,7 +13,6 @@
 
 #include "Schedule/Contraction/Chain.h"
 #include "Schedule/Device/Strategy.h"
-#include "Schedule/Problem/Size.h"
 
 namespace quern::contractions {
 
@@ -45,20 +44,17 @@ struct DevicePlan {
   int64_t width() const { return subGroup * vectors; }
   int64_t rowsOfGroup() const { return rows * blocks; }
   int64_t perRow() const { return static_cast<int64_t>(chain.accumulators.size()) * vectors; } ///< sums
-  bool hasRowTail() const { return chain.openRows || chain.rows % rowsOfGroup(); }
-  bool hasColumnTail() const { return chain.openColumns || chain.columns % width(); }
+  bool hasRowTail() const { return !chain.rows.isMultipleOf(rowsOfGroup()); }
+  bool hasColumnTail() const { return !chain.columns.isMultipleOf(width()); }
   /// Lanes may have columns that rhs does not.
-  bool readsBeyond(const Product &product) const { return chain.openColumns || tiles * width() > product.readable; }
+  bool readsBeyond(const Product &product) const { return product.readable.isOpen() || product.readable.isBelow(tiles * width()); }
   /// Elements of the memory that sums go through.
   int64_t sumElements() const { return blocks * parts * rows * perRow() * subGroup; }
   std::string text() const; ///< one line
 };
 
 /// Steps along the innermost loop over K, which may be open.
-inline int64_t innerSteps(const Product &product) { return product.reduced.empty() ? 1 : product.reduced.back().extent; }
-inline bool isWhole(const Product &product, int64_t steps) {
-  return !rows::isOpen(innerSteps(product)) && innerSteps(product) % steps == 0;
-}
+inline Size innerSteps(const Product &product) { return product.reduced.empty() ? Size(1) : product.reduced.back().extent; }
 
 /// Decides everything. Fails with a reason where sums do not fit the registers of a work-item, or are reductions of rows and
 /// this is not the last resort.

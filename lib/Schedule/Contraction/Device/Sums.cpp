@@ -36,16 +36,16 @@ Type contractions::panelElement(const Product &product) {
   return product.packed == 1 ? product.sumType() : wordOf(product, product.rhs.element());
 }
 
-static int64_t stepOf(const Product &product, bool isLhs) {
-  return product.reduced.empty() ? 0 : isLhs ? product.reduced.back().lhs : product.reduced.back().rhs;
+static Size stepOf(const Product &product, bool isLhs) {
+  return product.reduced.empty() ? Size() : isLhs ? product.reduced.back().lhs : product.reduced.back().rhs;
 }
 
 void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
   const Product &product = chain.products[number];
   Current own{product, plan.products[number], {}, {}, {}, {}, {}, {}, index(0)};
-  bool isOpen = rows::isOpen(innerSteps(product));
-  own.length = index(isOpen ? innerSteps(product) : own.plan.length);
-  if (isOpen && plan.parts > 1)
+  const Size steps = innerSteps(product);
+  own.length = index(steps.isOpen() ? steps : own.plan.length);
+  if (steps.isOpen() && plan.parts > 1)
     own.length = linear(0, {{ceilDiv(own.length, plan.parts * own.plan.unit), own.plan.unit}});
   findFactors(own);
   ArrayRef<Product::Reduced> outer = product.reduced;
@@ -87,7 +87,7 @@ void DeviceEmitter::findFactors(Current &own) {
   if (!own.plan.panel)
     return;
   own.panel = panels[panelElement(product)];
-  own.inPanel = linear(0, {{part, own.plan.panel * own.plan.pitch}, {product.columnStride ? index(0) : lane, 1}});
+  own.inPanel = linear(0, {{part, own.plan.panel * own.plan.pitch}, {product.isStrided() ? index(0) : lane, 1}});
 }
 
 /// Where a step reads that is taken by itself: computed there, since registers are few in the loop in front of it.
@@ -100,14 +100,14 @@ DeviceEmitter::Values DeviceEmitter::lhsOfRows(const Product &product) {
 
 /// A column of rhs, or the last one.
 Value DeviceEmitter::readable(const Product &product, Value column) {
-  return least(column, chain.openColumns ? linear(-1, {{columnCount, 1}}) : index(product.readable - 1));
+  return least(column, product.readable.isOpen() ? linear(-1, {{columnCount, 1}}) : index(product.readable.known() - 1));
 }
 
 /// As a number for the sub-group and the lane's own, wherever its columns are neighbours: that is how consumers see it.
 Value DeviceEmitter::columnOfLane(const Product &product, int64_t vector) {
   if (plan.readsBeyond(product))
     return columnAddress(product, readable(product, columns[vector]));
-  if (product.columns.empty() || (product.columns.size() > 1 && product.columns[0].extent % plan.subGroup))
+  if (product.columns.empty() || (product.columns.size() > 1 && !product.columns[0].extent.isMultipleOf(plan.subGroup)))
     return columnAddress(product, columns[vector]);
   Value first = columnAddress(product, linear(vector * plan.subGroup, {{tile, plan.width()}}));
   return linear(0, {{first, 1}, {lane, product.columns[0].stride}});
@@ -130,7 +130,7 @@ void DeviceEmitter::emitPart(Current &own, Values &sums) {
   Value begin = index(0), end = index(innerSteps(own.product));
   if (plan.parts > 1) {
     bool areEven = own.plan.length * plan.parts == innerSteps(own.product);
-    begin = !rows::isOpen(innerSteps(own.product)) ? linear(0, {{part, own.plan.length}}) : shared<arith::MulIOp>(part, own.length);
+    begin = !innerSteps(own.product).isOpen() ? linear(0, {{part, own.plan.length}}) : shared<arith::MulIOp>(part, own.length);
     begin = areEven ? begin : least(begin, end);
     Value next = linear(0, {{begin, 1}, {own.length, 1}});
     end = areEven ? next : least(next, end);
@@ -147,7 +147,7 @@ void DeviceEmitter::emitPanels(Current &own, Value begin, Value end, Values &sum
     Value count = index(steps);
     if (!hasWholePanels(own))
       count = difference(least(linear(steps, {{own.first, 1}}), end), least(own.first, end));
-    if (own.product.columnStride)
+    if (own.product.isStrided())
       copyColumns(own, count);
     else
       copySteps(own, count);
@@ -217,7 +217,7 @@ void DeviceEmitter::copyColumns(const Current &own, Value count) {
 void DeviceEmitter::emitSteps(const Current &own, Value begin, Value end, Values &sums) {
   int64_t steps = own.plan.steps;
   Value whole = end;
-  if (!isWhole(own.product, steps))
+  if (!innerSteps(own.product).isMultipleOf(steps))
     whole = difference(end, create<arith::RemUIOp>(difference(end, begin), index(steps)));
   carry(begin, whole, steps, sums, [&](Value k) { emitStep(own, k, steps, sums); });
   if (whole != end)
@@ -239,7 +239,8 @@ void DeviceEmitter::carry(Value begin, Value end, int64_t step, Values &sums, fu
 void DeviceEmitter::emitStep(const Current &own, Value k, int64_t count, Values &sums) {
   const Product &product = own.product;
   bool isFma = isa<FloatType>(product.sumType()) && product.mayContract;
-  int64_t ofLhs = stepOf(product, true), rowsOfLoad = count ? plan.subGroup / count : 1;
+  const Size ofLhs = stepOf(product, true);
+  int64_t rowsOfLoad = count ? plan.subGroup / count : 1;
   SmallVector<Values, 8> lhs;
   for (Value start : count ? own.lhsOfLane : lhsOfRows(product)) {
     llvm::SmallVector<Term> terms{{start, 1}, {own.first, ofLhs}, {k, ofLhs}};
@@ -279,15 +280,15 @@ Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Val
   if (own.panel) {
     int64_t place = (static_cast<int64_t>(sum) * plan.vectors + vector) * plan.subGroup + further * own.plan.pitch;
     llvm::SmallVector<Term> terms{{own.inPanel, 1}, {k, own.plan.pitch}};
-    if (product.columnStride)
+    if (product.isStrided())
       terms.push_back({lane, 1});
     return loadElement(b, loc, own.panel, linear(place, terms));
   }
   llvm::SmallVector<Term> terms{{own.rhsOfColumn[vector], 1}, {k, stepOf(product, false)}};
   for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
     terms.push_back({at, loop.rhs});
-  if (!rows::isOpen(stepOf(product, false)))
-    return loadRhs(product, linear(product.sums[sum].offset + further * stepOf(product, false), terms));
+  if (const Size step = stepOf(product, false); !step.isOpen())
+    return loadRhs(product, linear(product.sums[sum].offset + further * step.known(), terms));
   terms[1].value = linear(further, {{k, 1}});
   return loadRhs(product, linear(product.sums[sum].offset, terms));
 }

@@ -64,9 +64,10 @@ Value MapEmitter::collect(unsigned operand, ArrayRef<int64_t> offsets, Value at,
 
 Value MapEmitter::read(unsigned operand, const Group &group, int64_t first, int64_t count, Value at, Value mask) {
   const Operand &own = problem.operands[operand];
+  const Numbers strides = rows::knownOf(own.strides);
   SmallVector<int64_t> offsets;
   for (int64_t lane = first; lane < first + count; ++lane)
-    offsets.push_back(group.sum(lane, own.strides));
+    offsets.push_back(group.sum(lane, strides));
   int64_t start = offsets[0];
   bool isContiguous = true;
   for (auto [lane, offset] : llvm::enumerate(offsets))

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"
 
+#include "Schedule/Build/CpuMemory.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
@@ -32,7 +34,7 @@ func::FuncOp MapEmitter::emit() {
   traits.nsPerIteration = plan.nsPerIteration;
   kernel = makeKernel(problem.function, problem.function, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
-  clonePrologue(b, kernel, problem.function, problem.prologue, [&](int64_t value) { return create<arith::ConstantIndexOp>(value); });
+  clonePrologue(b, kernel, problem.function, problem.prologue, [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
   auto iterations = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   create<func::ReturnOp>();
   entry = iterations;
@@ -92,7 +94,7 @@ void MapEmitter::emitLoops(ArrayRef<Loop> nest, Place place) {
 /// The place a known number of steps further.
 MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by) {
   for (auto [operand, base] : llvm::zip_equal(problem.operands, place.bases)) {
-    base = add(base, by * loop.step * operand.strides[loop.axis]);
+    base = add(base, by * loop.step * operand.strides[loop.axis].known());
     for (auto &[axis, way] : operand.curves)
       if (axis == loop.axis && by)
         base = add(base, *way.advance(by, plan.jam == loop.trip ? 0 : plan.jam)); // the plan has seen that it can
@@ -104,10 +106,9 @@ MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by)
 
 /// Asks for runs of the source further on. Beyond the end this names memory that is not the source's, which a prefetch may.
 void MapEmitter::prefetch(const Place &place, const Loop &loop) {
-  constexpr int64_t lineBytes = 64;
   int64_t bytes = plan.source().bytes();
   for (int64_t i = 0; i < plan.jam && plan.prefetchDistance; ++i) {
-    int64_t next = (plan.prefetchDistance * plan.jam + i) * loop.step * plan.source().strides[loop.axis];
+    int64_t next = (plan.prefetchDistance * plan.jam + i) * loop.step * plan.source().strides[loop.axis].known();
     for (int64_t byte = 0; byte < plan.run.lanes() * bytes; byte += lineBytes)
       create<memref::PrefetchOp>(flat[problem.source], ValueRange{add(place.bases[problem.source], next + byte / bytes)},
                                  /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
@@ -117,7 +118,7 @@ void MapEmitter::prefetch(const Place &place, const Loop &loop) {
 MapEmitter::Place MapEmitter::advance(const Place &place, const Loop &loop, Value by) {
   Place next = place;
   for (auto [operand, base] : llvm::zip_equal(problem.operands, next.bases)) {
-    if (int64_t stride = operand.strides[loop.axis])
+    if (int64_t stride = operand.strides[loop.axis].known())
       base = add(base, scaled(by, stride * loop.step));
     for (auto &[axis, way] : operand.curves)
       if (axis == loop.axis)

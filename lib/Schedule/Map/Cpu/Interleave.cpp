@@ -98,7 +98,7 @@ private:
 MapEmitter::Place MapEmitter::placeOf(const Place &place, const Group &group, int64_t lane) {
   Place there = place;
   for (auto [operand, base] : llvm::zip_equal(problem.operands, there.bases))
-    base = add(base, group.sum(lane, operand.strides));
+    base = add(base, group.sum(lane, rows::knownOf(operand.strides)));
   return there;
 }
 

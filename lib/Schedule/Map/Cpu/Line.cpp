@@ -106,7 +106,7 @@ bool LineEmitter::mayBeBeyond(bool write) const {
 /// One element for all lanes, or a pattern that every vector repeats.
 bool LineEmitter::isInvariant(unsigned operand) const {
   const Operand &own = problem.operands[operand];
-  return !own.strides[plan.run.parts.back().axis];
+  return own.strides[plan.run.parts.back().axis] == 0;
 }
 
 bool LineEmitter::masksAll() const {
@@ -123,7 +123,7 @@ void LineEmitter::readInvariants() {
   for (unsigned i = 0; i < problem.operands.size(); ++i) {
     if (!isRead(i) || !isInvariant(i))
       continue;
-    bool isStill = llvm::all_of(plan.run.parts, [&](const Part &part) { return !problem.operands[i].strides[part.axis]; });
+    bool isStill = llvm::all_of(plan.run.parts, [&](const Part &part) { return problem.operands[i].strides[part.axis] == 0; });
     if (isStill) {
       invariants[i] = e.read(i, vector, 0, lanes, place.bases[i], Value());
       continue;
@@ -174,7 +174,7 @@ LineEmitter::Place LineEmitter::placeAt(Value at) {
 LineEmitter::Place LineEmitter::further(Place from, int64_t by) {
   for (auto [i, operand] : llvm::enumerate(problem.operands))
     if (!isInvariant(i))
-      from.bases[i] = e.add(from.bases[i], by * operand.strides[plan.run.parts[0].axis]);
+      from.bases[i] = e.add(from.bases[i], by * operand.strides[plan.run.parts[0].axis].known());
   return from;
 }
 

@@ -9,11 +9,14 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Plan.h"
 
+#include "Schedule/Build/CpuMemory.h"
+
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 
 using namespace mlir;
+using namespace quern;
 using namespace quern::maps;
 
 namespace {
@@ -45,20 +48,20 @@ public:
         first = a;
     if (first < 0)
       return false;
-    plan.run.parts = {{static_cast<unsigned>(first), axes[first].extent}};
+    plan.run.parts = {{static_cast<unsigned>(first), axes[first].extent.known()}};
     while (extend()) {}
     return true;
   }
 
 private:
   bool isContiguous(const Operand &operand) const { return plan.run.isContiguousIn(operand.strides); }
-  bool isStill(ArrayRef<int64_t> perAxis) const {
-    return llvm::all_of(plan.run.parts, [&](const Part &part) { return !perAxis[part.axis]; });
+  template <typename PerAxis> bool isStill(const PerAxis &perAxis) const {
+    return llvm::all_of(plan.run.parts, [&](const Part &part) { return perAxis[part.axis] == 0; });
   }
   bool goesOn(unsigned axis, int64_t length) const {
     bool repeats = plan.lanes % length == 0 && plan.strategy.narrowestMask == 8;
     for (const Operand &operand : plan.problem.operands) {
-      int64_t stride = operand.strides[axis];
+      int64_t stride = operand.strides[axis].known();
       if (!(isContiguous(operand) && stride == length) && !(!stride && (repeats || isStill(operand.strides))))
         return false;
     }
@@ -71,7 +74,7 @@ private:
       bool follows = plan.destination().strides[a] == length && !axis.isCurved && !plan.run.has(a);
       if (!follows || !goesOn(a, length))
         continue;
-      plan.run.parts.push_back({static_cast<unsigned>(a), axis.extent});
+      plan.run.parts.push_back({static_cast<unsigned>(a), axis.extent.known()});
       return true;
     }
     return false;
@@ -111,7 +114,7 @@ void chooseUnroll(MapPlan &plan) {
 
 /// Whether the operand's next run follows the last one along the axis, be it up to the next block only.
 bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
-  int64_t stride = operand.strides[loop.axis] * loop.step;
+  Size stride = operand.strides[loop.axis].known() * loop.step;
   for (auto &[axis, way] : operand.curves)
     if (axis == loop.axis)
       stride = way.step();
@@ -121,12 +124,11 @@ bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
 /// What the destination's lines are short of, the source's may have: the axis that goes on from the run in the source comes innermost, so
 /// that a cache line of the source is read at one go. A curved axis does too, along which the blocks of both end.
 void keepLines(MapPlan &plan) {
-  constexpr int64_t lineBytes = 64, followed = 2048;
   int64_t bytes = plan.run.lanes() * plan.source().bytes();
   for (auto [i, loop] : llvm::enumerate(plan.loops)) {
     bool isCurved = plan.problem.axes[loop.axis].isCurved;
     bool follows = followsRun(plan, plan.source(), loop) || (isCurved && followsRun(plan, plan.destination(), loop));
-    if (follows && bytes < (isCurved ? followed : lineBytes) && loop.trip <= lineBytes) {
+    if (follows && bytes < (isCurved ? prefetcherReach : lineBytes) && loop.trip <= lineBytes) {
       std::rotate(plan.loops.begin() + i, plan.loops.begin() + i + 1, plan.loops.end());
       return;
     }
@@ -135,12 +137,12 @@ void keepLines(MapPlan &plan) {
 
 /// Runs of a line or two that lie a page or so apart in the source: a few that lie beside each other there are read at one go.
 void gatherLines(MapPlan &plan) {
-  constexpr int64_t lineBytes = 64, wantedBytes = 256, farBytes = 1024;
+  constexpr int64_t wantedBytes = 256, farBytes = 1024;
   int64_t bytes = plan.run.lanes() * plan.source().bytes(), count = wantedBytes / bytes;
   if (bytes < lineBytes || count < 2 || plan.loops.size() < 2)
     return;
   const Loop &last = plan.loops.back();
-  if (plan.source().strides[last.axis] * last.step * plan.source().bytes() < farBytes)
+  if (plan.source().strides[last.axis].known() * last.step * plan.source().bytes() < farBytes)
     return;
   for (auto [i, loop] : llvm::enumerate(plan.loops)) {
     if (!followsRun(plan, plan.source(), loop) || loop.trip % count || plan.problem.axes[loop.axis].isCurved)
@@ -156,11 +158,10 @@ void gatherLines(MapPlan &plan) {
 
 /// Every run of the destination is whole cache lines if its buffer begins with one.
 bool streamsWholeLines(const MapPlan &plan) {
-  constexpr int64_t lineBytes = 64;
   const Operand &destination = plan.destination();
   auto isWhole = [&](int64_t elements) { return elements * destination.bytes() % lineBytes == 0; };
-  return plan.streams && plan.problem.limits.empty() && isWhole(destination.offset) && isWhole(plan.run.lanes()) &&
-         llvm::all_of(plan.loops, [&](const Loop &loop) { return isWhole(destination.strides[loop.axis] * loop.step); });
+  return plan.streams && plan.problem.limits.empty() && isWhole(destination.offset.known()) && isWhole(plan.run.lanes()) &&
+         llvm::all_of(plan.loops, [&](const Loop &loop) { return isWhole(destination.strides[loop.axis].known() * loop.step); });
 }
 
 /// Whether a line is worth a store of its own in front, so that all others are aligned wherever it begins.
@@ -172,10 +173,9 @@ bool peelsLines(const MapPlan &plan) {
 
 /// Stores past the caches need no order of their own, but the source is read best as it lies: the hardware follows it then.
 void orderBySource(MapPlan &plan) {
-  constexpr int64_t pageBytes = 4096;
   if (plan.run.lanes() * plan.source().bytes() >= pageBytes)
     return;
-  auto lead = [&](const Loop &loop) { return plan.source().strides[loop.axis]; };
+  auto lead = [&](const Loop &loop) { return plan.source().strides[loop.axis].known(); };
   llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) { return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis); });
 }
 
@@ -192,7 +192,7 @@ bool repeats(const MapPlan &plan, const Loop &loop, int64_t count) {
 /// Short runs: several in one iteration of the innermost loop, and, where the source's lie apart, the next ones are asked for ahead, since
 /// no hardware follows them.
 void pairRuns(MapPlan &plan) {
-  constexpr int64_t followed = 2048, ahead = 1024, lineBytes = 64;
+  constexpr int64_t ahead = 1024;
   if (plan.loops.size() == plan.outer)
     return;
   const Loop &loop = plan.loops.back();
@@ -205,8 +205,9 @@ void pairRuns(MapPlan &plan) {
   for (int64_t count = most; isSimple && count > 1 && plan.jam == 1; --count)
     if (loop.trip % count == 0 && loop.partOf % count == 0 && repeats(plan, loop, count))
       plan.jam = count;
-  int64_t bytes = plan.run.lanes() * plan.source().bytes(), apart = plan.source().strides[loop.axis] * loop.step * plan.source().bytes();
-  if (bytes >= lineBytes && bytes < followed && apart != bytes && apart)
+  int64_t bytes = plan.run.lanes() * plan.source().bytes(),
+          apart = plan.source().strides[loop.axis].known() * loop.step * plan.source().bytes();
+  if (bytes >= lineBytes && bytes < prefetcherReach && apart != bytes && apart)
     plan.prefetchDistance = std::max<int64_t>(1, ahead / (bytes * plan.jam));
 }
 

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Plan.h"
 
+#include "Schedule/Build/CpuMemory.h"
+
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -26,7 +28,7 @@ namespace {
 int64_t pointsOf(const MapProblem &problem) {
   int64_t points = 1;
   for (const Axis &axis : problem.axes)
-    points *= axis.extent;
+    points *= axis.extent.known();
   return points;
 }
 
@@ -34,7 +36,8 @@ int64_t pointsOf(const MapProblem &problem) {
 int64_t footprint(const MapProblem &problem, const Operand &operand) {
   int64_t bytes = operand.bytes();
   for (auto [a, axis] : llvm::enumerate(problem.axes))
-    bytes *= operand.strides[a] || llvm::any_of(operand.curves, [&](auto &curve) { return curve.first == a; }) ? axis.extent : 1;
+    bytes *=
+        operand.strides[a] != 0 || llvm::any_of(operand.curves, [&](auto &curve) { return curve.first == a; }) ? axis.extent.known() : 1;
   return bytes;
 }
 
@@ -53,18 +56,19 @@ int64_t bytesStreamed(const MapProblem &problem) {
 /// Loops over what the groups leave of the axes, in the order of the destination, and limits where groups do not divide axes.
 void makeLoops(MapPlan &plan) {
   MapProblem &problem = plan.problem;
-  Strides chunks(problem.axes.size(), 1);
+  Numbers chunks(problem.axes.size(), 1);
   for (const Group *group : {&plan.run, &plan.rows, &plan.columns, &plan.tile.repeat})
     for (const Part &part : group->parts)
       chunks[part.axis] = part.count;
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {
-    int64_t trip = llvm::divideCeil(axis.extent, chunks[a]);
+    int64_t trip = llvm::divideCeil(axis.extent.known(), chunks[a]);
     if (trip > 1)
       plan.loops.push_back({static_cast<unsigned>(a), chunks[a], trip});
-    bool isLimited = llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent >= limit.write; });
-    if (axis.extent % chunks[a] == 0 || isLimited)
+    bool isLimited =
+        llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent.known() >= limit.write; });
+    if (axis.extent.known() % chunks[a] == 0 || isLimited)
       continue;
-    Limit limit{Strides(problem.axes.size(), 0), axis.extent, axis.extent};
+    Limit limit{Numbers(problem.axes.size(), 0), axis.extent.known(), axis.extent.known()};
     limit.weights[a] = 1;
     if (llvm::is_contained(plan.tile.shifted, a))
       limit.shifted = static_cast<int>(a);
@@ -73,11 +77,11 @@ void makeLoops(MapPlan &plan) {
   for (const Limit &limit : problem.limits) {
     int64_t sum = 0;
     for (auto [axis, chunk, weight] : llvm::zip_equal(problem.axes, chunks, limit.weights))
-      sum += weight * (static_cast<int64_t>(llvm::alignTo(axis.extent, chunk)) - 1);
+      sum += weight * (static_cast<int64_t>(llvm::alignTo(axis.extent.known(), chunk)) - 1);
     plan.highest.push_back(sum);
   }
   auto lead = [&](const Loop &loop) {
-    int64_t stride = plan.destination().strides[loop.axis];
+    int64_t stride = plan.destination().strides[loop.axis].known();
     for (auto &[axis, walk] : plan.destination().curves)
       if (axis == loop.axis)
         stride = walk.digits().back().stride;
@@ -172,11 +176,10 @@ void chooseStreaming(MapPlan &plan, int64_t least) {
 
 /// Whether tiles follow each other along the destination for so long that the hardware fetches the lines that they begin to write.
 bool followsDestination(const MapPlan &plan) {
-  constexpr int64_t followed = 2048;
   if (plan.loops.empty())
     return false;
   const Loop &inner = plan.loops.back();
-  return plan.destination().strides[inner.axis] == 1 && inner.trip * inner.step * plan.destination().bytes() >= followed;
+  return plan.destination().strides[inner.axis] == 1 && inner.trip * inner.step * plan.destination().bytes() >= prefetcherReach;
 }
 
 } // namespace
@@ -233,11 +236,11 @@ std::string MapPlan::text() const {
   }
   os << ", axes";
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {
-    os << ' ' << axis.extent << '(';
+    os << ' ' << axis.extent.known() << '(';
     if (axis.isCurved)
       os << "curved)";
     else
-      os << source().strides[a] << "->" << destination().strides[a] << ')';
+      os << source().strides[a].text() << "->" << destination().strides[a].text() << ')';
   }
   if (!loops.empty()) {
     os << ", loops";

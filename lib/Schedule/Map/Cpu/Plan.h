@@ -41,7 +41,7 @@ struct TilePlan {
   /// What a step of the row stage takes from the source at one go: the columns, and axes that follow there. Of those, some are rows, and
   /// some are neither: the tile is transposed once for each index of `repeat`. `outside` are the rows that are left.
   Group run, outside, repeat;
-  Strides inScratch;                      ///< by axis: from one index to the next in the scratch of rows
+  Numbers inScratch;                      ///< by axis: from one index to the next in the scratch of rows
   int64_t scratchRows = 0;                ///< elements of that scratch
   bool isLarge = false;                   ///< many lines each way: tiles side by side in either direction gain nothing from each other
   bool throughRows = false;               ///< rows go to scratch first, else their pieces are gathered from the source
@@ -73,7 +73,7 @@ struct MapPlan {
   TilePlan tile;
 
   llvm::SmallVector<Loop, 8> loops; ///< outermost first
-  Strides highest;                  ///< by limit: the sum of weights at the last point of all loops and groups, those beyond axes included
+  Numbers highest;                  ///< by limit: the sum of weights at the last point of all loops and groups, those beyond axes included
   unsigned outer = 0;               ///< so many of them are the iteration space
   int64_t space = 1;                ///< product of their trips
   double ns = 1;                    ///< estimate for the whole map, on one core

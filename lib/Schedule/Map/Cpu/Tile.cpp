@@ -9,6 +9,7 @@
 // masks exist where a limit can cut, and hold in full tiles.
 //
 //===----------------------------------------------------------------------===//
+#include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Map/Cpu/Emitter.h"
 #include "Schedule/Map/Cpu/Transpose.h"
 
@@ -18,9 +19,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-namespace {
-constexpr int64_t lineBytes = 64;
-} // namespace
+namespace {} // namespace
 
 void MapEmitter::emitTile(const Place &start) {
   Place place = shiftedBack(start);
@@ -83,7 +82,7 @@ void MapEmitter::prefetchRow(const Place &here) {
 
 /// Along the lanes of the group, every input is contiguous or stays where it is, and no limit counts.
 bool MapEmitter::isStraight(const Group &group) const {
-  auto isStill = [&](const Strides &strides) { return llvm::all_of(group.parts, [&](const Part &part) { return !strides[part.axis]; }); };
+  auto isStill = [&](const auto &perAxis) { return llvm::all_of(group.parts, [&](const Part &part) { return perAxis[part.axis] == 0; }); };
   return llvm::all_of(ArrayRef(problem.operands).drop_back(problem.readsOld ? 0 : 1),
                       [&](const Operand &operand) { return isStill(operand.strides) || group.isContiguousIn(operand.strides); }) &&
          llvm::all_of(problem.limits, [&](const Limit &limit) { return isStill(limit.weights); });
@@ -182,7 +181,8 @@ void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f
 /// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a row, or column, side by side.
 void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Value columns) {
   const TilePlan &tile = plan.tile;
-  const Strides &rowStrides = rows ? tile.inScratch : plan.source().strides, &destinationStrides = plan.destination().strides;
+  const Numbers rowStrides = rows ? tile.inScratch : rows::knownOf(plan.source().strides),
+                destinationStrides = rows::knownOf(plan.destination().strides);
   int64_t unit = transposeUnit(tile.moved);
   Value between;
   if (int64_t elements = transposeScratch(tile.moved, tile.lanes))

@@ -7,6 +7,7 @@
 // back to end with the axis, which computes some elements twice and cuts no vector; where that is not allowed, lanes are masked.
 //
 //===----------------------------------------------------------------------===//
+#include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Map/Cpu/Plan.h"
 #include "Schedule/Map/Cpu/Transpose.h"
 
@@ -17,11 +18,10 @@
 #include <numeric>
 
 using namespace mlir;
+using namespace quern;
 using namespace quern::maps;
 
 namespace {
-
-constexpr int64_t lineBytes = 64;
 
 class TilePlanner {
 public:
@@ -78,12 +78,12 @@ private:
   /// A few lanes, `few`, that are contiguous in `packed` and followed there by those of the axis `along`: vectors along it.
   bool planInterleaving(unsigned along, unsigned first, const Operand &packed, Group &few, Group &many) {
     constexpr int64_t most = 8;
-    int64_t extent = problem.axes[along].extent, lanes = 1, bytes = pieceBytes / transposeUnit(tile.moved);
+    int64_t extent = problem.axes[along].extent.known(), lanes = 1, bytes = pieceBytes / transposeUnit(tile.moved);
     if (!problem.limits.empty())
       return false;
     for (int axis = static_cast<int>(first); axis >= 0 && lanes <= most;) {
-      few.parts.push_back({static_cast<unsigned>(axis), problem.axes[axis].extent});
-      lanes *= problem.axes[axis].extent;
+      few.parts.push_back({static_cast<unsigned>(axis), problem.axes[axis].extent.known()});
+      lanes *= problem.axes[axis].extent.known();
       axis = -1;
       for (auto [a, next] : llvm::enumerate(problem.axes))
         if (packed.strides[a] == lanes && a != along && !next.isCurved && !few.has(a))
@@ -109,7 +109,7 @@ private:
   /// Indices of an axis that a tile takes, of `most` that would be best: all, if they are not many more, or a divisor of whole registers,
   /// or as even a share as registers allow, if the last tile may be shifted, or any divisor.
   int64_t countOf(unsigned axis, int64_t most, int64_t whole, int64_t unit) {
-    int64_t extent = problem.axes[axis].extent;
+    int64_t extent = problem.axes[axis].extent.known();
     if (extent <= std::max(most, whole))
       return extent;
     int64_t lanes = plan.strategy.vectorBytes / (pieceBytes / unit);
@@ -139,7 +139,7 @@ private:
     int64_t lanes = 1;
     for (int axis = static_cast<int>(first); axis >= 0;) {
       bool isOdd = !group.parts.empty() && lanes % unit;
-      int64_t extent = problem.axes[axis].extent;
+      int64_t extent = problem.axes[axis].extent.known();
       int64_t count = isOdd                 ? divisorOf(extent, largest / lanes)
                       : group.parts.empty() ? countOf(axis, wanted, whole, unit)
                                             : countOf(axis, wanted / lanes, 0, 1);
@@ -211,9 +211,9 @@ private:
     auto [strides, end] = memref.getStridesAndOffset();
     for (auto [stride, extent] : llvm::zip_equal(strides, memref.getShape()))
       end += (extent - 1) * stride;
-    int64_t highest = operand.offset;
+    int64_t highest = operand.offset.known();
     for (auto [a, axis] : llvm::enumerate(problem.axes))
-      highest += (axis.extent - 1) * operand.strides[a];
+      highest += (axis.extent.known() - 1) * operand.strides[a].known();
     return highest <= end;
   }
   /// All that the row stage reads has.
@@ -245,7 +245,7 @@ private:
         return false;
     for (const Group *group : {&plan.rows, &plan.columns})
       for (const Part &part : group->parts)
-        if (problem.axes[part.axis].extent % part.count && !llvm::is_contained(tile.shifted, part.axis)) {
+        if (problem.axes[part.axis].extent.known() % part.count && !llvm::is_contained(tile.shifted, part.axis)) {
           tile.throughRows = tile.throughColumns = true;
           (group == &plan.rows ? tile.masksRows : tile.masksColumns) = true;
         }
@@ -276,10 +276,10 @@ private:
           continue;
         Part *row = llvm::find_if(tile.outside.parts, [&](const Part &part) { return part.axis == a; });
         bool isRow = row != tile.outside.parts.end();
-        if (isRow && axis.extent % row->count && !llvm::is_contained(tile.shifted, a))
+        if (isRow && axis.extent.known() % row->count && !llvm::is_contained(tile.shifted, a))
           continue; // the last tile has fewer rows than the run would read
         int64_t bytes = pieceBytes / unit, fits = mostBytes / (bytes * lanes * rowsLeft);
-        Part part{static_cast<unsigned>(a), isRow ? row->count : divisorOf(axis.extent, fits)};
+        Part part{static_cast<unsigned>(a), isRow ? row->count : divisorOf(axis.extent.known(), fits)};
         if (isLimitedAlong(part) || part.count == 1)
           continue;
         tile.run.parts.push_back(part);
@@ -314,12 +314,12 @@ private:
   }
   /// Rows of a tile drive each other out before all their pieces are read.
   bool crowdsRows(int64_t cacheBytes) const {
-    int64_t bytes = plan.source().strides[plan.rows.parts[0].axis] * plan.source().bytes();
+    int64_t bytes = plan.source().strides[plan.rows.parts[0].axis].known() * plan.source().bytes();
     return plan.columns.lanes() * plan.source().bytes() > pieceBytes && crowdsSets(cacheBytes, bytes, plan.rows.parts[0].count);
   }
   /// Columns drive each other out whose lines are not written whole.
   bool crowdsColumns() const {
-    int64_t bytes = plan.destination().strides[plan.columns.parts[0].axis] * plan.destination().bytes();
+    int64_t bytes = plan.destination().strides[plan.columns.parts[0].axis].known() * plan.destination().bytes();
     return bytes % lineBytes && crowdsSets(plan.strategy.l1Bytes, bytes, plan.columns.parts[0].count);
   }
 
@@ -342,7 +342,7 @@ bool quern::maps::planTile(MapPlan &plan) {
 static int64_t pointsOf(const MapProblem &problem) {
   int64_t points = 1;
   for (const Axis &axis : problem.axes)
-    points *= axis.extent;
+    points *= axis.extent.known();
   return points;
 }
 
@@ -354,11 +354,11 @@ static bool writesWholeLines(const MapPlan &plan) {
   if (plan.tile.network == TileNetwork::Interleave)
     lanes.parts.append(plan.columns.parts);
   bool whole = plan.tile.lanes * bytes % lineBytes == 0 && lanes.lanes() * bytes % lineBytes == 0 &&
-               destination.offset * bytes % lineBytes == 0 && !plan.tile.masksRows;
+               destination.offset.known() * bytes % lineBytes == 0 && !plan.tile.masksRows;
   for (auto [a, axis] : llvm::enumerate(plan.problem.axes)) {
     const Part *part = llvm::find_if(lanes.parts, [&](const Part &part) { return part.axis == a; });
     bool isRow = part != lanes.parts.end();
-    whole &= (isRow && part->count == axis.extent) || destination.strides[a] * (isRow ? part->count : 1) * bytes % lineBytes == 0;
+    whole &= (isRow && part->count == axis.extent) || destination.strides[a].known() * (isRow ? part->count : 1) * bytes % lineBytes == 0;
     whole &= !(isRow && llvm::is_contained(plan.tile.shifted, a));
   }
   return whole;
@@ -390,13 +390,13 @@ void quern::maps::orderTileLoops(MapPlan &plan) {
   bool isFar = touched > plan.strategy.l2Bytes;
   if (plan.tile.isLarge) {
     if (isFar)
-      plan.tile.prefetch = along->step * plan.source().strides[from];
+      plan.tile.prefetch = along->step * plan.source().strides[from].known();
     std::rotate(along, along + 1, plan.loops.end());
     return;
   }
   if (sweep * across <= sweepBytes) {
     if (isFar)
-      plan.tile.prefetch = std::clamp<int64_t>(together / across, 1, 4) * along->step * plan.source().strides[from];
+      plan.tile.prefetch = std::clamp<int64_t>(together / across, 1, 4) * along->step * plan.source().strides[from].known();
     return;
   }
   int64_t block = most;
@@ -405,7 +405,7 @@ void quern::maps::orderTileLoops(MapPlan &plan) {
   if (block == 1)
     return;
   if (isFar)
-    plan.tile.prefetch = plan.rows.parts.back().count * plan.source().strides[to];
+    plan.tile.prefetch = plan.rows.parts.back().count * plan.source().strides[to].known();
   Loop inner = *along;
   inner.trip = block;
   along->step *= block;

@@ -58,14 +58,14 @@ DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &p
   Value at = addressOf(operand, point);
   if (isRead)
     at = create<arith::SelectOp>(isRead, at, index(from.offset));
-  const int64_t stride = count > 1 ? from.strides[point.order.axes.parts.front().axis] : 0;
-  if (!stride)
+  const Size stride = count > 1 ? from.strides[point.order.axes.parts.front().axis] : Size(0);
+  if (stride == 0)
     return Values(count, elementAt(operand, at));
   if (plan.inVectors[operand])
     return loadVector(b, loc, flat[operand], at, count);
   Values elements;
   for (int64_t i = 0; i < count; ++i) {
-    Value further = rows::isOpen(stride) ? scaled(index(i), stride) : index(i * stride);
+    Value further = multiple(i, stride);
     elements.push_back(elementAt(operand, add(at, further)));
   }
   return elements;
@@ -77,10 +77,10 @@ Value DeviceMapEmitter::areAligned() {
     if (plan.inVectors[i] || (plan.read.width > 1 && i == problem.source)) {
       const Operand &operand = problem.operands[i];
       inVectors.push_back(flat[i]);
-      Strides open = operand.strides;
+      Sizes open = operand.strides;
       open.push_back(operand.offset);
-      for (int64_t size : open)
-        if (rows::isOpen(size) && operand.bytes() < deviceWordBytes)
+      for (Size size : open)
+        if (size.isOpen() && operand.bytes() < deviceWordBytes)
           sizes.push_back(scaled(index(size), operand.bytes()));
     }
   return areWordAligned(b, loc, inVectors, sizes);
@@ -210,7 +210,7 @@ func::FuncOp DeviceMapEmitter::emit() {
       item = add(scaled(own, subGroup), neighbour);
   }
   local = narrow(item);
-  clonePrologue(b, kernel, problem.function, problem.prologue, [&](int64_t value) { return index(value); });
+  clonePrologue(b, kernel, problem.function, problem.prologue, [&](Size size) { return index(size); });
   for (const Operand &operand : problem.operands)
     flat.push_back(operand.isIndex() ? Value() : kernel.arguments.lookup(operand.base));
   auto block = create<gpu::BlockIdOp>(gpu::Dimension::x);
@@ -250,7 +250,7 @@ Value DeviceMapEmitter::wide(Value v) {
 bool DeviceMapEmitter::isSmall() const {
   int64_t highest = std::max({plan.space, 2 * (plan.written.places() + plan.group), 2 * (plan.read.places() + plan.group)});
   for (auto [a, axis] : llvm::enumerate(problem.axes))
-    highest = std::max(highest, (plan.isOpen(a) ? 0 : axis.extent) + plan.counts[a]);
+    highest = std::max(highest, (plan.isOpen(a) ? 0 : axis.extent.known()) + plan.counts[a]);
   for (const Limit &limit : problem.limits) {
     int64_t sum = limit.write;
     for (auto [a, weight] : llvm::enumerate(limit.weights))
@@ -260,8 +260,8 @@ bool DeviceMapEmitter::isSmall() const {
   return highest < INT32_MAX;
 }
 
-Value DeviceMapEmitter::scaled(Value v, int64_t by) {
-  if (rows::isOpen(by))
+Value DeviceMapEmitter::scaled(Value v, Size by) {
+  if (by.isOpen())
     return isZero(v) ? index(0) : KernelBuilder::scaled(wide(v), by);
   return KernelBuilder::scaled(v, by);
 }

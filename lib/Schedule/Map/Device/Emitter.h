@@ -60,7 +60,7 @@ private:
   Value insideAxes(const Point &point);
   Value insideLimits(const Point &point, bool write);
   /// base + Σ strides·digits; a null base is 0.
-  Value addressOf(const Point &point, llvm::ArrayRef<int64_t> strides, Value base);
+  Value addressOf(const Point &point, llvm::ArrayRef<Size> strides, Value base);
   Value addressInMemory(const Point &point);
   Value addressOf(unsigned operand, const Point &point) { return addressOf(point, problem.operands[operand].strides, bases[operand]); }
 
@@ -68,7 +68,7 @@ private:
   Value narrow(Value v);
   Value wide(Value v);
   bool isSmall() const;
-  Value scaled(Value v, int64_t by);
+  Value scaled(Value v, Size by);
   Value walk(Value at, const Walk &way);
   Value divided(Value v, int64_t by);
   Value modulo(Value v, int64_t by);

@@ -30,7 +30,7 @@ Value DeviceMapEmitter::walk(Value at, const Walk &way) {
 void DeviceMapEmitter::emitBox(Value box) {
   SmallVector<unsigned> axes = llvm::to_vector(llvm::seq<unsigned>(0, problem.axes.size()));
   auto lead = [&](unsigned a) {
-    int64_t stride = problem.destination().strides[a];
+    Size stride = problem.destination().strides[a];
     for (auto &[axis, walk] : problem.destination().curves)
       if (axis == a)
         stride = walk.digits().back().stride;
@@ -70,10 +70,11 @@ void DeviceMapEmitter::emitBox(Value box) {
       firsts[a] = scaled(at, count);
     }
     for (auto [operand, base] : llvm::zip_equal(problem.operands, bases)) {
-      if (rows::isOpen(operand.strides[a]))
-        base = add(base, scaled(scaled(wide(at), count), operand.strides[a]));
-      else if (operand.strides[a])
-        base = add(base, scaled(wide(at), count * operand.strides[a]));
+      const Size stride = operand.strides[a];
+      if (stride.isOpen())
+        base = add(base, scaled(scaled(wide(at), count), stride));
+      else if (stride != 0)
+        base = add(base, scaled(wide(at), count * stride.known()));
       for (auto &[axis, way] : operand.curves)
         if (axis == a)
           base = add(base, walk(at, way));
@@ -109,7 +110,7 @@ bool DeviceMapEmitter::isOfItem(const Operand &operand) const {
   const BoxOrder &order = plan.written;
   auto isWhole = [&](unsigned a) {
     bool isLimited = llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a]; });
-    return !isLimited && !plan.isOpen(a) && problem.axes[a].extent % plan.counts[a] == 0;
+    return !isLimited && problem.axes[a].extent.isMultipleOf(plan.counts[a]);
   };
   for (const auto &[axis, way] : operand.curves)
     if (!isWhole(axis))
@@ -119,14 +120,14 @@ bool DeviceMapEmitter::isOfItem(const Operand &operand) const {
     const bool isInRun = order.isByLane() && unit < order.run, isLast = unit * part.count == order.axes.lanes();
     const int64_t places = !order.isByLane() ? unit * part.count : isInRun ? order.filled : unit / order.run * order.filled * part.count;
     const bool isEmpty = isInRun && order.filled != order.run; // at some places, which would be read
-    if (operand.strides[part.axis] && (isLast || isEmpty || plan.group % places || !isWhole(part.axis)))
+    if (operand.strides[part.axis] != 0 && (isLast || isEmpty || plan.group % places || !isWhole(part.axis)))
       return false;
     unit *= part.count;
   }
   for (auto [a, stride] : llvm::enumerate(operand.strides))
-    if (stride && !isWhole(a))
+    if (stride != 0 && !isWhole(a))
       return false;
-  return order.width == 1 || !operand.strides[order.axes.parts.front().axis];
+  return order.width == 1 || operand.strides[order.axes.parts.front().axis] == 0;
 }
 
 /// Of a point's index in its order: floordiv unit, mod count.
@@ -181,16 +182,19 @@ Value DeviceMapEmitter::digitAlong(const Point &point, unsigned axis) {
 Value DeviceMapEmitter::insideAxes(const Point &point) {
   Value inside;
   for (auto [a, axis] : llvm::enumerate(problem.axes)) {
-    if (plan.isOpen(a) && plan.counts[a] > 1) {
+    if (plan.counts[a] == 1)
+      continue;
+    if (plan.isOpen(a)) {
       inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::ult, digitAlong(point, a), rooms[a]));
       continue;
     }
     // A limit that the axis counts for, up to its end, says so already.
-    bool isLimited = llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent >= limit.write; });
-    if (axis.extent % plan.counts[a] == 0 || isLimited || plan.counts[a] == 1)
+    bool isLimited =
+        llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent.known() >= limit.write; });
+    if (axis.extent.isMultipleOf(plan.counts[a]) || isLimited)
       continue;
     Value digit = digitAlong(point, a), at = firsts[a] ? add(firsts[a], digit) : digit;
-    inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::ult, at, number(axis.extent)));
+    inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::ult, at, number(axis.extent.known())));
   }
   return inside;
 }
@@ -200,7 +204,7 @@ Value DeviceMapEmitter::insideLimits(const Point &point, bool write) {
   for (auto [limit, own] : llvm::zip_equal(problem.limits, left)) {
     int64_t highest = 0;
     for (auto [a, weight] : llvm::enumerate(limit.weights))
-      highest += weight * (plan.boxes(a) * plan.counts[a] - 1);
+      highest += weight ? weight * (plan.boxes(a) * plan.counts[a] - 1) : 0;
     if (highest < (write ? limit.write : limit.read))
       continue;
     Value sum = number(0);
@@ -214,35 +218,30 @@ Value DeviceMapEmitter::insideLimits(const Point &point, bool write) {
 }
 
 /// Axes that follow each other in memory as they do in the order are one digit.
-Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<int64_t> strides, Value base) {
+Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<Size> strides, Value base) {
   int64_t highest = 0;
   bool isShort = true;
   for (auto [count, stride] : llvm::zip_equal(plan.counts, strides))
-    if (rows::isOpen(stride))
+    if (stride.isOpen())
       isShort = false;
     else
-      highest += (count - 1) * stride;
+      highest += (count - 1) * stride.known();
   isShort &= highest < INT32_MAX;
   Value sum = isShort ? number(0) : index(0), apart = index(0);
   int64_t unit = 1;
   ArrayRef<Part> parts = point.order.axes.parts;
-  // Of an open stride no multiple is a number.
-  auto strideOf = [&](const Part &part) {
-    const int64_t stride = strides[part.axis];
-    return rows::isOpen(stride) ? stride : stride * point.order.step(part.axis);
-  };
   if (point.further)
     sum = add(sum, scaled(isShort ? point.further : wide(point.further), strides[parts.front().axis]));
   while (!parts.empty()) {
-    const int64_t stride = strideOf(parts.front());
-    const int64_t step = rows::isOpen(stride) ? point.order.step(parts.front().axis) : 1;
+    const Size stride = point.order.stride(strides, parts.front().axis);
+    const int64_t step = stride.isOpen() ? point.order.step(parts.front().axis) : 1;
     int64_t count = 1;
     do {
       count *= parts.front().count;
       parts = parts.drop_front();
-    } while (!parts.empty() && !rows::isOpen(stride) && strideOf(parts.front()) == stride * count &&
+    } while (!parts.empty() && !stride.isOpen() && point.order.stride(strides, parts.front().axis) == stride.known() * count &&
              (count == 1 || unit * count != point.order.run));
-    if (stride) {
+    if (stride != 0) {
       Piece digit = digitOf(point, unit, count);
       sum = add(sum, scaled(scaled(isShort ? digit.number : wide(digit.number), step), stride));
       if (digit.neighbour)
@@ -254,7 +253,7 @@ Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<int64_t> strides,
 }
 
 Value DeviceMapEmitter::addressInMemory(const Point &point) {
-  Value at = addressOf(point, plan.inMemory, Value());
+  Value at = addressOf(point, Sizes(plan.inMemory.begin(), plan.inMemory.end()), Value());
   if (!plan.skew)
     return at;
   Value vector = divided(digitAlong(point, plan.written.axes.parts.front().axis), plan.written.width);

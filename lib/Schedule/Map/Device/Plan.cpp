@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-int64_t DeviceMapPlan::boxes(unsigned axis) const { return llvm::divideCeil(problem.axes[axis].extent, counts[axis]); }
+int64_t DeviceMapPlan::boxes(unsigned axis) const { return llvm::divideCeil(problem.axes[axis].extent.known(), counts[axis]); }
 
 namespace {
 
@@ -47,6 +47,7 @@ private:
   BoxOrder orderOf(const Operand &operand, int64_t width) const;
   bool isSmall(const Operand &operand) const;
   void shortenRun(BoxOrder &order, const Operand &operand) const;
+  void chooseGroup();
   void chooseSubGroup();
   void layOutMemory();
 
@@ -72,7 +73,7 @@ int64_t Planner::commonRun() const {
   for (unsigned a : axesInOrderOf(problem.destination())) {
     if (problem.destination().strides[a] != length || plan.source().strides[a] != length)
       break;
-    length *= problem.axes[a].extent;
+    length *= problem.axes[a].extent.typical();
   }
   return length;
 }
@@ -82,15 +83,15 @@ unsigned Planner::growRun(const Operand &operand, int64_t elements) {
   int64_t length = 1;
   unsigned last = problem.axes.size();
   for (unsigned a : axesInOrderOf(operand)) {
-    int64_t extent = problem.axes[a].extent;
+    const Size extent = problem.axes[a].extent;
     if (operand.strides[a] != length || length >= elements)
       break;
     int64_t wanted = llvm::PowerOf2Ceil(llvm::divideCeil(elements, length));
-    plan.counts[a] = std::min(extent, std::max(plan.counts[a], wanted));
+    plan.counts[a] = extent.cappedAt(std::max(plan.counts[a], wanted));
     last = a;
-    if (plan.counts[a] < extent)
+    if (extent.mayExceed(plan.counts[a]))
       break;
-    length *= extent;
+    length *= plan.counts[a];
   }
   return last;
 }
@@ -115,15 +116,15 @@ bool Planner::chooseTile() {
   if (alongSource == none || alongDestination == none || size() * source.bytes() * 2 > strategy.groupMemoryBytes)
     return false;
   for (unsigned a : {alongDestination, alongSource})
-    while (size() < points && plan.counts[a] < problem.axes[a].extent)
-      plan.counts[a] = std::min(problem.axes[a].extent, 2 * plan.counts[a]);
+    while (size() < points && problem.axes[a].extent.mayExceed(plan.counts[a]))
+      plan.counts[a] = problem.axes[a].extent.cappedAt(2 * plan.counts[a]);
   return true;
 }
 
 /// Whether vectors along an axis begin at whole words of the operand, if its memory does and open strides are of whole words.
 bool Planner::isAligned(const Operand &operand, unsigned axis) const {
   const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / operand.bytes());
-  auto divides = [&](int64_t size) { return rows::isOpen(size) || size % perWord == 0; };
+  auto divides = [&](Size size) { return size.isOpen() || size.isMultipleOf(perWord); };
   bool isWhole = divides(operand.offset);
   for (auto [a, stride] : llvm::enumerate(operand.strides))
     isWhole &= a == axis || divides(stride);
@@ -146,8 +147,9 @@ int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
   const SmallVector<unsigned> order = axesInOrderOf(operand);
   if (order.empty())
     return 1;
-  const int64_t extent = problem.axes[order.front()].extent, ops = opsOf(problem.op);
-  auto fits = [&] { return width * ops <= mostOps && (extent % width == 0 || extent >= width * wholeOf); };
+  const Size extent = problem.axes[order.front()].extent;
+  const int64_t ops = opsOf(problem.op);
+  auto fits = [&] { return width * ops <= mostOps && (extent.isMultipleOf(width) || !extent.isBelow(width * wholeOf)); };
   while (width > 1 && !fits())
     width /= 2;
   return isInVectors(operand, order.front(), width) ? width : 1;
@@ -163,7 +165,7 @@ int64_t Planner::widthOfLines() const {
   for (const Operand &operand : problem.operands)
     widest = operand.strides[order.front()] == 1 ? std::max(widest, operand.bytes()) : widest;
   for (const Axis &axis : problem.axes)
-    points = std::min(points, enough) * std::min(axis.extent, enough);
+    points = std::min(points, enough) * axis.extent.cappedAt(enough);
   int64_t width = std::max<int64_t>(1, strategy.vectorBytes / widest);
   while (width * widest > deviceWordBytes && points < enoughGroups * ofGroup() * width)
     width /= 2;
@@ -186,7 +188,7 @@ void Planner::chooseLines() {
     // An open axis may be short: it has the box to itself only where there is no other.
     constexpr int64_t ofOpen = 64;
     const int64_t most = plan.isOpen(a) && a != order.back() ? std::min(left, ofOpen * width) : left;
-    plan.counts[a] = std::min(problem.axes[a].extent, most);
+    plan.counts[a] = problem.axes[a].extent.cappedAt(most);
     left /= plan.counts[a];
     if (left < 2)
       break;
@@ -225,7 +227,7 @@ BoxOrder Planner::orderOf(const Operand &operand, int64_t width) const {
       continue;
     const int64_t step = order.axes.parts.empty() ? width : 1, count = plan.counts[a] / step;
     order.axes.parts.push_back({a, count});
-    isRun &= !rows::isOpen(operand.strides[a]) && operand.strides[a] * step == order.run * width;
+    isRun &= !operand.strides[a].isOpen() && operand.strides[a].known() * step == order.run * width;
     order.run *= isRun ? count : 1;
   }
   return order;
@@ -236,19 +238,20 @@ bool Planner::isSmall(const Operand &operand) const {
   constexpr int64_t often = 64;
   int64_t times = 1;
   for (auto [a, axis] : llvm::enumerate(problem.axes))
-    times = std::min(often, times * (operand.strides[a] || axis.isCurved ? 1 : std::min(often, axis.extent)));
+    times = std::min(often, times * (operand.strides[a] != 0 || axis.isCurved ? 1 : axis.extent.cappedAt(often)));
   return times >= often;
 }
 
 /// Makes the run of the order one of this operand, too, or one that it takes steps of one length through.
 void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
-  int64_t run = 1, next = 0;
+  int64_t run = 1;
+  Size next;
   for (const Part &part : order.axes.parts) {
-    int64_t stride = operand.strides[part.axis] * order.step(part.axis);
+    const Size stride = order.stride(operand.strides, part.axis);
     if (run > 1 && stride != next)
       break;
     run *= part.count;
-    next = rows::isOpen(stride) ? -1 : stride * part.count;
+    next = stride.isOpen() ? Size::untold() : Size(stride.known() * part.count);
   }
   order.run = std::min(order.run, run);
 }
@@ -305,6 +308,16 @@ void Planner::layOutMemory() {
   plan.memoryElements = next;
 }
 
+/// A power of two. Where work-items are left over it has a sub-group at least, by which those are told apart (subGroupOfItems of the
+/// emitter).
+void Planner::chooseGroup() {
+  const int64_t places = plan.written.axes.lanes();
+  plan.group = std::min<int64_t>(ofGroup(), llvm::PowerOf2Ceil(places));
+  auto *least = llvm::find_if(strategy.subGroupSizes, [](int64_t size) { return size > 1; });
+  if (places % plan.group && least != strategy.subGroupSizes.end())
+    plan.group = std::min(ofGroup(), std::max(plan.group, *least));
+}
+
 void Planner::run() {
   plan.counts.assign(problem.axes.size(), 1);
   plan.isThroughMemory = chooseTile();
@@ -319,10 +332,10 @@ void Planner::run() {
     plan.read = orderOf(plan.source(), plan.read.width);
     layOutMemory();
   }
-  plan.group = std::min<int64_t>(ofGroup(), llvm::PowerOf2Ceil(plan.written.axes.lanes()));
+  chooseGroup();
   for (unsigned a = 0; a < problem.axes.size(); ++a)
     if (plan.isOpen(a))
-      plan.factors.append({rows::indexOfOpen(problem.axes[a].extent), plan.counts[a]});
+      plan.factors.append({problem.axes[a].extent.openIndex(), plan.counts[a]});
     else
       plan.space *= plan.boxes(a);
   chooseSubGroup();
@@ -335,7 +348,7 @@ std::string DeviceMapPlan::text() const {
   llvm::raw_string_ostream os(line);
   os << "map: " << (isThroughMemory ? "tiles through group memory" : "lines") << ", boxes";
   for (auto [a, axis] : llvm::enumerate(problem.axes))
-    os << (a ? " x " : " ") << counts[a] << '/' << (isOpen(a) ? "?" : std::to_string(axis.extent));
+    os << (a ? " x " : " ") << counts[a] << '/' << axis.extent.text();
   if (read.width > 1)
     os << ", reads vectors of " << read.width;
   if (written.width > 1)

@@ -27,6 +27,10 @@ struct BoxOrder {
   int64_t filled = 0; ///< places of a run, if sub-groups take runs each from its first vector on; else 0
   /// Points that one step along an axis of the order passes.
   int64_t step(unsigned axis) const { return width > 1 && axes.parts.front().axis == axis ? width : 1; }
+  /// From one index of the order along an axis to the next; of an open stride, whose multiples are no numbers, that of one point.
+  Size stride(llvm::ArrayRef<Size> strides, unsigned axis) const {
+    return strides[axis].isOpen() ? strides[axis] : Size(strides[axis].known() * step(axis));
+  }
   bool isByLane() const { return filled != 0; }
   int64_t places() const { return filled ? axes.lanes() / run * filled : axes.lanes(); }
 };
@@ -34,13 +38,13 @@ struct BoxOrder {
 struct DeviceMapPlan {
   MapProblem &problem;
   const DeviceStrategy &strategy;
-  Strides counts;         ///< of the box, by axis; 1 along curved axes
+  Numbers counts;         ///< of the box, by axis; 1 along curved axes
   BoxOrder written, read; ///< in the order of the destination and of the source
   /// By operand: whether a vector of the written order is one of its memory, too. That of the source through memory is one of the read
   /// order.
   llvm::SmallVector<bool, 4> inVectors;
   bool isThroughMemory = false, storesVectors = false; ///< the latter: in the group's memory
-  Strides inMemory;                                    ///< by axis: from one index to the next in the group's memory
+  Numbers inMemory;                                    ///< by axis: from one index to the next in the group's memory
   /// What lies in the group's memory between the indices of one vector that is written and those of the next, beyond that.
   int64_t skew = 0;
   int64_t memoryElements = 0;
@@ -52,7 +56,7 @@ struct DeviceMapPlan {
 
   DeviceMapPlan(MapProblem &problem, const DeviceStrategy &strategy) : problem(problem), strategy(strategy) {}
   const Operand &source() const { return problem.operands[problem.source]; }
-  bool isOpen(unsigned axis) const { return rows::isOpen(problem.axes[axis].extent); }
+  bool isOpen(unsigned axis) const { return problem.axes[axis].extent.isOpen(); }
   /// Boxes along an axis that is not open.
   int64_t boxes(unsigned axis) const;
   std::string text() const;

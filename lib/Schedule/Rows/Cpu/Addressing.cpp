@@ -26,16 +26,19 @@ bool VectorEmitter::slotsDiffer(const Access &access) {
 }
 
 Value VectorEmitter::placeByOther(const Access &access, int64_t slot) {
-  bool acrossBlocks = plan.alongRow() && !access.row.isLinear();
   int64_t indices = plan.alongRow() ? offsetOf(slot) : slot * plan.lanes;
-  int64_t step = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
-  std::optional<int64_t> apart = acrossBlocks ? access.row.advance(indices, plan.lanes) : std::optional(indices * step);
-  if (!apart)
-    return Value();
+  if (plan.alongRow() && !access.row.isLinear()) {
+    std::optional<int64_t> apart = access.row.advance(indices, plan.lanes);
+    if (!apart)
+      return Value();
+    Value first = place(access, 0);
+    return add(first, index(*apart));
+  }
   Value first = place(access, 0);
+  const Size step = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
   if (Value reach = plan.alongRow() ? Value() : lanesOf(slot).reach)
     return add(first, scaled(reach, step));
-  return add(first, isOpen(step) ? scaled(index(indices), step) : index(*apart));
+  return add(first, multiple(indices, step));
 }
 
 VectorEmitter::Values VectorEmitter::load(const Access &access, int64_t &slot) {
@@ -104,7 +107,7 @@ void VectorEmitter::forEachLane(const Access &access, int64_t slot, function_ref
   bool acrossBlocks = plan.alongRow() && !access.row.isLinear();
   Value base = acrossBlocks ? rowBase(access) : place(access, slot);
   Value first = !acrossBlocks ? Value() : slot ? add(position, index(slot * plan.lanes)) : position;
-  int64_t stride = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
+  const Size stride = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
   forRange(index(0), count,
            [&](Value lane) { f(lane, add(base, acrossBlocks ? walk(add(first, lane), access.row) : scaled(lane, stride))); });
 }

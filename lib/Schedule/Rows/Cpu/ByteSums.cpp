@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
 
+#include "Schedule/Build/CpuMemory.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -25,7 +27,6 @@ constexpr int64_t sumsUnderWay = 4;      ///< that hide how long one waits for t
 constexpr double opsPerNeighbours = 4;   ///< load, two to add neighbours, one to add to the sums
 constexpr double opsPerHalves = 3.25;    ///< load, widen, add; now and then two words from each
 constexpr int64_t fewestIterations = 16; ///< for threads to share, if whole lines are read
-constexpr int64_t lineBytes = 64;
 
 /// The access that a reduction sums, if that is all it does: acc + ext(byte).
 const Access *summedBytes(const Stage &stage) {
@@ -69,11 +70,11 @@ class ByteSumChooser {
 public:
   ByteSumChooser(RowPlan &plan, double least) : plan(plan), chain(plan.chain), least(least), reads(readsOfByteSums(plan.chain)) {}
   double choose() {
-    if (reads.empty() || isOpen(chain.rowExtent))
+    if (reads.empty() || chain.rowExtent.isOpen())
       return least;
     tryAlongRow();
     for (int dim = 0; dim < static_cast<int>(chain.dims.size()); ++dim)
-      if (chain.dims[dim].limit < 0 && !isOpen(chain.dims[dim].extent) && plan.mayCarryVectors(dim))
+      if (chain.dims[dim].limit < 0 && !chain.dims[dim].extent.isOpen() && plan.mayCarryVectors(dim))
         tryAcross(dim);
     return least;
   }
@@ -93,14 +94,15 @@ private:
   }
   void tryAlongRow() {
     int64_t bytes = plan.registerLanes * neighbours;
-    if (chain.rowExtent % neighbours == 0 && chain.rowExtent >= bytes &&
+    if (chain.rowExtent.isMultipleOf(neighbours) && !chain.rowExtent.isBelow(bytes) &&
         allReads([&](const Access &read) { return isContiguousFor(read, bytes); }))
       take(plan.registerLanes, -1, neighbours,
-           opsPerNeighbours / static_cast<double>(bytes) + static_cast<double>(horizontalOps) / static_cast<double>(chain.rowExtent));
+           opsPerNeighbours / static_cast<double>(bytes) +
+               static_cast<double>(horizontalOps) / static_cast<double>(chain.rowExtent.known()));
   }
   void tryAcross(int dim) {
-    int64_t lanes = std::min<int64_t>(plan.registerLanes, chain.dims[dim].extent & -chain.dims[dim].extent);
-    if (chain.rowExtent % neighbours == 0 && lanes >= fewestLanes &&
+    int64_t extent = chain.dims[dim].extent.known(), lanes = std::min<int64_t>(plan.registerLanes, extent & -extent);
+    if (chain.rowExtent.isMultipleOf(neighbours) && lanes >= fewestLanes &&
         allReads([&](const Access &read) { return isContiguousFor(read, neighbours) && read.strides[dim] == neighbours; }))
       take(lanes, dim, neighbours, opsPerNeighbours / static_cast<double>(lanes * neighbours));
     // Words of these lanes are two registers: nothing may have to move them one by one.
@@ -109,7 +111,7 @@ private:
       liesSideBySide &= access.producer >= 0 || !access.isArgument() || access.strides[dim] == 0 || access.strides[dim] == 1;
     });
     lanes = plan.registerLanes * 2;
-    if (liesSideBySide && chain.rowExtent > 1 && chain.dims[dim].extent % lanes == 0)
+    if (liesSideBySide && chain.rowExtent.mayExceed(1) && extent % lanes == 0)
       take(lanes, dim, 1, opsPerHalves / static_cast<double>(lanes));
   }
 
@@ -128,7 +130,7 @@ int64_t runsOf(const RowPlan &plan) {
     auto isKnown = [&](const Access *read) {
       return llvm::all_of(llvm::seq<int64_t>(1, runs), [&](int64_t run) { return read->row.advance(run * plan.depth, step).has_value(); });
     };
-    if (plan.chain.rowExtent % step == 0 && llvm::all_of(reads, isKnown))
+    if (plan.chain.rowExtent.isMultipleOf(step) && llvm::all_of(reads, isKnown))
       break;
   }
   return runs;
@@ -141,9 +143,9 @@ int64_t RowPlan::blockSteps() const { return inHalves ? 256 : strategy.blockStep
 double quern::rows::chooseByteSums(RowPlan &plan, double least) { return ByteSumChooser(plan, least).choose(); }
 
 void quern::rows::chooseColumnsOfBytes(RowPlan &plan) {
-  int64_t vectors = plan.chain.dims[plan.vectorDim].extent / plan.lanes, others = 1;
+  int64_t vectors = plan.vectorExtent().known() / plan.lanes, others = 1;
   for (auto [d, dim] : llvm::enumerate(plan.chain.dims))
-    others *= static_cast<int>(d) == plan.vectorDim ? 1 : typical(dim.extent);
+    others *= static_cast<int>(d) == plan.vectorDim ? 1 : dim.extent.typical();
   auto fits = [&](int64_t columns) {
     bool isLine = columns * plan.lanes * plan.depth <= lineBytes;
     return vectors % columns == 0 && (isLine || others * vectors / columns >= fewestIterations);

@@ -23,13 +23,13 @@ constexpr int64_t neighbourOps = 3; ///< to add four bytes to each lane
 
 LaneKind RowPlan::lanesOf(const Access &access) const {
   if (wholeRows) {
-    int64_t between = wholeRows > 1 ? access.strides[vectorDim] : 0;
-    if (access.row.isStill() && !between)
+    Size between = wholeRows > 1 ? access.strides[vectorDim] : Size(0);
+    if (access.row.isStill() && between == 0)
       return LaneKind::Same;
     bool follows = wholeRows == 1 || between == chain.rowExtent;
     return follows && access.row.isLinear() && access.row.step() == 1 ? LaneKind::Unit : LaneKind::Strided;
   }
-  int64_t stride = alongRow() ? access.row.step() : access.strides[vectorDim];
+  Size stride = alongRow() ? access.row.step() : access.strides[vectorDim];
   int64_t run = alongRow() ? access.row.run() : 0;
   if (depth > 1 && !alongRow() && stride == depth && access.row.step() == 1)
     return LaneKind::Neighbours;
@@ -47,7 +47,7 @@ bool RowPlan::takesMask(Type element) const { return strategy.narrowestMask && e
 
 bool RowPlan::hasPartialVectors() const {
   bool limited = !alongRow() && chain.dims[vectorDim].limit >= 0;
-  return limited || isVectorDimOpen() || (alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent) % (columns * lanes) != 0;
+  return limited || !vectorExtent().isMultipleOf(columns * lanes);
 }
 
 bool RowPlan::readsPairs(int sweep) const {
@@ -101,7 +101,7 @@ int64_t RowPlan::opsPerIteration() const {
   }
   for (int sweep = 0; sweep < sweeps; ++sweep)
     perVector += opsIn(sweep);
-  return perVector * vectorsFor(typical(chain.rowExtent)) + perRow * columns;
+  return perVector * vectorsFor(chain.rowExtent.typical()) + perRow * columns;
 }
 
 int64_t RowPlan::columnsIn(int sweep) const {
@@ -115,9 +115,9 @@ int64_t RowPlan::columnsIn(int sweep) const {
   limit = std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));
   int64_t unit = limit > 1 && readsPairs(sweep) ? 2 : 1;
   limit -= limit % unit;
-  if (isOpen(chain.rowExtent))
+  if (chain.rowExtent.isOpen())
     return limit;
-  int64_t vectors = chain.rowExtent / (lanes * depth), best = limit; // the remainder is straight-line code
+  int64_t vectors = chain.rowExtent.known() / (lanes * depth), best = limit; // the remainder is straight-line code
   for (int64_t count = limit; count * 4 >= limit * 3; count -= unit)
     if (vectors >= count && count + vectors % count < best + vectors % best)
       best = count;

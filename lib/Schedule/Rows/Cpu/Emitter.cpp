@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
 
+#include "Schedule/Build/CpuMemory.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -34,7 +36,7 @@ SweepEmitter::Values SweepEmitter::emitLoop(Value begin, Value end, int64_t step
     if (outermost)
       sweepLoop = b.getInsertionBlock()->getParentOp();
     if (plan.runsBackwards(sweep))
-      at = create<arith::SubIOp>(index(chain.rowExtent / stepLength * stepLength - stepLength), at);
+      at = create<arith::SubIOp>(index(chain.rowExtent.known() / stepLength * stepLength - stepLength), at);
     emitStep(at, slots, inner);
     return inner;
   });
@@ -80,13 +82,14 @@ SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t
 /// What the main loop leaves of a contiguous row: straight-line, the last vector partial. Steps take several neighbours to a lane as long
 /// as they can.
 void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
-  if (int64_t vectors = (chain.rowExtent - main) / (plan.lanes * depth); depth > 1 && vectors) {
+  const int64_t length = chain.rowExtent.known();
+  if (int64_t vectors = (length - main) / (plan.lanes * depth); depth > 1 && vectors) {
     emitStep(index(main), vectors, accumulators);
     main += vectors * plan.lanes * depth;
   }
   depth = 1;
-  for (; main < chain.rowExtent; main += columns * plan.lanes) {
-    int64_t rest = std::min(chain.rowExtent - main, columns * plan.lanes), slots = llvm::divideCeil(rest, plan.lanes);
+  for (; main < length; main += columns * plan.lanes) {
+    int64_t rest = std::min(length - main, columns * plan.lanes), slots = llvm::divideCeil(rest, plan.lanes);
     partial.assign(slots, Lanes());
     if (rest % plan.lanes)
       partial.back().fixed = rest % plan.lanes;
@@ -129,6 +132,16 @@ void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
   partial.clear();
 }
 
+void SweepEmitter::emitKnownSweep(int64_t stepLength, Values &accumulators) {
+  int64_t length = chain.rowExtent.known(), steps = length / stepLength, main = steps * stepLength;
+  if (steps > 1)
+    accumulators = emitMainLoop(index(0), index(main), steps, steps % plan.blockSteps() == 0, stepLength);
+  else if (steps == 1)
+    emitStep(index(0), columns, accumulators);
+  if (main < length)
+    emitTail(main, accumulators);
+}
+
 /// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across: one loop over the row.
 void SweepEmitter::emitSweep() {
   columns = plan.columnsIn(sweep);
@@ -136,16 +149,11 @@ void SweepEmitter::emitSweep() {
   int64_t stepLength = plan.alongRow() ? columns * plan.lanes * depth : depth * plan.runs;
   if (plan.isSplit())
     return emitChunk(stepLength);
-  int64_t steps = chain.rowExtent / stepLength, main = steps * stepLength;
   Values accumulators = freshAccumulators();
-  if (isOpen(chain.rowExtent))
+  if (chain.rowExtent.isOpen())
     emitOpenSweep(stepLength, accumulators);
-  else if (steps > 1)
-    accumulators = emitMainLoop(index(0), index(main), steps, steps % plan.blockSteps() == 0, stepLength);
-  else if (steps == 1)
-    emitStep(index(0), columns, accumulators);
-  if (!isOpen(chain.rowExtent) && main < chain.rowExtent)
-    emitTail(main, accumulators);
+  else
+    emitKnownSweep(stepLength, accumulators);
   finishReductions(accumulators);
 }
 
@@ -177,7 +185,7 @@ void SweepEmitter::prefetchNextGroup(int64_t slots) {
     for (const Access &access : stage.ins) {
       if (!plan.isPrefetched(access) || !asked.insert({access.base.getAsOpaquePointer(), access.row}).second)
         continue;
-      int64_t vectorBytes = plan.lanes * bytesOf(access.elementType()), perLine = std::max<int64_t>(64 / vectorBytes, 1);
+      int64_t vectorBytes = plan.lanes * bytesOf(access.elementType()), perLine = std::max<int64_t>(lineBytes / vectorBytes, 1);
       for (int64_t slot = 0; slot < slots; slot += perLine) {
         Value next = add(place(access, slot), index(plan.columns * plan.lanes));
         create<memref::PrefetchOp>(kernel.arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false, /*localityHint=*/3,

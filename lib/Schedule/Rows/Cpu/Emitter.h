@@ -106,6 +106,7 @@ private:
   Values emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators);
   Values emitMainLoop(Value first, Value last, int64_t steps, bool isWhole, int64_t stepLength);
   void emitTail(int64_t main, Values &accumulators);
+  void emitKnownSweep(int64_t stepLength, Values &accumulators);
   void emitOpenSweep(int64_t stepLength, Values &accumulators);
   Value endOfWholeSteps(int64_t length);
   Lanes lastLanes();

@@ -10,28 +10,28 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Plan.h"
 
+#include "Schedule/Build/CpuMemory.h"
+
 #include <numeric>
 
 using namespace mlir;
 using namespace quern::rows;
 
 namespace {
-constexpr int64_t lineBytes = 64;
-constexpr int64_t ways = 8;               ///< of L2, at least; half of them are for the other operands
-constexpr int64_t prefetcherReach = 2048; ///< bytes; hardware follows strides within a page
+constexpr int64_t ways = 8; ///< of L2, at least; half of them are for the other operands
 } // namespace
 
 bool RowPlan::leavesCache(const Access &access) const {
-  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit || isOpen(chain.rowExtent) || isOpen(access.row.step()))
+  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit || chain.rowExtent.isOpen() || access.row.step().isOpen())
     return false;
-  int64_t step = access.row.step() * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
+  int64_t step = access.row.step().known() * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
   if (step < lineBytes)
     return false;
-  return chain.rowExtent * std::gcd(step, way) > way * (ways / 2);
+  return chain.rowExtent.known() * std::gcd(step, way) > way * (ways / 2);
 }
 
 bool RowPlan::runsBackwards(int sweep) const {
-  if (!alongRow() || wholeRows || isSplit() || isOpen(chain.rowExtent) || sweep == 0)
+  if (!alongRow() || wholeRows || isSplit() || chain.rowExtent.isOpen() || sweep == 0)
     return false;
   int64_t bytesAtPosition = 0;
   llvm::SmallPtrSet<void *, 8> seen;
@@ -48,11 +48,12 @@ bool RowPlan::runsBackwards(int sweep) const {
     llvm::for_each(stage.outs, note);
     bytesAtPosition += own.keptIn >= 0 && own.scratch >= 0 ? bytesOf(stage.outs[0].elementType()) : 0;
   }
-  return bytesAtPosition * chain.rowExtent > strategy.l1Bytes / 2;
+  return bytesAtPosition * chain.rowExtent.known() > strategy.l1Bytes / 2;
 }
 
 bool RowPlan::isPrefetched(const Access &access) const {
-  bool isFar = isOpen(access.row.step()) || std::abs(access.row.step()) * bytesOf(access.elementType()) >= prefetcherReach;
+  const Size step = access.row.step();
+  bool isFar = step.isOpen() || std::abs(step.known()) * bytesOf(access.elementType()) >= prefetcherReach;
   return !alongRow() && !split.wanted && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) && access.isArgument() &&
          access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit && access.row.isLinear() && isFar;
 }
@@ -65,7 +66,7 @@ bool RowPlan::isStreamed(const Access &access) const {
     return false;
   // Every vector starts on a multiple of its size, so that two of half a line, say, make a whole one.
   int64_t vector = lanes * element;
-  auto isWhole = [&](int64_t stride) { return !isOpen(stride) && stride * element % vector == 0; };
+  auto isWhole = [&](Size stride) { return !stride.isOpen() && stride.known() * element % vector == 0; };
   for (auto [dim, stride] : llvm::enumerate(access.strides))
     if (static_cast<int>(dim) != vectorDim && !isWhole(stride))
       return false;

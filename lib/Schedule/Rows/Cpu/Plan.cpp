@@ -91,7 +91,7 @@ void Planner::chooseSweeps() {
 
 double Planner::costAlong(int dim) {
   plan.vectorDim = dim;
-  int64_t extent = typical(dim < 0 ? chain.rowExtent : chain.dims[dim].extent), end = typical(plan.lanesEnd());
+  int64_t extent = plan.vectorExtent().typical(), end = plan.lanesEnd().typical();
   double waste = static_cast<double>(llvm::alignTo(extent, plan.lanes) * llvm::divideCeil(end, extent)) / end;
   double ops = 0, perRow = 0, moves = 0;
   for (Stage &stage : chain.stages) {
@@ -111,9 +111,9 @@ double Planner::costAlong(int dim) {
       if (access.isArgument())
         countMove(access);
   }
-  if (dim < 0 && !isOpen(extent) && extent % plan.lanes)
+  if (dim < 0 && extent % plan.lanes)
     perRow += tailOps;
-  return ops / plan.lanes * waste + moves * laneMoveCost + perRow / (dim < 0 ? 1 : plan.lanes) / typical(chain.rowExtent);
+  return ops / plan.lanes * waste + moves * laneMoveCost + perRow / (dim < 0 ? 1 : plan.lanes) / chain.rowExtent.typical();
 }
 
 void Planner::chooseVectorDim() {
@@ -176,7 +176,7 @@ bool Planner::isFree(const Access &destination, unsigned kept) {
 /// A row so short that a partial vector is loaded again soon after it was stored, which no CPU forwards.
 bool Planner::isShortRow() const {
   constexpr int64_t soon = 8; // vectors
-  return typical(chain.rowExtent) <= soon * (plan.alongRow() ? plan.lanes : 1);
+  return chain.rowExtent.typical() <= soon * (plan.alongRow() ? plan.lanes : 1);
 }
 
 /// A destination of the same type, written when the value is no longer needed, can hold it until then.
@@ -200,9 +200,9 @@ const Access *Planner::findDestination(unsigned kept) {
 
 /// More than any scratch for a row whose length is open.
 int64_t Planner::bytesOfKept(Type element, int64_t columns) const {
-  if (isOpen(chain.rowExtent))
-    return leastOpenSize;
-  int64_t count = plan.alongRow() ? llvm::alignTo(chain.rowExtent, plan.lanes) : chain.rowExtent * columns * plan.lanes;
+  if (chain.rowExtent.isOpen())
+    return endOfNumbers;
+  int64_t length = chain.rowExtent.known(), count = plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * columns * plan.lanes;
   return llvm::alignTo(count * bytesOf(element), 64);
 }
 
@@ -251,16 +251,15 @@ void Planner::keepDearReads() {
 
 /// Across rows: as many vectors side by side as the op budget and L1 allow, preferring a count that wastes few lanes in the last group.
 void Planner::chooseColumns() {
-  int64_t extent = typical(chain.dims[plan.vectorDim].extent), vectors = llvm::divideCeil(extent, plan.lanes),
-          bytesPerVector = plan.scratchBytes;
+  int64_t extent = plan.vectorExtent().typical(), vectors = llvm::divideCeil(extent, plan.lanes), bytesPerVector = plan.scratchBytes;
   llvm::SmallDenseMap<Value, uint64_t> readIn; // what a later sweep reads again should still be in L1
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins)
-      if (in.isMemoryRead() && !in.row.isStill() && in.strides[plan.vectorDim] && !plan.keptReadOf(in))
+      if (in.isMemoryRead() && !in.row.isStill() && in.strides[plan.vectorDim] != 0 && !plan.keptReadOf(in))
         readIn[in.base] |= own.usedIn;
   for (auto [base, sweeps] : readIn)
     if (llvm::popcount(sweeps) > 1)
-      bytesPerVector += typical(chain.rowExtent) * plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
+      bytesPerVector += chain.rowExtent.typical() * plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
   int64_t ops = 1;
   for (int sweep = 0; sweep < plan.sweeps; ++sweep)
     ops += plan.opsIn(sweep);
@@ -274,7 +273,7 @@ void Planner::chooseColumns() {
       plan.columns = count;
   }
   // Without a partial group there are no masks, and every store is of whole lines.
-  for (int64_t count = limit; !plan.isVectorDimOpen() && extent % plan.lanes == 0 && count * 2 > plan.columns; --count)
+  for (int64_t count = limit; plan.vectorExtent().isMultipleOf(plan.lanes) && count * 2 > plan.columns; --count)
     if (vectors % count == 0) {
       plan.columns = count;
       break;
@@ -323,10 +322,10 @@ void Planner::planStreaming() {
 
 void Planner::countSpace() {
   for (auto [d, dim] : llvm::enumerate(chain.dims))
-    if (isOpen(dim.extent))
-      plan.factors.push_back({indexOfOpen(dim.extent), static_cast<int>(d) == plan.vectorDim ? plan.perGroup() : 1});
+    if (dim.extent.isOpen())
+      plan.factors.push_back({dim.extent.openIndex(), static_cast<int>(d) == plan.vectorDim ? plan.perGroup() : 1});
     else
-      plan.space *= plan.countOf(d);
+      plan.space *= plan.countOf(d).known();
 }
 
 void Planner::planSweeps() {

@@ -93,13 +93,13 @@ struct RowPlan {
   /// Vectors may run along a dim that every operand walks linearly; if it is padded, only along the lowest digit of its loop.
   bool mayCarryVectors(int dim) const;
   /// Where the last lane ends: the extent of the vector dim, or the limit on it.
-  int64_t lanesEnd() const;
+  Size lanesEnd() const;
   /// Indices of a limited loop that one count of it covers: the run that vectors take at a time, or 1.
   int64_t countedRun(int limit) const;
   /// Iterations that a dim counts. A limited loop is counted by its highest digit, its others (but the vector dim) count 1.
-  int64_t countOf(int dim) const;
-  /// The dim that vectors run along has an open extent.
-  bool isVectorDimOpen() const { return isOpen(alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent); }
+  Size countOf(int dim) const;
+  /// Of the dim that vectors run along.
+  Size vectorExtent() const { return alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent; }
   /// Some vectors are not full.
   bool hasPartialVectors() const;
   /// Steps after which sums go to wider accumulators.

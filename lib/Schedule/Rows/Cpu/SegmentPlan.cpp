@@ -37,7 +37,7 @@ double shuffleOps(int64_t registers) {
 
 /// One reduction, its result in every lane.
 double reductionOps(const RowPlan &plan, int64_t registers) {
-  int64_t extent = plan.chain.rowExtent, steps = llvm::Log2_64_Ceil(extent);
+  int64_t extent = plan.chain.rowExtent.known(), steps = llvm::Log2_64_Ceil(extent);
   if (plan.wholeRows > 1)
     return steps * (shuffleOps(registers) + registers) + (llvm::isPowerOf2_64(extent) ? 0 : registers);
   int64_t within = std::min<int64_t>(steps, llvm::Log2_64_Ceil(plan.registerLanes));
@@ -72,24 +72,21 @@ bool paysToCompact(const RowPlan &plan, int64_t registers) {
 
 } // namespace
 
-bool RowPlan::mayLackRows() const {
-  int64_t extent = wholeRows > 1 ? chain.dims[vectorDim].extent : 1;
-  return wholeRows > 1 && (isOpen(extent) || extent % wholeRows);
-}
+bool RowPlan::mayLackRows() const { return wholeRows > 1 && !chain.dims[vectorDim].extent.isMultipleOf(wholeRows); }
 
 bool RowPlan::isSameForRows(const Access &access) const {
   return wholeRows > 1 && access.row.isLinear() && access.row.step() == 1 && access.strides[vectorDim] == 0;
 }
 
 bool RowPlan::isSameForGroups(const Access &access) const {
-  return !moves(*this, access) && access.curves.empty() && llvm::all_of(access.strides, [](int64_t stride) { return stride == 0; });
+  return !moves(*this, access) && access.curves.empty() && llvm::all_of(access.strides, [](Size stride) { return stride == 0; });
 }
 
 bool RowPlan::isOnePerRow(const Access &access) const { return wholeRows > 1 && access.row.isStill() && access.strides[vectorDim] == 1; }
 
 double quern::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
   double ops = groupOps + waitOps / static_cast<double>(registers);
-  int64_t elements = plan.chain.rowExtent * plan.wholeRows;
+  int64_t elements = plan.chain.rowExtent.known() * plan.wholeRows;
   llvm::SmallDenseSet<Value> seen; // a row is read once
   for (Stage &stage : plan.chain.stages) {
     ops += static_cast<double>(opsOf(stage.op) * (stage.perRow && plan.compactsRows ? 1 : registers));
@@ -108,8 +105,9 @@ double quern::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
 void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
   RowChain &chain = plan.chain;
   bool reduces = llvm::any_of(chain.stages, [](const Stage &stage) { return stage.reduces; });
-  if (!reduces || chain.rowExtent < 2 || chain.rowExtent > mostRegisters * plan.registerLanes)
+  if (!reduces || chain.rowExtent.isBelow(2) || chain.rowExtent.mayExceed(mostRegisters * plan.registerLanes))
     return;
+  const int64_t length = chain.rowExtent.known();
   for (const Stage &stage : chain.stages) // loops over the row can write past the caches, which saves more
     if (llvm::any_of(stage.outs, [&](const Access &out) { return stage.isElementwise() && plan.isStreamed(out); }))
       return;
@@ -121,7 +119,7 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
     tried.vectorDim = dim;
     tried.columns = 1;
     tried.compactsRows = paysToCompact(tried, registers);
-    double cost = opsOfWholeRows(tried, registers) / static_cast<double>(rows * chain.rowExtent);
+    double cost = opsOfWholeRows(tried, registers) / static_cast<double>(rows * length);
     double weighted = cost * (1 + codeWeight * static_cast<double>(registers));
     if (cost * (1 + longCodeWeight * static_cast<double>(registers)) < least && weighted < lightest) {
       lightest = weighted;
@@ -131,17 +129,17 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
       plan.wholeRows = rows;
       plan.vectorDim = dim;
       plan.compactsRows = tried.compactsRows;
-      plan.groups = dim < 0 ? 1 : llvm::divideCeil(typical(chain.dims[dim].extent), rows);
+      plan.groups = dim < 0 ? 1 : llvm::divideCeil(chain.dims[dim].extent.typical(), rows);
     }
   };
   for (int64_t registers = 1; registers <= mostRegisters; registers *= 2) {
-    int64_t lanes = registers * plan.registerLanes, rows = lanes / chain.rowExtent;
+    int64_t lanes = registers * plan.registerLanes, rows = lanes / length;
     auto fills = [&](int64_t elements) { return elements <= lanes && (registers == 1 || elements * 2 > lanes); };
-    if (fills(chain.rowExtent))
+    if (fills(length))
       attempt(registers, 1, -1);
     for (int dim = static_cast<int>(chain.dims.size()) - 1; dim >= 0; --dim) {
-      int64_t shared = std::min(rows, chain.dims[dim].extent);
-      if (shared > 1 && chain.dims[dim].limit < 0 && plan.mayCarryVectors(dim) && fills(shared * chain.rowExtent))
+      int64_t shared = chain.dims[dim].extent.cappedAt(rows);
+      if (shared > 1 && chain.dims[dim].limit < 0 && plan.mayCarryVectors(dim) && fills(shared * length))
         attempt(registers, shared, dim);
     }
   }

@@ -31,14 +31,14 @@ Value WholeRowEmitter::reduceOneRow(Operation *like, Value v) {
     Value high = permuted(v, lanes / 2, [&](int64_t l) { return l + lanes / 2; });
     v = combine(like, low, high);
   }
-  for (int64_t distance = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(chain.rowExtent)) / 2; distance; distance /= 2)
+  for (int64_t distance = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(chain.rowExtent.known())) / 2; distance; distance /= 2)
     v = combine(like, permuted(v, lanes, [&](int64_t l) { return l ^ distance; }), v);
   return v;
 }
 
 /// Position `position(p)` of the same row in each position p; -1: any value.
 Value WholeRowEmitter::permutedInRows(Value v, function_ref<int64_t(int64_t)> position) {
-  int64_t extent = chain.rowExtent, live = plan.wholeRows * extent;
+  int64_t extent = chain.rowExtent.known(), live = plan.wholeRows * extent;
   return permuted(v, plan.lanes, [&](int64_t l) {
     int64_t from = l < live ? position(l % extent) : -1;
     return from < 0 ? -1 : l - l % extent + from;
@@ -48,7 +48,7 @@ Value WholeRowEmitter::permutedInRows(Value v, function_ref<int64_t(int64_t)> po
 /// Several rows, each a power of two or combined by an idempotent op: the result in all lanes of the row, by exchanges or by windows that
 /// double, which may count an element twice.
 Value WholeRowEmitter::reduceManyRows(Operation *like, Value v) {
-  int64_t extent = chain.rowExtent;
+  int64_t extent = chain.rowExtent.known();
   bool exchanges = llvm::isPowerOf2_64(extent);
   for (int64_t window = 1; window < extent;) {
     int64_t step = std::min(window, extent - window);
@@ -60,7 +60,7 @@ Value WholeRowEmitter::reduceManyRows(Operation *like, Value v) {
 
 /// The sum in the first lane of each row alone: halves of what is left. Windows would give each lane a sum in another order.
 Value WholeRowEmitter::sumToFirstLanes(Operation *like, Value v) {
-  int64_t extent = chain.rowExtent;
+  int64_t extent = chain.rowExtent.known();
   for (int64_t left = extent; left > 1; left = llvm::divideCeil(left, 2)) {
     int64_t half = llvm::divideCeil(left, 2);
     Value sum = combine(like, permutedInRows(v, [&](int64_t p) { return p + half < left ? p + half : p + half == left ? p : -1; }), v);
@@ -83,7 +83,7 @@ void WholeRowEmitter::reduceRows(int i) {
   for (auto [k, v] : llvm::enumerate(results)) {
     Operation *like = stage.combiner(k);
     if (plan.wholeRows > 1) {
-      bool first = isa<arith::AddFOp, arith::AddIOp>(like) && !llvm::isPowerOf2_64(chain.rowExtent);
+      bool first = isa<arith::AddFOp, arith::AddIOp>(like) && !llvm::isPowerOf2_64(chain.rowExtent.known());
       reduced[i].push_back({first ? sumToFirstLanes(like, v) : reduceManyRows(like, v), !first});
     } else {
       reduced[i].push_back({reduceOneRow(like, v), true});
@@ -94,7 +94,7 @@ void WholeRowEmitter::reduceRows(int i) {
 /// Results of a reduction or a per-row stage: one in each lane of its row, or compact in one register, where arithmetic costs least.
 WholeRowEmitter::Values WholeRowEmitter::compute(int i, int64_t slot) {
   bool single = plan.wholeRows == 1;
-  int64_t extent = chain.rowExtent, live = plan.wholeRows * extent, rows = plan.wholeRows, registerLanes = plan.registerLanes;
+  int64_t extent = chain.rowExtent.known(), live = plan.wholeRows * extent, rows = plan.wholeRows, registerLanes = plan.registerLanes;
   Values results;
   if (chain.stages[i].reduces) {
     for (auto [v, everywhere] : reduced[i]) {
@@ -143,7 +143,7 @@ void WholeRowEmitter::emitIteration(Value iteration) {
 
 /// The vector's lanes: those of its rows, fewer in the last iteration if the rows do not divide.
 void WholeRowEmitter::limitRows() {
-  int64_t rows = plan.wholeRows, live = rows * chain.rowExtent;
+  int64_t rows = plan.wholeRows, live = rows * chain.rowExtent.known();
   Lanes lanes;
   if (!plan.mayLackRows()) {
     lanes.fixed = live < plan.lanes ? live : -1;
@@ -204,7 +204,7 @@ WholeRowEmitter::Values WholeRowEmitter::load(const Access &access, int64_t &slo
   if (plan.lanesOf(access) == LaneKind::Same)
     return VectorEmitter::load(access, slot);
   Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
-  int64_t extent = chain.rowExtent, rows = plan.wholeRows, live = rows * extent;
+  int64_t extent = chain.rowExtent.known(), rows = plan.wholeRows, live = rows * extent;
   auto limited = [&](const Lanes &lanes, int64_t count) -> Value {
     if (lanes.left && plan.masksFreely()) {
       Type element = access.elementType();
@@ -229,7 +229,7 @@ void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
   if (!access.isArgument() || plan.lanesOf(access) == LaneKind::Same)
     return VectorEmitter::store(access, slot, v);
   Value memref = kernel.arguments.lookup(access.base), at = rowBase(access);
-  int64_t extent = chain.rowExtent, rows = plan.wholeRows, count = rows * extent;
+  int64_t extent = chain.rowExtent.known(), rows = plan.wholeRows, count = rows * extent;
   Lanes lanes = partial[0];
   if (plan.isOnePerRow(access) && (!lanes.left || plan.masksFreely())) {
     v = permuted(v, plan.lanes, [&](int64_t l) { return l < rows ? l * extent : -1; });
@@ -248,7 +248,7 @@ void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
 /// Over the rows of the vector that exist and their positions.
 void WholeRowEmitter::forEachLane(const Access &access, int64_t, function_ref<void(Value, Value)> f, bool once) {
   Value base = rowBase(access), count = rowsHere ? rowsHere : index(plan.wholeRows);
-  int64_t positions = once && access.row.isStill() ? 1 : chain.rowExtent;
+  int64_t positions = once && access.row.isStill() ? 1 : chain.rowExtent.known();
   forRange(index(0), count, [&](Value row) {
     Value first = scaled(row, chain.rowExtent);
     Value start = plan.vectorDim < 0 ? base : add(base, scaled(row, access.strides[plan.vectorDim]));

@@ -33,18 +33,18 @@ bool RowPlan::mayCarryVectors(int dim) const {
   return !curved && (chain.dims[dim].limit < 0 || chain.dims[dim].weight == 1);
 }
 
-int64_t RowPlan::lanesEnd() const {
+Size RowPlan::lanesEnd() const {
   if (alongRow())
     return chain.rowExtent;
   const Dim &dim = chain.dims[vectorDim];
-  return dim.limit < 0 ? dim.extent : chain.limits[dim.limit];
+  return dim.limit < 0 ? dim.extent : Size(chain.limits[dim.limit]);
 }
 
 int64_t RowPlan::countedRun(int limit) const {
-  return vectorDim >= 0 && chain.dims[vectorDim].limit == limit ? chain.dims[vectorDim].extent : 1;
+  return vectorDim >= 0 && chain.dims[vectorDim].limit == limit ? chain.dims[vectorDim].extent.known() : 1;
 }
 
-int64_t RowPlan::countOf(int dim) const {
+Size RowPlan::countOf(int dim) const {
   const Dim &own = chain.dims[dim];
   if (dim == vectorDim)
     return groups;
@@ -71,7 +71,7 @@ func::FuncOp VectorEmitter::emit(Operation *after) {
   traits.scratchBytes = plan.scratchBytes;
   kernel = makeKernel(chain.problem, after, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
-  clonePrologue(b, kernel, chain.problem, chain.prologue, [&](int64_t size) { return index(size); });
+  clonePrologue(b, kernel, chain.problem, chain.prologue, [&](Size size) { return index(size); });
   b.setInsertionPoint(create<func::ReturnOp>());
   auto rows = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   entry = rows;
@@ -94,8 +94,9 @@ void VectorEmitter::emitLimitedIndices(int limit, Value count) {
 
 /// Iterations that a dim counts.
 Value VectorEmitter::countOf(int dim) {
-  int64_t extent = chain.dims[dim].extent, perGroup = plan.perGroup();
-  if (dim != plan.vectorDim || !isOpen(extent))
+  const Size extent = chain.dims[dim].extent;
+  const int64_t perGroup = plan.perGroup();
+  if (dim != plan.vectorDim || !extent.isOpen())
     return index(plan.countOf(dim));
   Value all = index(extent), last = index(perGroup - 1), group = index(perGroup);
   return atEntry([&] { return create<arith::DivUIOp>(add(all, last), group).getResult(); });
@@ -103,7 +104,7 @@ Value VectorEmitter::countOf(int dim) {
 
 /// Delinearises the iteration, innermost dim first.
 void VectorEmitter::emitParallelIndices(Value iteration) {
-  auto counts = [&](int d) { return isOpen(chain.dims[d].extent) || plan.countOf(d) != 1; };
+  auto counts = [&](int d) { return chain.dims[d].extent.isOpen() || plan.countOf(d) != 1; };
   int outermost = 0; // what is left of the iteration is its index
   while (outermost < static_cast<int>(chain.dims.size()) && !counts(outermost))
     ++outermost;
@@ -130,26 +131,26 @@ void VectorEmitter::emitParallelIndices(Value iteration) {
 /// Lanes from the vectors' first to the end of their dim; run-time masks then also end at the limit.
 Value VectorEmitter::lanesLeft(int64_t slot) {
   const Dim &dim = chain.dims[plan.vectorDim];
-  int64_t end = plan.lanesEnd();
+  const Size end = plan.lanesEnd();
   Value first = parallel[plan.vectorDim];
-  Value left = isOpen(end) ? create<arith::SubIOp>(index(end), slot ? add(first, index(slot * plan.lanes)) : first).getResult()
-                           : create<arith::SubIOp>(index(end - slot * plan.lanes), first).getResult();
+  Value left = end.isOpen() ? create<arith::SubIOp>(index(end), slot ? add(first, index(slot * plan.lanes)) : first).getResult()
+                            : create<arith::SubIOp>(index(end.known() - slot * plan.lanes), first).getResult();
   if (dim.limit < 0)
     return left;
   for (auto [d, other] : llvm::enumerate(chain.dims))
     if (other.limit == dim.limit && static_cast<int>(d) != plan.vectorDim)
       left = create<arith::SubIOp>(left, scaled(parallel[d], other.weight));
-  if (dim.extent % (plan.columns * plan.lanes) == 0)
+  if (dim.extent.isMultipleOf(plan.columns * plan.lanes))
     return left;
-  Value inDim = create<arith::SubIOp>(index(dim.extent - slot * plan.lanes), parallel[plan.vectorDim]);
+  Value inDim = create<arith::SubIOp>(index(dim.extent.known() - slot * plan.lanes), parallel[plan.vectorDim]);
   return create<arith::MinSIOp>(left, inDim);
 }
 
 /// Across rows the last group may be partial: its slots are limited at run time.
 void VectorEmitter::limitLanes() {
   const Dim &dim = chain.dims[plan.vectorDim];
-  bool isKnown = dim.limit < 0 && !isOpen(dim.extent);
-  int64_t perGroup = plan.columns * plan.lanes, inLast = isKnown ? dim.extent - (plan.groups - 1) * perGroup : 0;
+  bool isKnown = dim.limit < 0 && !dim.extent.isOpen();
+  int64_t perGroup = plan.columns * plan.lanes, inLast = isKnown ? dim.extent.known() - (plan.groups - 1) * perGroup : 0;
   bool masks = false;
   chain.forEachAccess(
       [&](Stage &, Access &access) { masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType()); });
@@ -181,7 +182,7 @@ void VectorEmitter::limitLanes() {
 
 /// The first `left` lanes, known at run time and possibly more than there are, or negative.
 Value VectorEmitter::prefixMask(Value left) {
-  if (plan.lanesEnd() > std::numeric_limits<int32_t>::max())
+  if (plan.lanesEnd().mayExceed(std::numeric_limits<int32_t>::max()))
     left = create<arith::MinSIOp>(left, index(plan.lanes));
   return KernelBuilder::prefixMask(left, plan.lanes);
 }

@@ -38,9 +38,9 @@ bool chunksAreIndependent(const RowPlan &plan) {
 
 /// Iterations over whole rows, with one vector each where vectors run across them.
 int64_t rowGroups(const RowPlan &plan) {
-  int64_t count = plan.alongRow() ? 1 : llvm::divideCeil(plan.chain.dims[plan.vectorDim].extent, plan.lanes);
+  int64_t count = plan.alongRow() ? 1 : llvm::divideCeil(plan.vectorExtent().known(), plan.lanes);
   for (unsigned dim = 0; dim < plan.chain.dims.size(); ++dim)
-    count *= static_cast<int>(dim) == plan.vectorDim ? 1 : plan.countOf(dim);
+    count *= static_cast<int>(dim) == plan.vectorDim ? 1 : plan.countOf(dim).known();
   return count;
 }
 
@@ -62,15 +62,16 @@ int64_t bytesPerPosition(const RowPlan &plan, int sweep) {
 } // namespace
 
 bool quern::rows::shouldSplit(const RowPlan &plan) {
-  if (isOpen(plan.chain.rowExtent) || llvm::any_of(plan.chain.dims, [](const Dim &dim) { return isOpen(dim.extent); }))
+  if (plan.chain.rowExtent.isOpen() || llvm::any_of(plan.chain.dims, [](const Dim &dim) { return dim.extent.isOpen(); }))
     return false;
   const RowsStrategy &strategy = plan.strategy;
-  int64_t rows = rowGroups(plan), width = plan.alongRow() ? 1 : std::min(plan.chain.dims[plan.vectorDim].extent, plan.lanes);
+  int64_t length = plan.chain.rowExtent.known(), rows = rowGroups(plan);
+  int64_t width = plan.alongRow() ? 1 : std::min(plan.vectorExtent().known(), plan.lanes);
   int64_t least = llvm::divideCeil(strategy.splitElements, width);
-  if (rows > strategy.splitRows || plan.chain.rowExtent < 2 * least)
+  if (rows > strategy.splitRows || length < 2 * least)
     return false;
   // Rows that stay in L2 from sweep to sweep lose that if all rows are swept before the next sweep.
-  if (rows > 1 && plan.chain.rowExtent * bytesPerPosition(plan, -1) <= strategy.l2Bytes)
+  if (rows > 1 && length * bytesPerPosition(plan, -1) <= strategy.l2Bytes)
     return false;
   return chunksAreIndependent(plan);
 }
@@ -81,9 +82,10 @@ void quern::rows::layOutSplit(RowPlan &plan) {
   if (plan.alongRow())
     for (int sweep = 0; sweep < plan.sweeps; ++sweep) // every sweep starts a step where a chunk starts
       unit = std::lcm(unit, plan.columnsIn(sweep) * plan.lanes);
-  int64_t length = std::max(llvm::divideCeil(strategy.splitElements, width), llvm::divideCeil(plan.chain.rowExtent, strategy.maxChunks));
+  int64_t row = plan.chain.rowExtent.known();
+  int64_t length = std::max(llvm::divideCeil(strategy.splitElements, width), llvm::divideCeil(row, strategy.maxChunks));
   plan.split.chunkLength = llvm::alignTo(length, unit);
-  plan.split.chunks = llvm::divideCeil(plan.chain.rowExtent, plan.split.chunkLength);
+  plan.split.chunks = llvm::divideCeil(row, plan.split.chunkLength);
   int64_t count = plan.space * plan.split.chunks * width;
   for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages))
     if (stage.reduces)
@@ -114,13 +116,13 @@ Value SweepEmitter::emitChunkIndex(Value iteration) {
 
 /// The current sweep over the current chunk.
 void SweepEmitter::emitChunk(int64_t stepLength) {
-  int64_t length = plan.split.chunkLength, steps = length / stepLength, main = chain.rowExtent / stepLength * stepLength;
+  int64_t length = plan.split.chunkLength, steps = length / stepLength, main = chain.rowExtent.known() / stepLength * stepLength;
   Value begin = scaled(chunk, length), end = add(begin, index(length));
   bool isEven = main == length * plan.split.chunks;
   if (!isEven)
     end = create<arith::MinUIOp>(end, index(main));
   Values accumulators = emitMainLoop(begin, end, steps, isEven && steps % plan.blockSteps() == 0, stepLength);
-  if (main < chain.rowExtent)
+  if (main < chain.rowExtent.known())
     emitLastTail(main, accumulators);
   finishReductions(accumulators);
   storePartials();

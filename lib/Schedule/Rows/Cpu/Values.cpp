@@ -54,8 +54,8 @@ Value SweepEmitter::keptPlace(int64_t slot) {
 }
 
 Value SweepEmitter::keptView(int64_t offset, Type element) {
-  return scratchView(offset, plan.alongRow() ? llvm::alignTo(chain.rowExtent, plan.lanes) : chain.rowExtent * columns * plan.lanes,
-                     element);
+  int64_t length = chain.rowExtent.known();
+  return scratchView(offset, plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * columns * plan.lanes, element);
 }
 
 Value SweepEmitter::loadKept(int64_t offset, Type element, int64_t slot) {

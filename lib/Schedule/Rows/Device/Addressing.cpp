@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace quern::rows;
 
 Value DeviceRowEmitter::placeByOther(const Access &access, int64_t slot) {
-  if (access.row.isLinear() && !isOpen(access.row.step()))
-    return add(place(access, 0), index(plan.offsetOf(slot) * access.row.step()));
+  if (const Size step = access.row.step(); access.row.isLinear() && !step.isOpen())
+    return add(place(access, 0), index(plan.offsetOf(slot) * step.known()));
   if (int64_t apart = slot % neighbours(access))
     return add(place(access, slot - apart), index(apart));
   return Value();

@@ -47,7 +47,7 @@ void DeviceRowEmitter::makeBoxes() {
 
 /// Between memory and memory of the group, as many elements of a work-item as a row has.
 void DeviceRowEmitter::moveBox(const Box &box, bool isWritten) {
-  const int64_t length = chain.rowExtent;
+  const int64_t length = chain.rowExtent.known();
   Type type = b.getI32Type(), element = box.access->elementType();
   Value memref = kernel.arguments.lookup(box.access->base), mine = create<arith::IndexCastUIOp>(type, local);
   Value start = add(scaled(group, plan.rows * length), index(box.access->offset));

@@ -28,7 +28,7 @@ void DeviceRowEmitter::emitStaticIndices(Value row) {
     row = create<arith::IndexCastUIOp>(type, row);
   for (size_t i = plan.order.size(); i-- > 0;) {
     unsigned d = plan.order[i];
-    Value extent = constant(b.getIntegerAttr(type, chain.dims[d].extent));
+    Value extent = constant(b.getIntegerAttr(type, chain.dims[d].extent.known()));
     Value at = i == 0 ? row : create<arith::RemUIOp>(row, extent).getResult();
     parallel[d] = isShort && !isNarrow ? create<arith::IndexCastUIOp>(b.getIndexType(), at).getResult() : at;
     if (i)
@@ -75,8 +75,8 @@ void DeviceRowEmitter::emitPlace() {
     emitStaticIndices(index(0));
   }
   for (int d = chain.dims.size() - 1; d >= 0; --d) {
-    int64_t extent = chain.dims[d].extent;
-    if (!isOpen(extent))
+    const Size extent = chain.dims[d].extent;
+    if (!extent.isOpen())
       continue;
     Value count = index(extent);
     if (d == plan.openDim && plan.rows > 1)
@@ -179,16 +179,15 @@ void DeviceRowEmitter::emitLoop(Value from, Value to, int64_t by, int64_t count,
 
 void DeviceRowEmitter::emitSweep() {
   Values accumulators = freshAccumulators();
-  int64_t length = chain.rowExtent;
   if (plan.isHeld) {
-    emitStep(Value(), plan.slots, length % plan.step(), accumulators);
-  } else if (isOpen(length)) {
-    Value whole = scaled(create<arith::DivUIOp>(index(length), index(plan.items)), plan.items);
+    emitStep(Value(), plan.slots, !chain.rowExtent.isMultipleOf(plan.step()), accumulators);
+  } else if (chain.rowExtent.isOpen()) {
+    Value whole = scaled(create<arith::DivUIOp>(index(chain.rowExtent), index(plan.items)), plan.items);
     emitLoop(index(0), whole, plan.items, 1, accumulators);
     if (plan.items > 1)
       emitStep(whole, 1, /*endsInRow=*/true, accumulators);
   } else {
-    int64_t whole = length / plan.step() * plan.step(), rest = length - whole;
+    int64_t length = chain.rowExtent.known(), whole = length / plan.step() * plan.step(), rest = length - whole;
     if (whole)
       emitLoop(index(0), index(whole), plan.step(), plan.slots, accumulators);
     if (rest)
@@ -283,7 +282,7 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
                return !type || (type.hasStaticShape() && type.getNumElements() < INT32_MAX);
              });
   emitPlace();
-  clonePrologue(b, kernel, chain.problem, chain.prologue, [&](int64_t size) { return index(size); });
+  clonePrologue(b, kernel, chain.problem, chain.prologue, [&](Size size) { return index(size); });
   emitAlignment();
   if (plan.isBoxed)
     readBoxes();

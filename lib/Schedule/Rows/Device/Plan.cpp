@@ -19,16 +19,16 @@ using namespace quern::rows;
 
 bool DeviceRowPlan::compensates() const {
   constexpr int64_t manyTerms = 128;
-  return !isHeld && typical(chain.rowExtent) / items > manyTerms;
+  return !isHeld && chain.rowExtent.typical() / items > manyTerms;
 }
 
 bool DeviceRowPlan::rowsFollowLanes() const {
   return share == RowShare::Item && openDim < 0 && order.size() > 1 && rows % subGroup == 0 &&
-         chain.dims[order.back()].extent % subGroup == 0;
+         chain.dims[order.back()].extent.isMultipleOf(subGroup);
 }
 
 bool DeviceRowPlan::isInVectors(const Access &access) const {
-  auto isWhole = [&](int64_t stride) { return !isOpen(stride) && stride % width == 0; };
+  auto isWhole = [&](Size stride) { return stride.isMultipleOf(width); };
   auto isWholeCurve = [&](const std::pair<unsigned, Walk> &curve) {
     return llvm::all_of(curve.second.digits(), [&](const Digit &digit) { return isWhole(digit.stride); });
   };
@@ -41,12 +41,12 @@ bool DeviceRowPlan::isInVectors(const Access &access) const {
 
 bool DeviceRowPlan::isInBox(const Access &access) const {
   return access.isArgument() && access.producer < 0 && access.row.isLinear() && access.row.step() == 1 && access.curves.empty() &&
-         !isOpen(access.offset) && access.strides.size() == 1 && access.strides.front() == chain.rowExtent;
+         !access.offset.isOpen() && access.strides.size() == 1 && access.strides.front() == chain.rowExtent;
 }
 
 int64_t DeviceRowPlan::boxPitch(Type element) const {
   const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / bytesOf(element));
-  return (static_cast<int64_t>(llvm::divideCeil(chain.rowExtent, perWord)) | 1) * perWord;
+  return (static_cast<int64_t>(llvm::divideCeil(chain.rowExtent.known(), perWord)) | 1) * perWord;
 }
 
 namespace {
@@ -82,7 +82,7 @@ bool Planner::isProduct() const {
   auto isShared = [&](const Access &access) {
     bool isAgain = false;
     for (auto [dim, stride] : llvm::zip_equal(chain.dims, access.strides))
-      isAgain |= dim.extent > 1 && !stride;
+      isAgain |= dim.extent.mayExceed(1) && stride == 0;
     return access.isMemoryRead() && !access.row.isStill() && isAgain;
   };
   return llvm::any_of(chain.stages, [&](const Stage &stage) { return stage.reduces && llvm::count_if(stage.ins, isShared) > 1; });
@@ -100,7 +100,7 @@ bool Planner::hasFunctions() const {
 bool Planner::areWords(const Access &access, int dim) const {
   int64_t run = access.row.run();
   return run > 1 && access.row.step() == 1 && access.strides[dim] == run && run * bytesOf(access.elementType()) == deviceWordBytes &&
-         !isOpen(chain.rowExtent) && chain.rowExtent % run == 0;
+         chain.rowExtent.isMultipleOf(run);
 }
 
 /// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row. Where a row is swept from a cache, what
@@ -142,10 +142,10 @@ int64_t Planner::bytesOfPosition() {
 /// sweeps over it. Where one thread runs a group, always a sub-group: a group would store at each barrier what it holds, for nothing.
 void Planner::shareAlongRow() {
   constexpr int64_t ofSubGroup = 16, ofGroup = 8, ofStep = 4;
-  int64_t length = typical(chain.rowExtent), bytes = bytesOfPosition();
+  int64_t length = chain.rowExtent.typical(), bytes = bytesOfPosition();
   int64_t most = std::max<int64_t>(1, strategy.heldBytes / bytes);
   auto slotsOf = [&](int64_t items) { return static_cast<int64_t>(llvm::divideCeil(length, items)); };
-  bool isKnown = !isOpen(chain.rowExtent);
+  bool isKnown = !chain.rowExtent.isOpen();
   if (isVectorized)
     most = ofSubGroup;
   if (isVectorized || !strategy.groupMemoryBytes || (isKnown && slotsOf(plan.subGroup) <= std::min(most, ofSubGroup))) {
@@ -187,8 +187,8 @@ void Planner::takeNeighbours(int64_t most) {
   for (plan.width = widest ? strategy.vectorBytes / widest : 1; plan.width > 1; plan.width /= 2) {
     int64_t slots = plan.slots;
     if (plan.isHeld)
-      slots = static_cast<int64_t>(llvm::divideCeil(chain.rowExtent, plan.width * plan.items)) * plan.width;
-    bool isWhole = chain.rowExtent % plan.width == 0 && slots % plan.width == 0 && slots <= most && 4 * slots <= 5 * plan.slots;
+      slots = static_cast<int64_t>(llvm::divideCeil(chain.rowExtent.known(), plan.width * plan.items)) * plan.width;
+    bool isWhole = chain.rowExtent.isMultipleOf(plan.width) && slots % plan.width == 0 && slots <= most && 4 * slots <= 5 * plan.slots;
     chain.forEachAccess([&](Stage &, Access &access) {
       if (access.producer < 0 && isAlong(access) && bytesOf(access.elementType()) == widest)
         isWhole &= plan.isInVectors(access);
@@ -207,12 +207,12 @@ void Planner::giveRowsToItems() {
   plan.share = RowShare::Item;
   plan.items = 1;
   // Sub-groups of 8 where those of 16 would begin within a run of neighbouring rows.
-  int64_t run = vectorDim < 0 || isOpen(chain.dims[vectorDim].extent) ? 0 : chain.dims[vectorDim].extent;
+  int64_t run = vectorDim < 0 || chain.dims[vectorDim].extent.isOpen() ? 0 : chain.dims[vectorDim].extent.known();
   if (run % plan.subGroup && run % 8 == 0 && llvm::is_contained(strategy.subGroupSizes, 8))
     plan.subGroup = 8;
   plan.group = std::max(plan.subGroup, std::min(strategy.smallGroup, strategy.maxGroup));
-  plan.isHeld = chain.rowExtent <= most;
-  plan.slots = plan.isHeld ? chain.rowExtent : isOpen(chain.rowExtent) ? 1 : std::min(most, ofStep);
+  plan.isHeld = !chain.rowExtent.mayExceed(most);
+  plan.slots = plan.isHeld ? chain.rowExtent.known() : chain.rowExtent.isOpen() ? 1 : std::min(most, ofStep);
   plan.rows = plan.group;
   if (isVectorized && vectorDim >= 0)
     takeWords();
@@ -230,11 +230,11 @@ void Planner::takeWords() {
 void Planner::countRows() {
   int open = -1;
   for (auto [d, dim] : llvm::enumerate(chain.dims)) {
-    if (isOpen(dim.extent)) {
+    if (dim.extent.isOpen()) {
       open = d;
       continue;
     }
-    plan.count *= dim.extent;
+    plan.count *= dim.extent.known();
     plan.order.push_back(d);
   }
   if (auto *inner = llvm::find(plan.order, static_cast<unsigned>(vectorDim)); inner != plan.order.end())
@@ -252,14 +252,14 @@ void Planner::countRows() {
     plan.group = plan.rows * plan.items;
   }
   for (auto [d, dim] : llvm::enumerate(chain.dims))
-    if (isOpen(dim.extent))
-      plan.factors.append({indexOfOpen(dim.extent), static_cast<int>(d) == plan.openDim ? plan.rows : 1});
+    if (dim.extent.isOpen())
+      plan.factors.append({dim.extent.openIndex(), static_cast<int>(d) == plan.openDim ? plan.rows : 1});
   plan.space = plan.openDim >= 0 ? 1 : llvm::divideCeil(plan.count, plan.rows);
 }
 
 /// Where neighbouring rows are one run of memory, work-items that read a row each would touch a line at each of its positions.
 void Planner::boxRows() {
-  bool isOneRun = plan.isHeld && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() && chain.rowExtent > 1;
+  bool isOneRun = plan.isHeld && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() && chain.rowExtent.mayExceed(1);
   if (isVectorized || !isOneRun)
     return;
   int64_t bytes = 0;
@@ -285,17 +285,18 @@ LogicalResult Planner::run(std::string &whyNot) {
   plan.subGroup = preferred == sizes.end() ? sizes.back() : *preferred;
   int64_t best = bytesSideBySide(-1);
   for (int d = chain.dims.size() - 1; d >= 0; --d)
-    if (int64_t bytes = bytesSideBySide(d); bytes > best && chain.dims[d].extent > 1) {
+    if (int64_t bytes = bytesSideBySide(d); bytes > best && chain.dims[d].extent.mayExceed(1)) {
       best = bytes;
       vectorDim = d;
     }
   // Short vectors take less than gathering rows for all lanes, unless idle lanes compute functions.
   constexpr int64_t shortVector = 8;
-  bool isSmall = isVectorized && chain.rowExtent < plan.subGroup && 2 * chain.rowExtent >= shortVector &&
+  bool isSmall = isVectorized && chain.rowExtent.isBelow(plan.subGroup) && !chain.rowExtent.isBelow(shortVector / 2) &&
                  (chain.rowExtent == shortVector || !hasFunctions());
   if (vectorDim < 0 && isSmall && llvm::is_contained(strategy.subGroupSizes, shortVector))
     plan.subGroup = shortVector;
-  bool wouldIdle = chain.rowExtent < plan.subGroup && !isSmall; // lanes of a sub-group; the lines that it reads are the same either way
+  // Lanes of a sub-group; the lines that it reads are the same either way.
+  bool wouldIdle = chain.rowExtent.isBelow(plan.subGroup) && !isSmall;
   if (vectorDim < 0 && !wouldIdle)
     shareAlongRow();
   else

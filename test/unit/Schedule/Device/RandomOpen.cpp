@@ -176,7 +176,7 @@ OpenChain OpenMaps::run() {
   }
   if (isInPlace) { // of the same layout
     target = source, output = static_cast<int>(arguments.size()), aliased = 0;
-    arguments.push_back(Argument(arguments[0]));
+    arguments.emplace_back(arguments[0]);
   } else {
     drawArgument(target, to, /*isOutput=*/true);
   }

@@ -33,7 +33,7 @@ public:
   /// Groups of so many work-items, in sub-groups of `subGroup`; 0: the kernel counts on none.
   WorkGroups(int64_t items, int64_t subGroup, uint64_t seed, MemoryWatch &watch);
   /// Calls `item` for each work-item of a group, which may end in a signal that leaves this function. False if something was undefined.
-  bool run(int64_t group, const std::function<void(int64_t item)> &item);
+  bool run(int64_t number, const std::function<void(int64_t item)> &item);
   /// What was undefined: barriers that not all work-items come to, exchanges without the whole sub-group, what MemoryWatch finds.
   const std::string &fault() const { return firstFault; }
 
@@ -61,7 +61,7 @@ private:
   bool runUntilWait(SubGroup &subGroup);
   /// Until it waits as a whole or is done; false where its work-items part.
   bool runUntilBarrier(SubGroup &subGroup);
-  bool areTogether(const std::vector<int64_t> &items);
+  bool areTogether(const std::vector<int64_t> &those);
   void exchange(SubGroup &subGroup);
   static void beginItem();
 

@@ -1,0 +1,56 @@
+//===- PostOps.h - Post-ops in the last body of a chain -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Post-ops are arithmetic on the result before it is stored. What a binary one reads is an operand more of the op that stores; a sum reads
+// the element that is overwritten.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_EMISSION_ATTRIBUTES_POSTOPS_H
+#define QUERN_PRIMITIVES_EMISSION_ATTRIBUTES_POSTOPS_H
+
+#include "Primitives/Emission/Attributes/Dropout.h"
+#include "Primitives/Emission/Attributes/Quantization.h"
+
+namespace quern::emission {
+
+class PostOps {
+public:
+  /// Of the problem that `function` builds, whose result has this space. Loads scalars where the builder stands.
+  PostOps(FunctionEmitter &function, llvm::ArrayRef<int64_t> space, mlir::FloatType compute);
+
+  /// Whether there are post-ops, dropout apart.
+  bool empty() const { return steps.empty(); }
+  /// The operands to append to the inputs of the op that stores.
+  llvm::ArrayRef<Operand> operands() const { return inputs; }
+  /// Applies dropout and all of them in order to a value of the compute type; `elements` are those of `operands()`, `old` is the output's,
+  /// of type `oldType`, where there may be a sum.
+  mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::ValueRange elements, mlir::Value old = {},
+                    DataType oldType = DataType::Undef) const;
+
+private:
+  struct Step {
+    const PostOp *op = nullptr;
+    int src1 = -1, src2 = -1; ///< in `inputs`
+    Quantization scale, zeroPoint;
+  };
+
+  int addInput(Operand operand);
+  Step makeBinary(const PostOp &op, size_t position);
+  mlir::Value applyBinary(mlir::OpBuilder &builder, mlir::Location loc, const Step &step, mlir::Value value,
+                          mlir::ValueRange elements) const;
+  mlir::Value applySum(mlir::OpBuilder &builder, mlir::Location loc, const PostOp &sum, mlir::Value value, mlir::Value old,
+                       DataType oldType) const;
+
+  FunctionEmitter &function;
+  llvm::ArrayRef<int64_t> space;
+  mlir::FloatType compute;
+  llvm::SmallVector<Operand> inputs;
+  DropoutStep dropout;
+  llvm::SmallVector<Step, 4> steps;
+};
+
+} // namespace quern::emission
+
+#endif // QUERN_PRIMITIVES_EMISSION_ATTRIBUTES_POSTOPS_H

@@ -1,0 +1,97 @@
+//===- Emitter.h - Building the program of an RNN ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Emit.cpp has the steps of time, Transfers.cpp what is copied before and after them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_RNN_EMIT_EMITTER_H
+#define QUERN_PRIMITIVES_RNN_EMIT_EMITTER_H
+
+#include "Primitives/Rnn/Emit/States.h"
+#include "Primitives/Rnn/Emit/Weights.h"
+#include "Primitives/Rnn/Layouts.h"
+
+namespace quern::rnn {
+
+class RnnEmitter {
+public:
+  RnnEmitter(mlir::ModuleOp module, const VerifiedProblem &problem)
+      : builder(module.getContext()), rnn(std::get<Boxed<RnnDesc>>(problem.desc.op)), s(Shape::of(rnn)),
+        layer("weights_layer", rnn.weightsLayer, problem, module.getContext()),
+        iter("weights_iter", rnn.weightsIter, problem, module.getContext()),
+        projection("weights_projection", rnn.weightsProjection, problem, module.getContext()), bias("bias", rnn.bias),
+        peephole("weights_peephole", rnn.weightsPeephole), context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()},
+        isMerged(areInputsMerged(rnn)), areApart(s.directions == 2 && areWeightsFar(rnn)), program(module, States::openBatch(problem)),
+        states(problem, context, program) {}
+  void emit();
+
+private:
+  using Bindings = llvm::SmallVector<emission::Binding, 16>;
+  /// A step of a layer and direction.
+  struct At {
+    int64_t layer, direction;
+    mlir::AffineExpr t;
+    bool isFirst;
+  };
+  bool isReversed(int64_t direction) const { return direction == 1 || rnn.direction == RnnDirection::Right2Left; }
+  int64_t stack(int64_t layer, int64_t direction) const { return layer * s.directions + direction; }
+  mlir::AffineExpr before(const At &at) const { return isReversed(at.direction) ? at.t + 1 : at.t - 1; }
+
+  /// Cells read the state before the step itself, besides what products read in its place.
+  bool readsState() const { return !context.areRowsRounded() || states.hasLengths || isGru(rnn); }
+  bool isProjected() const { return !rnn.weightsProjection.isZero(); }
+
+  void emitHeader();
+  void emitRemaining();
+  void emitRoundedInput();
+  void emitStart(int64_t layer);
+  void emitInputs(int64_t layer, llvm::ArrayRef<int64_t> directions);
+  /// All steps of time in these directions.
+  void emitSteps(int64_t layer, llvm::ArrayRef<int64_t> directions);
+  /// One step of time in each direction; `i` counts from the first.
+  void emitStep(int64_t layer, llvm::ArrayRef<int64_t> directions, mlir::AffineExpr i, bool isFirst);
+  void emitFinish(int64_t layer);
+  void emitStacked(int64_t layer);
+  void emitResult();
+
+  void callCell(const At &at, bool beside);
+  void callProjection(const At &at, bool beside);
+  void callGruGates(const At &at, bool beside);
+  void callGruOutput(const At &at, bool beside);
+
+  Bindings gateBindings(const At &at);
+  Bindings gruBindings(const At &at);
+  void addVector(Bindings &bindings, llvm::StringRef name, const Rows &vector);
+  void addPerSequence(Bindings &bindings, const At &at);
+  void addUnprojected(Bindings &bindings, const At &at);
+  void addNext(Bindings &bindings, const At &at);
+  void addKept(Bindings &bindings, const At &at);
+  emission::Binding inputOf(const At &at);
+  int64_t inputsStride() const;
+  emission::Binding inputsAt(int64_t direction, mlir::AffineExpr t, int64_t rows);
+  emission::Binding stateBefore(const At &at);
+  Rows remainingAt(mlir::AffineExpr t);
+  Rows cellsAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
+  Rows cellsStart(int64_t layer, int64_t direction);
+
+  /// One elementwise op over rows. `body` gets the elements of `from`, then those of "remaining" at time `aliveAt`, if that is given.
+  using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
+  void emitCopy(llvm::StringRef kind, llvm::ArrayRef<Rows> from, const Rows &to, Body body, mlir::AffineExpr aliveAt, bool beside);
+
+  mlir::Builder builder;
+  const RnnDesc &rnn;
+  const Shape s;
+  const Weights layer, iter, projection;
+  const Vectors bias, peephole;
+  const CellContext context;
+  const bool isMerged; ///< products of x are made for all of time at once
+  const bool areApart; ///< the second direction begins when the first has ended: each has the caches to itself
+  emission::Program program;
+  States states;
+};
+
+} // namespace quern::rnn
+
+#endif // QUERN_PRIMITIVES_RNN_EMIT_EMITTER_H

@@ -1,0 +1,167 @@
+//===- Epilogue.cpp - The elementwise op behind a cell's products ---------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See EmitEpilogue.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Rnn/Emit/Epilogue.h"
+
+#include "Primitives/Rnn/Emit/Weights.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using namespace quern::rnn;
+
+namespace {
+
+constexpr auto contracted = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+
+} // namespace
+
+Value rnn::emitStored(OpBuilder &b, Location loc, const CellContext &context, Value number) {
+  if (isQuantized(context.rnn)) {
+    auto constant = [&](float value) { return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)); };
+    number = arith::MulFOp::create(b, loc, number, constant(context.attr.rnn.dataScale), contracted);
+    if (context.isShifted())
+      number = arith::AddFOp::create(b, loc, number, constant(context.attr.rnn.dataShift), contracted);
+  }
+  return narrowed(b, loc, number, context.state());
+}
+
+Value rnn::emitNumber(OpBuilder &b, Location loc, const CellContext &context, Value stored) {
+  Value number = widened(b, loc, stored, context.state(), b.getF32Type());
+  if (!isQuantized(context.rnn))
+    return number;
+  auto constant = [&](float value) { return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)); };
+  if (context.isShifted())
+    number = arith::SubFOp::create(b, loc, number, constant(context.attr.rnn.dataShift));
+  return arith::DivFOp::create(b, loc, number, constant(context.attr.rnn.dataScale));
+}
+
+Epilogue::Epilogue(StepEmitter &step, const CellContext &context, int64_t channels)
+    : step(step), context(context), channels(channels), n(step.builder.getAffineDimExpr(0)), o(step.builder.getAffineDimExpr(1)),
+      loc(step.loc) {}
+
+Ref Epilogue::add(Value memref, ArrayRef<AffineExpr> address) {
+  inputs.push_back(memref);
+  inputMaps.push_back(AffineMap::get(2, 0, address, step.builder.getContext()));
+  return static_cast<Ref>(inputs.size()) - 1;
+}
+
+/// What shifted bytes add to the sums of a gate, by channel: -shift (sum of the weights). Where the shift is an integer, so are both,
+/// and what is left of them is exact, however little it is.
+Value Epilogue::shiftOf(const Gate &which) {
+  OpBuilder &outer = step.builder;
+  SmallVector<Value> operands;
+  for (auto [name, isPart] : {std::pair{"w_sums", which.ofX && !which.isProjection},
+                              {"u_sums", which.ofH && !which.isProjection},
+                              {"r_sums", which.isProjection}})
+    if (isPart)
+      operands.push_back(step[name]);
+  SmallVector<AffineMap> maps(operands.size(), AffineMap::get(1, 0, {constant(which.gate), outer.getAffineDimExpr(0)}, outer.getContext()));
+  maps.push_back(outer.getMultiDimIdentityMap(1));
+  Value result = memref::AllocOp::create(outer, loc, MemRefType::get({channels}, outer.getF32Type()));
+  linalg::GenericOp::create(outer, loc, operands, ValueRange{result}, maps, utils::IteratorType::parallel,
+                            [&](OpBuilder &inner, Location, ValueRange in) {
+                              b = &inner;
+                              Value sum = in.size() == 3 ? add(in[0], in[1]) : in[0];
+                              linalg::YieldOp::create(inner, loc, mul(sum, f32(-static_cast<double>(context.attr.rnn.dataShift))));
+                            });
+  return result;
+}
+
+GateInput Epilogue::gate(const Gate &which) {
+  GateInput input;
+  if (which.sums) {
+    Value live = withoutPadding(step, *which.sums, which.view);
+    if (which.sums->gates > 1)
+      input.sum = add(live, {n, constant(which.gate - which.sums->firstGate), o});
+    else
+      input.sum = add(live, {n, o});
+  }
+  if (step.has("inputs") && which.ofX && !which.isProjection)
+    input.inputs = add(step["inputs"], {n, constant(which.gate), o});
+  if (context.isShifted())
+    input.shift = channel(shiftOf(which), std::nullopt);
+  if (step.has("scales"))
+    input.scale = channel(step["scales"], which.gate);
+  input.commonScale = commonScaleOf(context.attr.rnn, which.isProjection);
+  if (step.has("bias") && !which.isProjection)
+    input.bias = channel(step["bias"], which.biasRow);
+  return input;
+}
+
+void Epilogue::output(Value memref, std::optional<int64_t> gate) {
+  SmallVector<AffineExpr> address = {n, o};
+  if (gate)
+    address.insert(address.begin() + 1, constant(*gate));
+  outputs.push_back(memref);
+  outputMaps.push_back(AffineMap::get(2, 0, address, step.builder.getContext()));
+}
+
+void Epilogue::emit(Body body) {
+  SmallVector<AffineMap> maps = inputMaps;
+  maps.append(outputMaps);
+  SmallVector<utils::IteratorType> kinds(2, utils::IteratorType::parallel);
+  linalg::GenericOp::create(step.builder, loc, inputs, outputs, maps, kinds, [&](OpBuilder &inner, Location at, ValueRange in) {
+    b = &inner, elements = in;
+    linalg::YieldOp::create(inner, at, body());
+  });
+}
+
+Value Epilogue::read(Ref ref) { return elements[static_cast<size_t>(ref)]; }
+
+Value Epilogue::number(Ref ref) {
+  Value element = read(ref);
+  return element.getType().isF32() ? element : Value(arith::ExtFOp::create(*b, loc, b->getF32Type(), element));
+}
+
+Value Epilogue::number(const GateInput &input) {
+  const bool isInteger = isQuantized(context.rnn);
+  Value sum = read(input.sum >= 0 ? input.sum : input.inputs);
+  if (input.sum >= 0 && input.inputs >= 0)
+    sum = isInteger ? arith::AddIOp::create(*b, loc, sum, read(input.inputs)).getResult() : add(sum, read(input.inputs));
+  if (isInteger) {
+    sum = arith::SIToFPOp::create(*b, loc, b->getF32Type(), sum);
+    if (input.shift >= 0)
+      sum = arith::AddFOp::create(*b, loc, sum, read(input.shift));
+    sum = mul(sum, input.scale >= 0 ? read(input.scale) : f32(input.commonScale));
+  }
+  return input.bias >= 0 ? add(sum, number(input.bias)) : sum;
+}
+
+Value Epilogue::f32(double value) { return arith::ConstantOp::create(*b, loc, b->getF32FloatAttr(static_cast<float>(value))); }
+Value Epilogue::add(Value x, Value y) { return arith::AddFOp::create(*b, loc, x, y, contracted); }
+Value Epilogue::sub(Value x, Value y) { return arith::SubFOp::create(*b, loc, x, y, contracted); }
+Value Epilogue::mul(Value x, Value y) { return arith::MulFOp::create(*b, loc, x, y, contracted); }
+
+/// 1 / (1 + exp(-x)): an exponential that overflows gives 0.
+Value Epilogue::sigmoid(Value x) {
+  Value one = f32(1), power = math::ExpOp::create(*b, loc, arith::NegFOp::create(*b, loc, x));
+  return arith::DivFOp::create(*b, loc, one, arith::AddFOp::create(*b, loc, power, one));
+}
+
+Value Epilogue::tanh(Value x) { return math::TanhOp::create(*b, loc, x); }
+
+Value Epilogue::whereAlive(Ref remaining, Value x, Value kept) {
+  if (remaining < 0)
+    return x;
+  Value none = arith::ConstantOp::create(*b, loc, b->getI32IntegerAttr(0));
+  Value isAlive = arith::CmpIOp::create(*b, loc, arith::CmpIPredicate::sgt, read(remaining), none);
+  return arith::SelectOp::create(*b, loc, isAlive, x, kept);
+}
+
+Value Epilogue::nextState(Ref remaining, Value number, Ref before) {
+  Value next = stored(number);
+  if (remaining < 0)
+    return next;
+  return whereAlive(remaining, next, before >= 0 ? read(before) : stored(f32(0)));
+}

@@ -1,0 +1,218 @@
+//===- Products.cpp - Products of states and weights ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See EmitProducts.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Rnn/Emit/Products.h"
+
+#include "IR/QuernDialect.h"
+#include "Primitives/Emission/Tensors.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using namespace quern::rnn;
+
+namespace {
+
+/// The dims of a WeightsView's memref.
+enum WeightsDim : unsigned { PanelDim, InputDim, GateDim, ColumnDim, PairDim };
+
+OpFoldResult extentOf(StepEmitter &step, Value memref, unsigned dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.isDynamicDim(dim))
+    return step.builder.getIndexAttr(type.getDimSize(dim));
+  Value number = arith::ConstantIndexOp::create(step.builder, step.loc, dim);
+  return memref::DimOp::create(step.builder, step.loc, memref, number).getResult();
+}
+
+/// The part of `memref` from `offsets` on.
+Value partOf(StepEmitter &step, Value memref, ArrayRef<int64_t> offsets, ArrayRef<OpFoldResult> sizes) {
+  auto type = cast<MemRefType>(memref.getType());
+  bool isWhole = true;
+  for (auto [d, size] : llvm::enumerate(sizes))
+    isWhole &= offsets[d] == 0 && (isa<Value>(size) || getConstantIntValue(size) == type.getDimSize(d));
+  if (isWhole)
+    return memref;
+  SmallVector<OpFoldResult> starts, steps(sizes.size(), step.builder.getIndexAttr(1));
+  for (int64_t offset : offsets)
+    starts.push_back(step.builder.getIndexAttr(offset));
+  return memref::SubViewOp::create(step.builder, step.loc, memref, starts, sizes, steps);
+}
+
+/// The first columns of sums.
+Value columnsOf(StepEmitter &step, const Sums &sums, int64_t columns) {
+  auto rank = static_cast<unsigned>(cast<MemRefType>(sums.memref.getType()).getRank());
+  SmallVector<OpFoldResult> sizes;
+  for (unsigned d = 0; d + 1 < rank; ++d)
+    sizes.push_back(extentOf(step, sums.memref, d));
+  sizes.push_back(step.builder.getIndexAttr(columns));
+  return partOf(step, sums.memref, SmallVector<int64_t>(rank, 0), sizes);
+}
+
+/// Some steps of K of the factors: whole groups of kPack inputs, or what is left of the last.
+struct Slice {
+  int64_t firstGroup, groups, pairs;
+};
+
+class ProductEmitter {
+public:
+  ProductEmitter(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights, const WeightsView &view, FpmathMode fpmath)
+      : step(step), b(step.builder), sums(sums), x(x), rows(rows), weights(weights), view(view), fpmath(fpmath) {}
+
+  void emit() {
+    int64_t whole = view.inputs / view.kPack, left = view.inputs % view.kPack;
+    if (whole)
+      emitSlice({0, whole, view.kPack});
+    if (left)
+      emitSlice({whole, 1, left});
+  }
+
+private:
+  AffineExpr addLoop(utils::IteratorType kind) {
+    kinds.push_back(kind);
+    return b.getAffineDimExpr(kinds.size() - 1);
+  }
+  void emitSlice(const Slice &slice);
+  void emitBody(OpBuilder &inner, Location at, ValueRange in);
+  Value widenedFactor(OpBuilder &inner, Location at, Value factor, DataType type);
+
+  StepEmitter &step;
+  OpBuilder &b;
+  const Sums &sums;
+  Value x;
+  DataType rows;
+  Value weights;
+  const WeightsView &view;
+  FpmathMode fpmath;
+  SmallVector<utils::IteratorType> kinds;
+};
+
+Value ProductEmitter::widenedFactor(OpBuilder &inner, Location at, Value factor, DataType type) {
+  switch (type) {
+  case DataType::U8:
+    return arith::ExtUIOp::create(inner, at, inner.getI32Type(), factor);
+  case DataType::S8:
+    return arith::ExtSIOp::create(inner, at, inner.getI32Type(), factor);
+  case DataType::F32:
+    return factor;
+  default:
+    return arith::ExtFOp::create(inner, at, inner.getF32Type(), factor);
+  }
+}
+
+void ProductEmitter::emitBody(OpBuilder &inner, Location at, ValueRange in) {
+  Value a = widenedFactor(inner, at, in[0], rows), w = widenedFactor(inner, at, in[1], view.element);
+  Value sum;
+  if (isa<IntegerType>(a.getType())) {
+    sum = arith::AddIOp::create(inner, at, in[2], arith::MulIOp::create(inner, at, a, w));
+  } else {
+    auto flags = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+    sum = arith::AddFOp::create(inner, at, in[2], arith::MulFOp::create(inner, at, a, w, flags), flags);
+  }
+  linalg::YieldOp::create(inner, at, sum);
+}
+
+void ProductEmitter::emitSlice(const Slice &slice) {
+  using enum utils::IteratorType;
+  kinds.clear();
+  const bool hasGates = sums.gates > 1, isPacked = view.block > 1;
+  AffineExpr zero = b.getAffineConstantExpr(0);
+  AffineExpr n = addLoop(parallel), gate = hasGates ? addLoop(parallel) : zero, panel = addLoop(parallel);
+  AffineExpr column = isPacked ? addLoop(parallel) : zero;
+  AffineExpr group = addLoop(reduction); // of one group, too: a loop over pairs alone would have to cover all of x
+  AffineExpr pair = slice.pairs > 1 ? addLoop(reduction) : zero;
+
+  SmallVector<int64_t> offsets = {0, slice.firstGroup, sums.firstGate};
+  SmallVector<int64_t> extents = {view.panels(), slice.groups, sums.gates};
+  SmallVector<AffineExpr> address = {panel, group, gate};
+  if (isPacked)
+    offsets.push_back(0), extents.push_back(view.block), address.push_back(column);
+  if (view.kPack > 1)
+    offsets.push_back(0), extents.push_back(slice.pairs), address.push_back(pair);
+  SmallVector<OpFoldResult> sizes = llvm::map_to_vector(extents, [&](int64_t size) -> OpFoldResult { return b.getIndexAttr(size); });
+  Value part = partOf(step, weights, offsets, sizes);
+
+  AffineExpr input = (slice.firstGroup + group) * view.kPack + pair, output = panel * view.block + column;
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(kinds.size(), 0, results, b.getContext()); };
+  SmallVector<AffineExpr> sum = {n, output};
+  if (hasGates)
+    sum.insert(sum.begin() + 1, gate);
+  AffineMap maps[] = {mapOf({n, input}), mapOf(address), mapOf(sum)};
+  auto op = linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{columnsOf(step, sums, view.width())}, maps, kinds,
+                                      [&](OpBuilder &inner, Location at, ValueRange in) { emitBody(inner, at, in); });
+  if (view.element == DataType::F32 && (fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any))
+    addLicence(op, Licence::Bf16);
+}
+
+} // namespace
+
+WeightsView WeightsView::of(const TensorDesc &weights, MLIRContext *context) {
+  Builder builder(context);
+  const bool hasGates = weights.ndims == 5;
+  const int input = 2, gate = 3, output = weights.ndims - 1;
+  WeightsView view;
+  view.element = weights.dataType;
+  view.inputs = weights.dims[input], view.gates = hasGates ? weights.dims[gate] : 1, view.outputs = weights.dims[output];
+  int64_t blocks[maxDims];
+  weights.blockSizes(blocks);
+  view.block = blocks[output], view.kPack = blocks[input];
+  SmallVector<int64_t> shape = {view.panels(), (view.inputs + view.kPack - 1) / view.kPack, view.gates};
+  SmallVector<int64_t> strides = {weights.strides[output], weights.strides[input], hasGates ? weights.strides[gate] : 1};
+  if (view.block > 1)
+    shape.push_back(view.block), strides.push_back(view.kPack);
+  if (view.kPack > 1)
+    shape.push_back(view.kPack), strides.push_back(1);
+  view.type = MemRefType::get(shape, elementType(view.element, builder), StridedLayoutAttr::get(context, weights.offset0, strides));
+  return view;
+}
+
+Sums rnn::clearSums(StepEmitter &step, Value memref, int64_t firstGate, int64_t gates) {
+  Type type = cast<MemRefType>(memref.getType()).getElementType();
+  Value zero = arith::ConstantOp::create(step.builder, step.loc, step.builder.getZeroAttr(type));
+  linalg::FillOp::create(step.builder, step.loc, zero, memref);
+  return {memref, firstGate, gates};
+}
+
+Sums rnn::makeSums(StepEmitter &step, Value rows, int64_t width, bool isInteger, int64_t firstGate, int64_t gates) {
+  OpBuilder &b = step.builder;
+  // Gates of a single channel are not taken for channels.
+  SmallVector<int64_t> shape = {cast<MemRefType>(rows.getType()).getDimSize(0), std::max<int64_t>(width, 2)};
+  if (gates > 1)
+    shape.insert(shape.begin() + 1, gates);
+  Type type = isInteger ? Type(b.getI32Type()) : b.getF32Type();
+  SmallVector<Value> open;
+  if (ShapedType::isDynamic(shape[0]))
+    open.push_back(cast<Value>(extentOf(step, rows, 0)));
+  return clearSums(step, memref::AllocOp::create(b, step.loc, MemRefType::get(shape, type), open), firstGate, gates);
+}
+
+void rnn::addProduct(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights, const WeightsView &view,
+                     FpmathMode fpmath) {
+  ProductEmitter(step, sums, x, rows, weights, view, fpmath).emit();
+}
+
+void rnn::emitColumnSums(StepEmitter &step, const WeightsView &view) {
+  using enum utils::IteratorType;
+  OpBuilder &b = step.builder;
+  AffineExpr gate = b.getAffineDimExpr(0), output = b.getAffineDimExpr(1), input = b.getAffineDimExpr(2);
+  Value zero = arith::ConstantOp::create(b, step.loc, b.getF32FloatAttr(0));
+  linalg::FillOp::create(b, step.loc, zero, step["sums"]);
+  AffineMap maps[] = {AffineMap::get(3, 0, {output, input, gate}, b.getContext()), AffineMap::get(3, 0, {gate, output}, b.getContext())};
+  utils::IteratorType kinds[] = {parallel, parallel, reduction};
+  linalg::GenericOp::create(b, step.loc, ValueRange{step["weights"]}, ValueRange{step["sums"]}, maps, kinds,
+                            [](OpBuilder &inner, Location at, ValueRange in) {
+                              Value weight = arith::SIToFPOp::create(inner, at, inner.getF32Type(), in[0]);
+                              auto flags = arith::FastMathFlags::reassoc;
+                              linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[1], weight, flags).getResult());
+                            });
+}
+
+Value rnn::withoutPadding(StepEmitter &step, const Sums &sums, const WeightsView &view) { return columnsOf(step, sums, view.outputs); }

@@ -1,0 +1,53 @@
+//===- Products.h - Products of states and weights ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Rows of states times the weights of some gates, added to sums. Packing shows in the maps alone: channel p · block + v of the outputs,
+// channel k · kPack + j of the inputs.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_RNN_EMIT_PRODUCTS_H
+#define QUERN_PRIMITIVES_RNN_EMIT_PRODUCTS_H
+
+#include "Desc/PrimitiveDesc.h"
+#include "Primitives/Emission/Program.h"
+
+namespace quern::rnn {
+
+/// The weights of one layer and direction: [O / block][K / kPack][gate][block][kPack], or [O][K][gate] with neither, with any strides but
+/// those of the last two.
+struct WeightsView {
+  mlir::MemRefType type;
+  DataType element = DataType::Undef;
+  int64_t inputs = 0, gates = 1, outputs = 0;
+  int64_t block = 1, kPack = 1;
+
+  /// Of weights of rank 5, [L, D, K, G, O], or 4, [L, D, K, O].
+  static WeightsView of(const TensorDesc &weights, mlir::MLIRContext *context);
+  int64_t panels() const { return (outputs + block - 1) / block; }
+  /// Channels of the outputs, those that fill up the last panel included.
+  int64_t width() const { return panels() * block; }
+};
+
+/// The sums of some gates, [N][gates][panels · block], or [N][panels · block] of one gate, in f32 or i32, set to zero.
+struct Sums {
+  mlir::Value memref;
+  int64_t firstGate = 0, gates = 1;
+};
+
+/// `rows` is a memref whose first dim is N; `width` is that of the widest of the weights.
+Sums makeSums(emission::StepEmitter &step, mlir::Value rows, int64_t width, bool isInteger, int64_t firstGate, int64_t gates);
+/// As the sums that a step is given to write.
+Sums clearSums(emission::StepEmitter &step, mlir::Value memref, int64_t firstGate, int64_t gates);
+/// Adds x, [N][K], of type `rows`, times the sums' gates of `weights`. Factors of f32 may be rounded as `fpmath` allows.
+void addProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value x, DataType rows, mlir::Value weights, const WeightsView &view,
+                FpmathMode fpmath);
+/// The sums of the columns of plain s8 weights, "weights", as f32 [G, O], "sums".
+void emitColumnSums(emission::StepEmitter &step, const WeightsView &view);
+/// The sums without the columns that only fill up the last panel.
+mlir::Value withoutPadding(emission::StepEmitter &step, const Sums &sums, const WeightsView &view);
+
+} // namespace quern::rnn
+
+#endif // QUERN_PRIMITIVES_RNN_EMIT_PRODUCTS_H

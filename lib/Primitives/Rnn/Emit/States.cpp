@@ -1,0 +1,184 @@
+//===- States.cpp - Where the states of an RNN lie ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See EmitStates.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Rnn/Emit/States.h"
+
+#include "Primitives/Emission/Tensors.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using namespace quern::rnn;
+
+States::States(const VerifiedProblem &problem, const CellContext &context, Program &program)
+    : isTraining(context.rnn.prop == PropKind::ForwardTraining), hasLengths(!context.rnn.seqLengths.isZero()), problem(problem),
+      rnn(context.rnn), s(context.shape), program(program), state(context.state()), factor(context.factor()) {
+  for (const ArgumentInfo &argument : problem.arguments)
+    sizeCount += argument.runtimeSizes();
+  if (isTraining)
+    workspace = *workspaceOf(rnn); // the verifier has listed it
+  lastIsResult = canBeResult();
+  countsSteps = hasLengths && !isTraining && s.steps != 1 && rnn.seqLengths.offset0 == 0; // the runtime reads from the start
+}
+
+bool States::canBeResult() const {
+  const TensorDesc &dst = rnn.dstLayer;
+  return !isTraining && !hasLengths && dst.dataType == state && rnn.direction != RnnDirection::BidirectionalSum && dst.strides[2] == 1;
+}
+
+int64_t States::indexOf(const VerifiedProblem &problem, StringRef name, int dim, bool isStride) {
+  int64_t index = 0;
+  for (const ArgumentInfo &argument : problem.arguments) {
+    const TensorDesc &desc = argument.desc;
+    if (StringRef(argument.name) != name) {
+      index += desc.runtimeSizes();
+      continue;
+    }
+    index += llvm::count(ArrayRef(desc.dims, static_cast<size_t>(isStride ? desc.ndims : dim)), runtimeDim);
+    return index + (isStride ? llvm::count(ArrayRef(desc.strides, static_cast<size_t>(dim)), runtimeDim) : 0);
+  }
+  return -1;
+}
+
+int64_t States::openBatch(const VerifiedProblem &problem) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
+  return rnn.srcLayer.dims[1] == runtimeDim ? indexOf(problem, "src_layer", 1, false) : -1;
+}
+
+AffineExpr States::dimOf(StringRef name, const TensorDesc &desc, int dim) const {
+  return desc.dims[dim] == runtimeDim ? program.size(indexOf(problem, name, dim, false)) : number(desc.dims[dim]);
+}
+
+AffineExpr States::strideOf(StringRef name, const TensorDesc &desc, int dim) const {
+  return desc.strides[dim] == runtimeDim ? program.size(indexOf(problem, name, dim, true)) : number(desc.strides[dim]);
+}
+
+void States::addRegion(StringRef name, AffineExpr bytes) {
+  if (regions.try_emplace(name, true).second)
+    program.addRegion(name, bytes);
+}
+
+Binding States::bind(StringRef name, const Rows &rows) const {
+  MLIRContext *context = rows.bytes.getContext();
+  Builder builder(context);
+  Type element = elementType(rows.type, builder);
+  int64_t n = rows.count >= 0 ? rows.count : s.batch, stride = rows.openRow >= 0 ? ShapedType::kDynamic : rows.row;
+  bool isDense = rows.offset == 0 && rows.channel == 1 && stride == rows.channels;
+  MemRefType type =
+      isDense ? MemRefType::get({n, rows.channels}, element)
+              : MemRefType::get({n, rows.channels}, element, StridedLayoutAttr::get(context, rows.offset, {stride, rows.channel}));
+  Binding binding{name.str(), type, {rows.buffer, rows.bytes}};
+  if (rows.openRow >= 0)
+    binding.openStrides.push_back(rows.openRow);
+  return binding;
+}
+
+Rows States::tensor(StringRef name, const TensorDesc &desc, ArrayRef<AffineExpr> at) const {
+  auto rowDim = static_cast<int>(at.size());
+  Rows rows{name.str(), desc.dataType, desc.dims[rowDim + 1], desc.strides[rowDim], desc.strides[rowDim + 1], desc.offset0};
+  if (rows.row == runtimeDim)
+    rows.openRow = indexOf(problem, name, rowDim, true);
+  rows.bytes = number(0);
+  for (auto [dim, index] : llvm::enumerate(at))
+    rows.bytes = rows.bytes + index * (strideOf(name, desc, static_cast<int>(dim)) * bytesOf(desc.dataType));
+  return rows;
+}
+
+Rows States::scratch(StringRef name, DataType type, int64_t channels, int64_t index) {
+  const int64_t matrix = channels * bytesOf(type);
+  bool isPerLayer = name == "cells";
+  addRegion(name, batch() * (matrix * s.directions * (isPerLayer ? s.layers : 1)));
+  return {name.str(), type, channels, channels, 1, 0, -1, batch() * (matrix * index)};
+}
+
+Rows States::section(WorkspacePart part, int64_t channels, int64_t index, AffineExpr t) const {
+  const WorkspaceSection &found = *workspace.find(part);
+  const int64_t rowBytes = channels * bytesOf(found.desc.dataType), stepBytes = s.batch * rowBytes;
+  AffineExpr bytes = number(found.byteOffset + index * stepBytes * (t ? s.steps : 1));
+  if (t)
+    bytes = bytes + t * stepBytes;
+  return {"workspace", found.desc.dataType, channels, channels, 1, 0, -1, bytes};
+}
+
+Rows States::stackOf(StringRef name, DataType type, int64_t layer, AffineExpr t) {
+  const int64_t row = s.directions * s.dic, rowBytes = row * bytesOf(type);
+  std::string own = name.str() + std::to_string(layer % 2);
+  addRegion(own, (steps() + 2) * (batch() * rowBytes));
+  return {own, type, row, row, 1, 0, -1, (t + 1) * (batch() * rowBytes)};
+}
+
+Rows States::statesAt(int64_t layer, AffineExpr t) { return stackOf("states", state, layer, t); }
+Rows States::factorsAt(int64_t layer, AffineExpr t) { return stackOf("factors", factor, layer, t); }
+
+Rows States::factorAt(int64_t layer, int64_t direction, AffineExpr t) {
+  Rows rows = factorsAt(layer, t);
+  rows.channels = s.dic;
+  rows.bytes = rows.bytes + direction * s.dic * bytesOf(factor);
+  return rows;
+}
+
+Rows States::startFactorOf(int64_t layer, int64_t direction) {
+  return factorAt(layer, direction, isReversed(direction) ? stepsDone() : number(-1));
+}
+
+Rows States::inputFactorsAt(AffineExpr t) {
+  const int64_t rowBytes = s.slc * bytesOf(factor);
+  addRegion("inputs_rounded", steps() * (batch() * rowBytes));
+  return {"inputs_rounded", factor, s.slc, s.slc, 1, 0, -1, t * (batch() * rowBytes)};
+}
+
+Rows States::stackedAt(AffineExpr t) {
+  const int64_t row = s.directions * s.dic, rowBytes = row * bytesOf(state);
+  addRegion("stacked", steps() * (batch() * rowBytes));
+  return {"stacked", state, row, row, 1, 0, -1, t * (batch() * rowBytes)};
+}
+
+Rows States::scratchOfSteps(StringRef name, DataType type) {
+  addRegion(name, steps() * (batch() * bytesOf(type)));
+  return {name.str(), type, 1, 1, 1, 0, -1, number(0)};
+}
+
+Rows States::stateAt(int64_t layer, int64_t direction, AffineExpr t) {
+  Rows rows;
+  if (isTraining) {
+    return section(WorkspacePart::States, s.dic, layer * s.directions + direction, t);
+  } else if (isResult(layer)) {
+    rows = tensor("dst_layer", rnn.dstLayer, t);
+  } else {
+    rows = statesAt(layer, t);
+  }
+  rows.channels = s.dic;
+  rows.bytes = rows.bytes + direction * s.dic * bytesOf(state);
+  return rows;
+}
+
+bool States::startsInPlace(int64_t layer) const {
+  const TensorDesc &src = rnn.srcIter;
+  if (src.isZero() || isTraining || src.dataType != state || src.strides[3] != 1 || !startsApart(layer))
+    return false;
+  return s.steps == 1 || (src.strides[2] == rnn.dstLayer.strides[1] && src.strides[2] != runtimeDim && src.offset0 == rnn.dstLayer.offset0);
+}
+
+Rows States::startOf(int64_t layer, int64_t direction) {
+  const int64_t index = layer * s.directions + direction;
+  if (isTraining)
+    return section(WorkspacePart::InitialStates, s.sic, index);
+  if (startsInPlace(layer))
+    return tensor("src_iter", rnn.srcIter, {number(layer), number(direction)});
+  if (!startsApart(layer))
+    return stateAt(layer, direction, isReversed(direction) ? stepsDone() : number(-1));
+  Rows rows = stateAt(layer, direction, number(0));
+  if (s.steps == 1 || rows.openRow >= 0)
+    return scratch("start", state, s.sic, direction);
+  const int64_t row = std::max(rows.row, s.sic); // of one sequence the stride says nothing
+  addRegion("start", batch() * (row * bytesOf(state) * s.directions) + rows.offset * bytesOf(state));
+  rows.buffer = "start";
+  rows.channels = s.sic;
+  rows.bytes = batch() * (row * bytesOf(state) * direction);
+  return rows;
+}

@@ -1,0 +1,237 @@
+//===- Transfers.cpp - What an RNN copies before and after its steps ------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Emitter.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emission/Arithmetic/Convert.h"
+#include "Primitives/Emission/Tensors.h"
+#include "Primitives/Rnn/Emit/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <cstring>
+#include <utility>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using namespace quern::rnn;
+
+void RnnEmitter::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Body body, AffineExpr aliveAt, bool beside) {
+  Bindings bindings;
+  for (auto [i, rows] : llvm::enumerate(from))
+    bindings.push_back(states.bind(i ? "other" : "from", rows));
+  if (aliveAt)
+    addVector(bindings, "remaining", remainingAt(aliveAt));
+  bindings.push_back(states.bind("to", to));
+  auto emitBody = [&](StepEmitter &step) {
+    SmallVector<Value> inputs;
+    SmallVector<AffineMap> maps(from.size(), builder.getMultiDimIdentityMap(2));
+    for (const Binding &binding : ArrayRef<Binding>(bindings).drop_back())
+      inputs.push_back(step[binding.name]);
+    if (aliveAt)
+      maps.push_back(AffineMap::get(2, 0, builder.getAffineDimExpr(0)));
+    maps.push_back(builder.getMultiDimIdentityMap(2));
+    SmallVector<utils::IteratorType> kinds(2, utils::IteratorType::parallel);
+    linalg::GenericOp::create(step.builder, step.loc, inputs, ValueRange{step["to"]}, maps, kinds,
+                              [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in)); });
+  };
+  program.call(kind, bindings, emitBody, beside);
+}
+
+/// What a sequence has left at each time: its length, then one less from step to step.
+void RnnEmitter::emitRemaining() {
+  const TensorDesc &desc = rnn.seqLengths;
+  auto call = [&](StringRef kind, const Rows &from, const Rows &to, llvm::function_ref<Value(OpBuilder &, Location, Value)> body) {
+    Bindings bindings;
+    addVector(bindings, "from", from);
+    addVector(bindings, "to", to);
+    program.call(kind, bindings, [&](StepEmitter &step) {
+      AffineMap maps[] = {builder.getMultiDimIdentityMap(1), builder.getMultiDimIdentityMap(1)};
+      linalg::GenericOp::create(step.builder, step.loc, ValueRange{step["from"]}, ValueRange{step["to"]}, maps,
+                                utils::IteratorType::parallel,
+                                [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in[0])); });
+    });
+  };
+  auto constant = [](OpBuilder &b, Location at, int32_t value) -> Value {
+    return arith::ConstantOp::create(b, at, b.getI32IntegerAttr(value));
+  };
+  Rows lengths{"seq_lengths", DataType::S32, 1, desc.strides[0], 1, desc.offset0, -1, program.number(0)};
+  call("rnn_lengths", lengths, remainingAt(program.number(0)),
+       [&](OpBuilder &b, Location at, Value length) -> Value { return arith::MaxSIOp::create(b, at, length, constant(b, at, 0)); });
+  if (s.steps == 1)
+    return;
+  AffineExpr index = program.beginLoop(states.steps() - 1);
+  call("rnn_remaining", remainingAt(index), remainingAt(index + 1),
+       [&](OpBuilder &b, Location at, Value left) -> Value { return arith::SubIOp::create(b, at, left, constant(b, at, 1)); });
+  program.endLoop();
+  if (states.countsStepsDone())
+    program.addMaximum("seq_lengths", states.steps(), states.batch(), desc.strides[0]);
+}
+
+/// src_layer as products read it: at once where its rows lie evenly, otherwise step by step.
+void RnnEmitter::emitRoundedInput() {
+  if (!context.areRowsRounded())
+    return;
+  const TensorDesc &src = rnn.srcLayer;
+  const bool areEven = !src.hasRuntimeDims() && (s.batch == 1 || src.strides[0] == s.batch * src.strides[1]);
+  AffineExpr t = areEven ? program.number(0) : program.beginLoop(states.steps());
+  Rows from = states.tensor("src_layer", src, t), to = states.inputFactorsAt(t);
+  if (areEven) {
+    from.count = to.count = s.steps * s.batch;
+    from.row = s.batch == 1 ? src.strides[0] : from.row;
+  }
+  emitCopy(
+      "rnn_round", from, to, [&](OpBuilder &b, Location loc, ValueRange in) { return roundedFactor(b, loc, in[0], to.type); }, {}, false);
+  if (!areEven)
+    program.endLoop();
+}
+
+static Value zeroOf(OpBuilder &b, Location loc, DataType type) {
+  return arith::ConstantOp::create(b, loc, b.getZeroAttr(elementType(type, b)));
+}
+
+void RnnEmitter::emitStart(int64_t layer) {
+  const bool isCell = isLstm(rnn);
+  for (int64_t direction = 0; direction < s.directions; ++direction) {
+    const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
+    bool beside = direction > 0;
+    if (!states.startsInPlace(layer) && (readsState() || states.isTraining)) {
+      Rows to = states.startOf(layer, direction);
+      SmallVector<Rows, 1> from;
+      if (!rnn.srcIter.isZero())
+        from.push_back(states.tensor("src_iter", rnn.srcIter, at));
+      emitCopy(
+          "rnn_start", from, to,
+          [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+            if (from.empty())
+              return isQuantized(rnn) ? emitStored(b, loc, context, zeroOf(b, loc, DataType::F32)) : zeroOf(b, loc, to.type);
+            return from[0].type == to.type ? in[0] : emitStored(b, loc, context, in[0]);
+          },
+          {}, beside);
+      beside = true;
+    }
+    if (context.areRowsRounded()) {
+      SmallVector<Rows, 1> from;
+      if (!rnn.srcIter.isZero())
+        from.push_back(states.tensor("src_iter", rnn.srcIter, at));
+      emitCopy(
+          "rnn_start_rounded", from, states.startFactorOf(layer, direction),
+          [&](OpBuilder &b, Location loc, ValueRange in) {
+            return from.empty() ? zeroOf(b, loc, context.factor()) : roundedFactor(b, loc, in[0], context.factor());
+          },
+          {}, beside);
+      beside = true;
+    }
+    if (!isCell)
+      continue;
+    SmallVector<Rows, 1> from;
+    if (!rnn.srcIterC.isZero())
+      from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
+    emitCopy(
+        "rnn_start", from, cellsStart(layer, direction),
+        [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+          return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
+        },
+        {}, beside);
+  }
+}
+
+void RnnEmitter::emitFinish(int64_t layer) {
+  bool beside = false;
+  for (int64_t direction = 0; direction < s.directions; ++direction) {
+    const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
+    AffineExpr last = isReversed(direction) ? program.number(0) : states.stepsDone() - 1;
+    if (!rnn.dstIter.isZero()) {
+      Rows from = states.stateAt(layer, direction, last), to = states.tensor("dst_iter", rnn.dstIter, at);
+      emitCopy(
+          "rnn_finish", from, to,
+          [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+            return from.type == to.type ? in[0] : emitNumber(b, loc, context, in[0]);
+          },
+          {}, std::exchange(beside, true));
+    }
+    if (!rnn.dstIterC.isZero())
+      emitCopy(
+          "rnn_finish_cells", cellsAt(layer, direction, last), states.tensor("dst_iter_c", rnn.dstIterC, at),
+          [&](OpBuilder &b, Location loc, ValueRange in) { return narrowed(b, loc, in[0], rnn.dstIterC.dataType); }, {},
+          std::exchange(beside, true));
+  }
+}
+
+/// dst_layer from the states of the last layer.
+void RnnEmitter::emitResult() {
+  const int64_t last = s.layers - 1;
+  if (states.isResult(last))
+    return;
+  const bool isSum = rnn.direction == RnnDirection::BidirectionalSum;
+  const DataType type = rnn.dstLayer.dataType;
+  const bool isWide = isQuantized(rnn) && type == DataType::F32; // numbers, not what stands for them
+  AffineExpr t = s.steps == 1 ? program.number(0) : program.beginLoop(states.steps());
+  for (int64_t direction = 0; direction < (isSum ? 1 : s.directions); ++direction) {
+    Rows to = states.tensor("dst_layer", rnn.dstLayer, t);
+    to.channels = s.dic;
+    to.bytes = to.bytes + direction * s.dic * to.channel * bytesOf(type);
+    SmallVector<Rows, 2> from = {states.stateAt(last, direction, t)};
+    if (isSum)
+      from.push_back(states.stateAt(last, 1, t));
+    auto number = [&](OpBuilder &b, Location loc, Value stored) {
+      return isWide ? emitNumber(b, loc, context, stored) : widened(b, loc, stored, context.state(), b.getF32Type());
+    };
+    emitCopy(
+        "rnn_result", from, to,
+        [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+          Value result = in[0];
+          if (isSum)
+            result = narrowed(b, loc, arith::AddFOp::create(b, loc, number(b, loc, in[0]), number(b, loc, in[1])), type);
+          else if (isWide)
+            result = number(b, loc, in[0]);
+          if (!states.hasLengths)
+            return result;
+          Value zero = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
+          zero = isWide ? zero : emitStored(b, loc, context, zero);
+          Value none = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
+          Value isAlive = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, in[from.size()], none);
+          return arith::SelectOp::create(b, loc, isAlive, result, zero);
+        },
+        states.hasLengths ? t : AffineExpr(), direction > 0);
+  }
+  if (s.steps != 1)
+    program.endLoop();
+}
+
+/// Training with both directions stacked: the workspace keeps them apart, the layer above reads them side by side.
+void RnnEmitter::emitStacked(int64_t layer) {
+  if (!states.isTraining || context.areRowsRounded() || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) || layer + 1 == s.layers)
+    return;
+  AffineExpr t = s.steps == 1 ? program.number(0) : program.beginLoop(states.steps());
+  for (int64_t direction = 0; direction < s.directions; ++direction) {
+    Rows to = states.stackedAt(t);
+    to.channels = s.dic;
+    to.bytes = to.bytes + direction * s.dic * bytesOf(to.type);
+    emitCopy(
+        "rnn_stack", states.stateAt(layer, direction, t), to, [](OpBuilder &, Location, ValueRange in) { return in[0]; }, {},
+        direction > 0);
+  }
+  if (s.steps != 1)
+    program.endLoop();
+}
+
+/// By which backward knows the workspace.
+void RnnEmitter::emitHeader() {
+  if (!states.isTraining)
+    return;
+  WorkspaceHeader header = workspaceHeaderOf(rnn);
+  int32_t words[workspaceHeaderBytes / sizeof(int32_t)];
+  std::memcpy(words, &header, sizeof(header));
+  MemRefType type = MemRefType::get({std::size(words)}, builder.getI32Type());
+  Binding to{"header", type, {"workspace", program.number(0)}};
+  program.call("rnn_header", to, [&](StepEmitter &step) {
+    auto data = DenseElementsAttr::get(RankedTensorType::get(type.getShape(), type.getElementType()), ArrayRef(words));
+    emitConstants(step, step["header"], "rnn_header_words", data);
+  });
+}

@@ -1,0 +1,154 @@
+//===- Dims.cpp - Ranks and dims of an RNN's tensors ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A table says what each dim of each tensor must be; Verify.cpp has the list of constraints.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Rnn/Verify.h"
+
+#include "Support/CheckedMath.h"
+
+namespace quern::rnn {
+namespace {
+
+std::string textOfDim(int64_t dim) { return dim == runtimeDim ? "given at execution" : std::to_string(dim); }
+
+/// What one dim of a tensor must be, where that comes from, and the constraint that says so.
+struct Dim {
+  int64_t wanted;
+  std::string source;
+  const char *citation;
+};
+
+struct Wanted {
+  const char *name;
+  const TensorDesc &tensor;
+  std::vector<Dim> dims;
+};
+
+/// The dims as the tensors that define them have them.
+class Table {
+public:
+  explicit Table(const RnnDesc &rnn) : rnn(rnn), s(Shape::of(rnn)) {}
+
+  std::vector<Wanted> all() const {
+    const Dim hidden{s.dhc, "DHC of weights_layer", " (rnn C16)"}, state{s.dic, dicSource(), " (rnn C17)"};
+    return {
+        {"weights_layer", rnn.weightsLayer, {layers(), directions(), own(s.slc), gates(s.gates), own(s.dhc)}},
+        {"weights_iter", rnn.weightsIter, {layers(), directions(), own(s.sic), gates(s.gates), hidden}},
+        {"weights_peephole", rnn.weightsPeephole, {layers(), directions(), gates(3), hidden}},
+        {"weights_projection", rnn.weightsProjection, {layers(), directions(), hidden, own(s.dic)}},
+        {"bias", rnn.bias, {layers(), directions(), gates(s.biasGates), hidden}},
+        {"src_layer", rnn.srcLayer, {own(s.steps), own(s.batch), {s.slc, "SLC of weights_layer", " (rnn C14)"}}},
+        {"src_iter", rnn.srcIter, {layers(), directions(), batch(), {s.sic, "SIC of weights_iter", " (rnn C15)"}}},
+        {"src_iter_c", rnn.srcIterC, {layers(), directions(), batch(), hidden}},
+        {"attention", rnn.attention, {steps(), batch(), {1, "one channel", " (rnn C21)"}}},
+        {"seq_lengths", rnn.seqLengths, {batch()}},
+        {"dst_layer", rnn.dstLayer, {steps(), batch(), {s.dlc(rnn), concat(s.dlc(rnn) == s.dic ? "" : "2 x ", dicSource()), " (rnn C18)"}}},
+        {"dst_iter", rnn.dstIter, {layers(), directions(), batch(), state}},
+        {"dst_iter_c", rnn.dstIterC, {layers(), directions(), batch(), hidden}},
+    };
+  }
+
+private:
+  Dim layers() const { return {s.layers, "L of weights_layer", " (rnn C11)"}; }
+  Dim directions() const { return {s.directions, concat("direction ", nameOf(rnn.direction)), " (rnn C12)"}; }
+  Dim gates(int64_t count) const { return {count, concat("the gates of cell ", nameOf(rnn.cell)), " (rnn C13)"}; }
+  Dim steps() const { return {s.steps, "T of src_layer", " (rnn C19)"}; }
+  Dim batch() const { return {s.batch, "N of src_layer", " (rnn C20)"}; }
+  /// The tensor itself says what this dim is.
+  static Dim own(int64_t value) { return {value, "", ""}; }
+  std::string dicSource() const { return rnn.weightsProjection.isZero() ? "DHC of weights_layer" : "DIC of weights_projection"; }
+
+  const RnnDesc &rnn;
+  Shape s;
+};
+
+/// C10: before a dim is looked at.
+Result<void> checkRanks(const RnnDesc &rnn) {
+  for (const NamedTensor &tensor : forwardTensors(rnn)) {
+    std::string_view name = tensor.name;
+    int rank = name == "seq_lengths"                                               ? 1
+               : name == "src_layer" || name == "dst_layer" || name == "attention" ? 3
+               : name == "weights_layer" || name == "weights_iter"                 ? 5
+                                                                                   : 4;
+    if (!tensor.desc.isZero() && tensor.desc.ndims != rank)
+      return invalidArguments(name, " is of rank ", tensor.desc.ndims, "; it must be of rank ", rank, " (rnn C10)");
+  }
+  return {};
+}
+
+Error mismatch(const Wanted &wanted, size_t d) {
+  const Dim &dim = wanted.dims[d];
+  return invalidArguments("dim ", d, " of ", wanted.name, " is ", textOfDim(wanted.tensor.dims[d]), "; it must be ", textOfDim(dim.wanted),
+                          ", ", dim.source, dim.citation);
+}
+
+/// C22 to C24: between layers and steps states feed what follows.
+Result<void> checkRecurrence(const RnnDesc &rnn, const Shape &s) {
+  bool isConcatenated = rnn.flags & RnnStackConcatenated;
+  int64_t below = isConcatenated ? s.directions * s.dic : s.dic;
+  if (s.layers > 1 && s.slc != below)
+    return invalidArguments("weights_layer has SLC ", s.slc, " and ", s.layers, " layers; the layers above the first read ",
+                            isConcatenated ? "D x DIC = " : "DIC = ", below, " channels (rnn C22)");
+  if (s.steps != 0 && s.steps != 1 && s.sic != s.dic)
+    return invalidArguments("weights_iter has SIC ", s.sic, " and T of src_layer is ", textOfDim(s.steps),
+                            "; the steps after the first read DIC = ", s.dic, " channels (rnn C23)");
+  if (isGru(rnn) && s.sic != s.dhc)
+    return invalidArguments("weights_iter has SIC ", s.sic, " and DHC ", s.dhc, "; cell ", nameOf(rnn.cell), " needs them equal (rnn C24)");
+  return {};
+}
+
+/// C33, C39.
+Result<void> checkLimits(const RnnDesc &rnn, const Shape &s) {
+  if (hasAttention(rnn) && (s.layers != 1 || rnn.direction != RnnDirection::Left2Right))
+    return unimplemented("cell ", nameOf(rnn.cell), " is not implemented for ", s.layers, " layers and direction ", nameOf(rnn.direction),
+                         "; it is for 1 layer and left2right (rnn C33)");
+  for (const NamedTensor &tensor : forwardTensors(rnn)) {
+    const TensorDesc &desc = tensor.desc;
+    std::string_view name = tensor.name;
+    if ((name.starts_with("weights") || name == "bias") && desc.hasRuntimeDims())
+      return unimplemented("rnn is not implemented for ", name, " with sizes that are given at execution (rnn C39)");
+    for (int d = 0; d < desc.ndims; ++d)
+      if (bool isOpenable = desc.ndims == 4 ? d == 2 : d < 2; desc.dims[d] == runtimeDim && !isOpenable)
+        return unimplemented("rnn is not implemented for dim ", d, " of ", name, " given at execution; T and N may be (rnn C39)");
+  }
+  return {};
+}
+
+/// C45. What is kept of a step, generously: every gate, state and cell in 8 bytes, for both directions of every layer.
+Result<void> checkScratch(const Shape &s) {
+  auto known = [](int64_t size) { return size == runtimeDim ? 1 : size; };
+  CheckedInt bytes = CheckedInt(known(s.steps)) + 2;
+  constexpr int64_t widestPanel = 64;
+  CheckedInt channels = CheckedInt(s.dhc) + s.dic + s.sic + widestPanel;
+  for (CheckedInt factor :
+       {CheckedInt(known(s.batch)), CheckedInt(s.layers), CheckedInt(s.directions), CheckedInt(s.biasGates + 4), channels})
+    bytes *= factor;
+  bytes *= 8;
+  if (bytes.overflowed())
+    return unimplemented("states of ", known(s.steps), " steps, ", known(s.batch), " sequences and ", s.dhc,
+                         " channels need scratch of more than ", INT64_MAX, " bytes (rnn C45)");
+  return {};
+}
+
+} // namespace
+
+Result<void> checkDims(const RnnDesc &rnn) {
+  if (Result<void> ok = checkRanks(rnn); !ok)
+    return ok;
+  const Shape shape = Shape::of(rnn);
+  if (Result<void> ok = checkLimits(rnn, shape); !ok)
+    return ok;
+  for (const Wanted &wanted : Table(rnn).all())
+    for (size_t d = 0; d < wanted.dims.size() && !wanted.tensor.isZero(); ++d)
+      if (wanted.tensor.dims[d] != wanted.dims[d].wanted)
+        return mismatch(wanted, d);
+  if (Result<void> ok = checkScratch(shape); !ok)
+    return ok;
+  return checkRecurrence(rnn, shape);
+}
+
+} // namespace quern::rnn

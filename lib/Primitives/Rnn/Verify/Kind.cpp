@@ -1,0 +1,99 @@
+//===- Kind.cpp - Cell, direction and presence of tensors -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Verify.cpp has the list of constraints.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Rnn/Verify.h"
+
+namespace quern::rnn {
+namespace {
+
+/// C2, C32.
+Result<void> checkPropagation(const RnnDesc &rnn) {
+  if (isForward(rnn.prop))
+    return {};
+  if (rnn.prop == PropKind::Backward)
+    return unimplemented("rnn is not implemented for propagation kind 'bwd'; it is for fwd_t, fwd_i (rnn C32)");
+  return invalidArguments("propagation kind '", nameOf(rnn.prop), "' (", static_cast<int32_t>(rnn.prop),
+                          ") is not one of rnn: fwd_t, fwd_i, bwd (rnn C2)");
+}
+
+/// C3 to C6.
+Result<void> checkAlgorithm(const RnnDesc &rnn) {
+  if (gatesOf(rnn.cell) == 0)
+    return invalidArguments("cell '", nameOf(rnn.cell), "' (", static_cast<int32_t>(rnn.cell),
+                            ") is not one of rnn, lstm, gru, lbr_gru, augru, lbr_augru (rnn C3)");
+  if (rnn.direction < RnnDirection::Left2Right || rnn.direction > RnnDirection::BidirectionalSum)
+    return invalidArguments("direction '", nameOf(rnn.direction), "' (", static_cast<int32_t>(rnn.direction),
+                            ") is not one of left2right, right2left, bidirectional_concat, bidirectional_sum (rnn C4)");
+  bool isKnown = rnn.activation == Alg::EltwiseRelu || rnn.activation == Alg::EltwiseTanh || rnn.activation == Alg::EltwiseLogistic;
+  if (rnn.cell == Alg::VanillaRnn && !isKnown)
+    return invalidArguments("activation '", nameOf(rnn.activation), "' (", static_cast<int32_t>(rnn.activation),
+                            ") is not one of relu, tanh, logistic (rnn C5)");
+  if (rnn.cell != Alg::VanillaRnn && rnn.activation != Alg::Undef)
+    return invalidArguments("activation '", nameOf(rnn.activation), "' is given; cell ", nameOf(rnn.cell), " has none (rnn C5)");
+  constexpr uint32_t known = RnnDiffWeightsOverwrite | RnnStackConcatenated;
+  if (rnn.flags & ~known)
+    return invalidArguments("flags are ", rnn.flags, "; known are 1 (diff weights overwritten) and 65536 (stack of both directions)",
+                            " (rnn C6)");
+  return {};
+}
+
+/// C7.
+Result<void> checkPresence(const RnnDesc &rnn) {
+  for (const auto &[name, desc] : {std::pair{"src_layer", &rnn.srcLayer}, std::pair{"weights_layer", &rnn.weightsLayer},
+                                   std::pair{"weights_iter", &rnn.weightsIter}, std::pair{"dst_layer", &rnn.dstLayer}})
+    if (desc->isZero())
+      return invalidArguments("forward rnn needs ", name, ", which is absent (rnn C7)");
+  const char *extra = nullptr;
+  auto find = [&]<typename T>(const char *name, const T &value) {
+    if constexpr (std::is_same_v<T, TensorDesc>)
+      if (!value.isZero() && std::string_view(name).starts_with("diff_") && !extra)
+        extra = name;
+  };
+  RnnDesc::visitFields(rnn, find);
+  if (extra)
+    return invalidArguments("forward rnn takes no ", extra, " (rnn C7)");
+  return {};
+}
+
+/// C8.
+Result<void> checkCells(const RnnDesc &rnn) {
+  for (const auto &[name, desc] :
+       {std::pair{"src_iter_c", &rnn.srcIterC}, std::pair{"dst_iter_c", &rnn.dstIterC}, std::pair{"weights_peephole", &rnn.weightsPeephole},
+        std::pair{"weights_projection", &rnn.weightsProjection}})
+    if (!desc->isZero() && !isLstm(rnn))
+      return invalidArguments("cell ", nameOf(rnn.cell), " takes no ", name, "; lstm does (rnn C8)");
+  if (!isLstm(rnn))
+    return {};
+  if (rnn.srcIter.isZero() != rnn.srcIterC.isZero())
+    return invalidArguments(rnn.srcIter.isZero() ? "src_iter" : "src_iter_c", " is absent and ",
+                            rnn.srcIter.isZero() ? "src_iter_c" : "src_iter", " is given; an lstm has both or none (rnn C8)");
+  if (rnn.dstIter.isZero() != rnn.dstIterC.isZero())
+    return invalidArguments(rnn.dstIter.isZero() ? "dst_iter" : "dst_iter_c", " is absent and ",
+                            rnn.dstIter.isZero() ? "dst_iter_c" : "dst_iter", " is given; an lstm has both or none (rnn C8)");
+  return {};
+}
+
+/// C9.
+Result<void> checkAttention(const RnnDesc &rnn) {
+  if (hasAttention(rnn) == !rnn.attention.isZero())
+    return {};
+  if (hasAttention(rnn))
+    return invalidArguments("cell ", nameOf(rnn.cell), " needs attention, which is absent (rnn C9)");
+  return invalidArguments("cell ", nameOf(rnn.cell), " takes no attention; augru and lbr_augru do (rnn C9)");
+}
+
+} // namespace
+
+Result<void> checkKind(const RnnDesc &rnn) {
+  for (auto check : {checkPropagation, checkAlgorithm, checkPresence, checkCells, checkAttention})
+    if (Result<void> ok = check(rnn); !ok)
+      return ok;
+  return {};
+}
+
+} // namespace quern::rnn

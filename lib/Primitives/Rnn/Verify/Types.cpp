@@ -1,0 +1,128 @@
+//===- Types.cpp - Types and layouts of an RNN's tensors ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Verify.cpp has the list of constraints.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Rnn/Layouts.h"
+#include "Primitives/Rnn/Verify.h"
+
+#include <algorithm>
+
+namespace quern::rnn {
+namespace {
+
+/// What a tensor may be beside src_layer of some type.
+std::vector<DataType> typesOf(std::string_view name, const RnnDesc &rnn) {
+  const DataType src = rnn.srcLayer.dataType;
+  bool isWeight = name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
+  bool isState = name == "src_iter" || name == "dst_iter" || name == "dst_layer";
+  if (isQuantized(rnn))
+    return isWeight ? std::vector{DataType::S8} : isState ? std::vector{src, DataType::F32} : std::vector{DataType::F32};
+  if (isWeight || isState || src == DataType::F32)
+    return {src};
+  return {DataType::F32, src}; // c, bias, weights_peephole, attention
+}
+
+/// C34 to C37.
+Result<void> checkType(const NamedTensor &tensor, const RnnDesc &rnn) {
+  std::string_view name = tensor.name;
+  const DataType src = rnn.srcLayer.dataType, type = tensor.desc.dataType;
+  if (name == "src_layer") {
+    if (src == DataType::F32 || src == DataType::BF16 || src == DataType::F16 || isQuantized(rnn))
+      return {};
+    return unimplemented("rnn is not implemented for src_layer of type ", nameOf(src), "; it is for f32, bf16, f16, u8, s8 (rnn C34)");
+  }
+  if (name == "seq_lengths") {
+    if (type == DataType::S32)
+      return {};
+    return unimplemented("rnn is not implemented for seq_lengths of type ", nameOf(type), "; they are of s32 (rnn C37)");
+  }
+  const std::vector<DataType> allowed = typesOf(name, rnn);
+  if (std::find(allowed.begin(), allowed.end(), type) != allowed.end())
+    return {};
+  std::string names(nameOf(allowed[0]));
+  for (size_t i = 1; i < allowed.size(); ++i)
+    names.append(" or ").append(nameOf(allowed[i]));
+  return unimplemented("rnn is not implemented for ", name, " of type ", nameOf(type), " beside src_layer of type ", nameOf(src),
+                       "; it is for ", names, " (rnn C35)");
+}
+
+/// C36, C38.
+Result<void> checkUse(const RnnDesc &rnn) {
+  if (isQuantized(rnn) && (rnn.prop == PropKind::ForwardTraining || hasAttention(rnn)))
+    return unimplemented("rnn is not implemented for src_layer of type ", nameOf(rnn.srcLayer.dataType), " with ",
+                         hasAttention(rnn) ? "cell " : "propagation kind ", hasAttention(rnn) ? nameOf(rnn.cell) : nameOf(rnn.prop),
+                         " (rnn C36)");
+  if (rnn.prop == PropKind::ForwardTraining && rnn.srcLayer.hasRuntimeDims())
+    return unimplemented("rnn is not implemented for training with sizes of src_layer that are given at execution (rnn C38)");
+  return {};
+}
+
+/// C25.
+Result<void> checkOutput(const NamedTensor &tensor) {
+  const TensorDesc &desc = tensor.desc;
+  for (int d = 0; d < desc.ndims; ++d)
+    if (desc.strides[d] == 0 && (desc.dims[d] == runtimeDim || desc.dims[d] > 1))
+      return invalidArguments(tensor.name, " has stride 0 over dim ", d, ", which is longer than 1; only a source may broadcast (rnn C25)");
+  return {};
+}
+
+/// C41.
+Result<void> checkSums(const NamedTensor &tensor) {
+  const TensorExtras &extras = tensor.desc.extras;
+  std::string_view name = tensor.name;
+  int32_t mask = name == "weights_projection" ? projectionSumMask : weightsSumMask;
+  bool isWeight = name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
+  if (extras.flags == 0 ||
+      (isWeight && tensor.desc.dataType == DataType::S8 && extras.flags == ExtraRnnU8S8 && extras.compensationMask == mask))
+    return {};
+  return unimplemented("rnn is not implemented for ", name, " with appended sums of flags ", extras.flags, " and mask ",
+                       extras.compensationMask, "; s8 weights may have rnn_u8s8 (4) with mask ", mask, " (rnn C41)");
+}
+
+/// Whether it is a layout that `any` may become, with this fpmath mode or without.
+bool isPacked(std::string_view name, const TensorDesc &desc, const RnnDesc &rnn, const Attributes &attr, const Target &target) {
+  for (FpmathMode mode : {attr.fpmathMode, FpmathMode::Strict}) {
+    Result<TensorDesc> packed = TensorDesc();
+    if (name == "weights_projection")
+      packed = packedProjection(desc, mode, target);
+    else if (name == "weights_layer" || name == "weights_iter")
+      packed = packedWeights(rnn, desc, mode, target);
+    if (packed && desc.sameLayout(*packed))
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+Result<void> checkTypes(const RnnDesc &rnn) {
+  for (const NamedTensor &tensor : forwardTensors(rnn))
+    if (!tensor.desc.isZero())
+      if (Result<void> ok = checkType(tensor, rnn); !ok)
+        return ok;
+  return checkUse(rnn);
+}
+
+Result<void> checkLayouts(const RnnDesc &rnn, const Attributes &attr, const Target &target) {
+  for (const NamedTensor &tensor : forwardTensors(rnn)) {
+    if (tensor.desc.isZero() || tensor.desc.isAny())
+      continue;
+    if (Result<void> ok = checkSums(tensor); !ok)
+      return ok;
+    bool isPlain = tensor.desc.isPlain() && !tensor.desc.hasPadding();
+    if (!isPlain && !isPacked(tensor.name, tensor.desc, rnn, attr, target))
+      return unimplemented("rnn is not implemented for ", tensor.name, " with ", tensor.desc.isPlain() ? "padding" : "inner blocks",
+                           std::string_view(tensor.name).starts_with("weights")
+                               ? " other than those that `any` becomes for this target (rnn C40)"
+                               : "; it must be plain (rnn C40)");
+    if (Result<void> ok = tensor.isOutput ? checkOutput(tensor) : Result<void>(); !ok)
+      return ok;
+  }
+  return {};
+}
+
+} // namespace quern::rnn

@@ -1,0 +1,110 @@
+//===- PostOps.h - Scales and post-ops, readably -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What attributes do to a primitive's results, for the references of all primitives: z = source scales · y, post-ops in order, z / dst
+// scale. Besides the exact value, a chain gives the interval of results that values near the exact one can lead to. Errors do not stay
+// small on their way: exp makes a large value's last digit a large error, and a comparison or a rounding turns the smallest error into a
+// jump. Judging the end of a chain by a fixed tolerance would refuse right results and accept wrong ones; an interval that is carried
+// through the same functions does neither. At a jump both sides are in it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_REFERENCE_ATTRIBUTES_POSTOPS_H
+#define QUERN_REFERENCE_ATTRIBUTES_POSTOPS_H
+
+#include "Reference/Attributes/Dropout.h"
+
+#include <limits>
+
+namespace quern {
+
+/// The forward value of an eltwise algorithm, as oneDNN 3.x defines it. The *_use_dst_for_bwd variants compute the same.
+long double eltwise(Alg alg, float alpha, float beta, long double x);
+
+/// The value of a binary algorithm but select, in one operation of `Real`. Comparisons give 1 or 0; a minimum or maximum with NaN is y.
+template <typename Real> Real binaryOf(Alg alg, Real x, Real y) {
+  switch (alg) {
+  case Alg::BinaryAdd:
+    return x + y;
+  case Alg::BinaryMul:
+    return x * y;
+  case Alg::BinaryMax:
+    return x > y ? x : y;
+  case Alg::BinaryMin:
+    return x < y ? x : y;
+  case Alg::BinaryDiv:
+    return x / y;
+  case Alg::BinarySub:
+    return x - y;
+  case Alg::BinaryGe:
+    return x >= y;
+  case Alg::BinaryGt:
+    return x > y;
+  case Alg::BinaryLe:
+    return x <= y;
+  case Alg::BinaryLt:
+    return x < y;
+  case Alg::BinaryEq:
+    return x == y;
+  case Alg::BinaryNe:
+    return x != y;
+  default:
+    return std::numeric_limits<Real>::quiet_NaN();
+  }
+}
+
+/// Likewise, but a minimum or maximum with NaN is NaN.
+long double binary(Alg alg, long double x, long double y);
+
+/// What a sum adds for an old value, in operations that round to `Real` each.
+template <typename Real> Real sumTerm(const PostOp &sum, double old) {
+  Real term = static_cast<Real>(old);
+  if (sum.zeroPoint != 0)
+    term -= static_cast<Real>(sum.zeroPoint);
+  return term * static_cast<Real>(sum.scale);
+}
+
+/// The results of eltwise() for all x in the interval, without any error of the evaluation itself.
+Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x);
+Interval binaryRange(Alg alg, const Interval &x, const Interval &y);
+
+/// Scales and post-ops of one problem with the tensors that they read. Positions are row-major over the dims of the destination.
+class AttributeChain {
+public:
+  /// `isWide`: computed in f64, otherwise in f32. Fails for a missing input, of a sum the old `dst`, and for prelu.
+  static Result<AttributeChain> make(const Attributes &attr, const TensorDesc &dst, const ReferenceInputs &inputs, bool isWide);
+
+  bool isEmpty() const { return sourceScale == 1 && dstScale == 1 && dropped.kept.empty() && steps.empty(); }
+  long double apply(int64_t position, long double value) const;
+  /// What an implementation may get from any value of the interval: each post-op may add an error of 8e-6 relative or 2e-5 absolute, and
+  /// where the arithmetic's largest value is passed, infinity.
+  Interval range(int64_t position, Interval value) const;
+
+private:
+  struct Operand {
+    TensorDesc desc;
+    std::vector<double> values; ///< logical, row-major over its own dims; as scaled and shifted
+    double error = 0;           ///< relative, of scaling and shifting in f32
+    long double at(const TensorDesc &dst, int64_t position) const;
+    Interval around(const TensorDesc &dst, int64_t position) const;
+  };
+  struct Step {
+    PostOp op;
+    Operand first, second;
+  };
+
+  Result<Operand> readOperand(const Attributes &attr, int32_t argument, const TensorDesc &desc, const ReferenceInputs &inputs) const;
+
+  Result<Operand> readOld(const PostOp &sum, const ReferenceInputs &inputs) const;
+
+  TensorDesc dst;
+  bool isWide = false;
+  long double sourceScale = 1, dstScale = 1;
+  DroppedElements dropped;
+  std::vector<Step> steps;
+};
+
+} // namespace quern
+
+#endif // QUERN_REFERENCE_ATTRIBUTES_POSTOPS_H

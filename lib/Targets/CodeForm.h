@@ -1,0 +1,18 @@
+//===- CodeForm.h - What code generation gives ----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TARGETS_CODEFORM_H
+#define QUERN_TARGETS_CODEFORM_H
+
+namespace quern {
+
+enum class CodeForm {
+  LlvmIr,
+  Assembly,
+  Binary, ///< what the target runs: an object or a SPIR-V module
+};
+
+} // namespace quern
+
+#endif // QUERN_TARGETS_CODEFORM_H

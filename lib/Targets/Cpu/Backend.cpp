@@ -1,0 +1,37 @@
+//===- Backend.cpp - The instruction sets of x86 --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Targets/Cpu/Backend.h"
+
+#include "Targets/Cpu/Codegen.h"
+#include "Targets/Cpu/Pipeline.h"
+#include "Targets/Cpu/Strategy.h"
+
+using namespace mlir;
+using namespace quern;
+
+namespace {
+
+Kernels runMap(const Problem &problem, const Target &target, bool, std::string *whyNot) {
+  return scheduleMap(problem, mapStrategyFor(target), whyNot);
+}
+
+Kernels runContraction(const Problem &problem, const Target &target, bool isLastResort, std::string *whyNot) {
+  ContractionStrategy strategy = contractionStrategyFor(target);
+  strategy.isLastResort = isLastResort;
+  return scheduleContraction(problem, strategy, whyNot);
+}
+
+Kernels runRows(const Problem &problem, const Target &target, bool, std::string *whyNot) {
+  return scheduleRows(problem, rowsStrategyFor(target), whyNot);
+}
+
+/// Contraction is asked before rows, to which a sum of products is a reduction like any other.
+constexpr Schedule schedules[] = {{"map", runMap, false}, {"contraction", runContraction, true}, {"rows", runRows, false}};
+
+} // namespace
+
+std::unique_ptr<Backend> quern::createCpuBackend() {
+  return std::make_unique<BackendOf<CpuLowering, CpuCodegen>>(BackendTraits{CodeKind::ElfObject, "# ", /*passesSizes=*/false, schedules});
+}

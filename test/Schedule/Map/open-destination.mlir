@@ -1,0 +1,17 @@
+// A loop whose length one operand has as a number, and the destination as an open size. One wants to see that it is the number, which
+// blocks of the source cut.
+// REQUIRES: compiler
+// RUN: quern-opt %s --schedule --target=spirv64 | FileCheck %s
+// CHECK: plan = "map: tiles through group memory, boxes 16/16 x {{[12]}}/2 x 8/8
+// CHECK-NOT: factors
+#whole = affine_map<(i, j) -> (i)>
+#blocks = affine_map<(i, j) -> (i floordiv 16, j, i mod 16)>
+#plain = affine_map<(i, j) -> (i, j)>
+func.func @cut(%length: memref<32xf32>, %src: memref<2x8x16xf32>, %dst: memref<?x8xf32>) {
+  linalg.generic {indexing_maps = [#whole, #blocks, #plain], iterator_types = ["parallel", "parallel"]}
+      ins(%length, %src : memref<32xf32>, memref<2x8x16xf32>) outs(%dst : memref<?x8xf32>) {
+  ^bb0(%n: f32, %x: f32, %old: f32):
+    linalg.yield %x : f32
+  }
+  return
+}

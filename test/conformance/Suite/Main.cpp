@@ -1,0 +1,240 @@
+//===- Main.cpp - quern-conformance ---------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Random problems, executed and judged. An instruction set is fixed for the life of a process, so with --isa the program runs itself once
+// for each; so it does with --jobs.
+//
+//===----------------------------------------------------------------------===//
+#include "Compile.h"
+#include "Options.h"
+#include "Suite.h"
+
+#include "Desc/Target.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <iostream>
+#include <set>
+#include <unistd.h>
+
+using namespace quern;
+
+namespace {
+
+/// Every level that this process has (AMX if the system lets it) and that differs in what primitives can use: VNNI adds products of bytes
+/// only.
+std::vector<std::string> availableIsas() {
+  std::vector<std::string> names;
+  for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
+    if (isa <= detectedIsa())
+      names.emplace_back(nameOfIsa(isa));
+  return names;
+}
+
+std::string quoted(const std::string &text) {
+  std::string result = "'";
+  for (char c : text)
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+const CaseSet &setOf(std::string_view name) {
+  return *std::find_if(std::begin(caseSets), std::end(caseSets), [&](const CaseSet &set) { return set.name == name; });
+}
+
+/// This program, run for one instruction set and a part of one set of cases.
+struct Part {
+  std::string isa, set;
+  int64_t first = 0, count = 0;
+  bool isFirst = false; ///< of its set: it reads the damaged lines, which are the same in all
+};
+
+/// One for each instruction set (or "all" that this machine has) and set of cases, of a divisible set `jobs` of equal length. Registers of
+/// a matrix are new to sets that multiply matrices only.
+std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vector<std::string> &sets, const SuiteOptions &options,
+                          int64_t jobs) {
+  std::vector<Part> parts;
+  std::set<std::string> begun;
+  const bool areAll = isas == std::vector<std::string>{"all"};
+  for (const std::string &isa : areAll ? availableIsas() : isas)
+    for (const std::string &set : sets) {
+      if (areAll && isa == nameOfIsa(CpuIsa::Avx512Amx) && !setOf(set).multipliesMatrices)
+        continue;
+      std::unique_ptr<PrimitiveCases> cases = setOf(set).make();
+      SuiteOptions range = options;
+      range.settle(*cases);
+      int64_t slices = setOf(set).isDivisible ? std::min(jobs, range.count) : 1;
+      for (int64_t slice = 0; slice < slices; ++slice)
+        parts.push_back({isa, set, range.first + range.count * slice / slices,
+                         range.count * (slice + 1) / slices - range.count * slice / slices, begun.insert(set).second});
+    }
+  return parts;
+}
+
+FILE *start(const Part &part, const SuiteOptions &options, const std::string &linker) {
+  std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::string command = concat("QUERN_MAX_CPU_ISA=", part.isa, " ", quoted(self), " --cases=", part.set, " --seed=", options.seed,
+                               " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds, " --linker=", linker,
+                               options.peer.empty() ? "" : " --peer=" + quoted(options.peer), options.listOnly ? " --list" : "",
+                               part.isFirst ? "" : " --damaged=0", options.engine == quern_gpu ? " --engine=gpu" : "",
+                               options.compileOnly ? " --compile-only" : "", options.aliases ? " --aliases" : "");
+  return popen(command.c_str(), "r");
+}
+
+struct Totals {
+  int64_t passed = 0, failed = 0, apart = 0;
+};
+
+/// Passes on what a part prints, to its end, and adds up what it says last; a list says nothing.
+void finish(FILE *output, bool isList, Totals &totals) {
+  long long good = 0, bad = 0, apart = 0;
+  bool hasCounts = false;
+  for (char line[4096]; output && std::fgets(line, sizeof(line), output);) {
+    std::cout << line << std::flush;
+    std::sscanf(line, "apart: %lld", &apart);
+    hasCounts = std::sscanf(line, "%lld passed, %lld failed", &good, &bad) == 2;
+  }
+  bool isClean = output && pclose(output) == 0;
+  totals.passed += hasCounts ? good : 0;
+  totals.apart += apart;
+  totals.failed += hasCounts ? bad + (bad == 0 && !isClean) : !isClean || !isList;
+}
+
+/// Parts are started in order, `jobs` at a time, and their output is printed in that order.
+int runParts(const std::vector<Part> &parts, const SuiteOptions &options, const std::string &linker, int64_t jobs) {
+  Totals totals;
+  std::deque<FILE *> running;
+  for (size_t next = 0; next < parts.size() || !running.empty();) {
+    while (next < parts.size() && static_cast<int64_t>(running.size()) < jobs)
+      running.push_back(start(parts[next++], options, linker));
+    finish(running.front(), options.listOnly, totals);
+    running.pop_front();
+  }
+  if (!options.listOnly)
+    std::cout << parts.size() << " runs\napart: " << totals.apart << '\n'
+              << totals.passed << " passed, " << totals.failed << " failed" << std::endl;
+  return totals.failed ? 1 : 0;
+}
+
+/// The SYCL build of oneDNN finds its neighbours only through these; the dynamic linker reads them when a process starts.
+void restartWithPeerEnvironment(const std::string &peer, char **argv) {
+  std::filesystem::path lib = std::filesystem::absolute(peer) / "lib";
+  if (std::getenv("OCL_ICD_FILENAMES") || !std::filesystem::exists(lib / "libintelocl.so"))
+    return;
+  setenv("OCL_ICD_FILENAMES", (lib / "libintelocl.so").c_str(), 1);
+  const char *old = std::getenv("LD_LIBRARY_PATH");
+  setenv("LD_LIBRARY_PATH", concat(lib.string(), old ? ":" : "", old ? old : "").c_str(), 1);
+  execv("/proc/self/exe", argv); // on failure go on: opening the peer will say what is missing
+}
+
+/// The library's own scratch ends at inaccessible pages, too; it looks once, when it is loaded.
+void restartWithGuardedScratch(char **argv) {
+  if (std::getenv("QUERN_GUARD_SCRATCH"))
+    return;
+  setenv("QUERN_GUARD_SCRATCH", "1", 1);
+  execv("/proc/self/exe", argv); // on failure go on with what allocators give
+}
+
+constexpr int exitUnopened = 4;
+
+/// Says why not.
+template <typename AnySuite> bool opens(AnySuite &suite) {
+  Result<void> opened = suite.open();
+  if (!opened)
+    std::cerr << "quern-conformance: " << opened.error().message << '\n';
+  return static_cast<bool>(opened);
+}
+
+int runSuite(const SuiteOptions &options, std::string_view set) {
+  std::unique_ptr<PrimitiveCases> cases = setOf(set).make();
+  if (options.compileOnly) {
+    CompileSuite suite(options, *cases);
+    if (!opens(suite))
+      return exitUnopened;
+    suite.run();
+    return suite.summarize();
+  }
+  Suite suite(options, *cases);
+  if (!opens(suite))
+    return exitUnopened;
+  suite.runLegal();
+  if (options.listOnly)
+    return suite.exitCode();
+  if (!options.aliases)
+    suite.runIllegal();
+  return suite.summarize();
+}
+
+std::string roundsOf() {
+  std::string text;
+  for (const CaseSet &set : caseSets) {
+    std::unique_ptr<PrimitiveCases> cases = set.make();
+    text += concat(text.empty() ? "" : ", ", cases->firstRound(), " or ", cases->allRounds(), " of ", set.name);
+  }
+  return text;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  restartWithGuardedScratch(argv);
+  SuiteOptions options;
+  std::vector<std::string> isas;
+  std::string linker = "both", engine = "cpu";
+  CommandLine program(
+      "Draws random problems, runs them and judges the results. Exit 1 if one is wrong or a kind of problem was not reached.");
+  program.option("--seed", options.seed, "Of everything that is drawn").showDefault();
+  std::vector<std::string> sets;
+  for (const CaseSet &set : caseSets)
+    sets.emplace_back(set.name);
+  program.option("--cases", sets, "Sets of cases").commas().choices(sets).showDefault();
+  program.option("--count", options.count, "Legal problems of each set; 0: a first round, which reaches every pair of properties")
+      .showDefault();
+  program.flag("--all", options.all, concat("Every cell instead. First round or all: ", roundsOf()));
+  program.option("--parts", options.parts, "Cut what --all means into so many equal parts, and take one").positive().showDefault();
+  program.option("--part", options.part, "Which: 1 is the first; beyond the last it begins again, so that a day's number will do")
+      .positive()
+      .showDefault();
+  program.option("--first", options.first, "Number of the first problem, to run a part of them").showDefault();
+  program.option("--damaged", options.damagedLines, "Damaged lines to read, which are the same for every instruction set").showDefault();
+  program.option("--seconds", options.seconds, "Stop after this long; 0: no limit").showDefault();
+  program.option("--isa", isas, "Instruction sets, or all; default: this machine's, or QUERN_MAX_CPU_ISA").commas();
+  program.option("--engine", engine, "cpu, or gpu: the first device of Level Zero. What it lacks is skipped and counted")
+      .choices({"cpu", "gpu"})
+      .showDefault();
+  int64_t jobs = 1;
+  program.option("--jobs", jobs, "Processes at a time: of instruction sets, sets of cases, and parts of reorder-tags")
+      .positive()
+      .showDefault();
+  program.option("--linker", linker, "orc, loader (compiled, then loaded from disk) or both")
+      .choices({"orc", "loader", "both"})
+      .showDefault();
+  program.flag("--aliases", options.aliases,
+               "Lay outputs on other arguments instead: the results must be right, or the execution refused before anything is written");
+  program.flag("--list", options.listOnly, "Verify the problems and print the commands that run them, but run none");
+  program.flag("--compile-only", options.compileOnly,
+               "Compile the problems for devices of random limits instead, and have spirv-val read the modules; 40 of each set by default");
+  program.option("--peer", options.peer, "A genuine oneDNN 3.x to compare with: its library, or its environment from tools/peers.sh");
+  if (std::optional<int> status = program.parse(argc, argv))
+    return *status;
+  try {
+    options.engine = engine == "gpu" ? quern_gpu : quern_cpu;
+    options.useLoader = linker != "orc";
+    options.useOrc = linker != "loader" || !options.peer.empty();
+    if (isas.empty() && (sets.size() > 1 || jobs > 1))
+      isas = {std::string(nameOfIsa(Target::host().isa))};
+    if (!isas.empty())
+      return runParts(partsOf(isas, sets, options, jobs), options, linker, jobs);
+    if (!options.peer.empty())
+      restartWithPeerEnvironment(options.peer, argv);
+    return runSuite(options, sets.front());
+  } catch (const std::exception &error) {
+    std::cerr << "quern-conformance: " << error.what() << '\n';
+    return 4;
+  }
+}

@@ -1,0 +1,48 @@
+//===- OneDnnContestant.cpp - The genuine oneDNN --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Its buffers are as those of the others (Contestant.h), in its SYCL build too, which takes memory of the host.
+//
+//===----------------------------------------------------------------------===//
+#include "Contestant.h"
+
+#include "OneDnn.h"
+
+#include <stdexcept>
+
+namespace quern::bench {
+
+namespace {
+
+template <typename T> T orThrow(Result<T> &&result) {
+  if (!result)
+    throw std::runtime_error(result.error().message);
+  if constexpr (!std::is_void_v<T>)
+    return std::move(*result);
+}
+
+class OneDnnContestant : public Contestant {
+public:
+  explicit OneDnnContestant(const std::string &path) : library(orThrow(OneDnn::open(path))) {}
+
+  std::string prepare(const Problem &problem) override {
+    primitive.reset();
+    primitive = orThrow(library->create(problem.verified));
+    orThrow(primitive->allocate([](const ArgumentInfo &argument, char *data) { fillArgument(data, argument); }));
+    return primitive->implementation();
+  }
+
+  void run(int64_t calls) override { orThrow(primitive->execute(calls)); }
+
+private:
+  std::unique_ptr<OneDnn> library;
+  std::unique_ptr<OneDnnPrimitive> primitive;
+};
+
+} // namespace
+
+std::unique_ptr<Contestant> createOneDnn(const std::string &libraryPath) { return std::make_unique<OneDnnContestant>(libraryPath); }
+
+} // namespace quern::bench

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Checks the sources that build/release compiles, and our headers in them, as .clang-tidy says. Those of the compiler are left out: it
+# takes most of the time, and has not been gone through.
+#
+#   tools/tidy.sh [FILE…]             these, of the compiler too, or all others
+#   tools/tidy.sh --changed=N         what the last N commits of sources changed, the latest first; in front what is not committed
+#   tools/tidy.sh --part=K --parts=N  every N-th, from the K-th on; 1 is the first, N + 1 again
+#   --count=N                         so many at most
+#
+# A header stands for the source of its name beside it. A finding is printed once, however many sources include its place; the last line
+# is "N passed, N failed", of sources. The release must be built: sources need its generated and precompiled headers.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+files=()
+isAll=1 isNamed='' part=1 parts=1 count=
+for option in "$@"; do
+  case "$option" in
+    --changed=*)
+      isAll=''
+      mapfile -t -O ${#files[@]} files < <(
+        git diff --name-only HEAD
+        git log -n "${option#*=}" --name-only --format= -- {lib,runtime,tools,test}/'*.'{cpp,h}
+      )
+      ;;
+    --part=*) part=${option#*=} ;;
+    --parts=*) parts=${option#*=} ;;
+    --count=*) count=${option#*=} ;;
+    -*)
+      echo "usage: tools/tidy.sh [--changed=N|FILE…] [--part=K --parts=N] [--count=N]" >&2
+      exit 2
+      ;;
+    *)
+      isAll='' isNamed=1
+      files+=("$option")
+      ;;
+  esac
+done
+
+# What has no command, as programs that lit compiles, could only be guessed at.
+commands=build/release/compile_commands.json
+[ -f $commands ] || { echo "tools/tidy.sh: no $commands: configure the release first" >&2; exit 1; }
+mapfile -t compiled < <(sed -n "s:^ *\"file\"\: \"$PWD/\(\(lib\|runtime\|tools\|test\)/.*\.cpp\)\".*:\1:p" $commands | LC_ALL=C sort -u)
+declare -A isLeft
+for file in "${compiled[@]}"; do
+  [[ $isNamed || ! $file =~ ^lib/(Compiler|IR|Schedule|Targets|Transforms|Primitives/(.*/)?Emi) ]] || continue
+  isLeft[$file]=1
+done
+[ -z "$isAll" ] || files=("${compiled[@]}")
+sources=()
+for file in "${files[@]}"; do
+  file=${file%.h}
+  file=${file%.cpp}.cpp
+  [ -z "${isLeft[$file]-}" ] || sources+=("$file")
+  isLeft[$file]=
+done
+chosen=()
+for ((i = (part - 1) % parts; i < ${#sources[@]}; i += parts)); do
+  chosen+=("${sources[i]}")
+done
+chosen=("${chosen[@]:0:${count:-${#chosen[@]}}}")
+
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+# check FILE: what is found in it goes to a log of its own; prints a line if anything is.
+check() {
+  clang-tidy-22 --quiet -p build/release "$1" > "$logs/${1//\//-}" 2>&1 || echo "$1"
+}
+export -f check
+export logs
+failed=$(echo "${chosen[@]}" | xargs -r -n 1 -P "$(nproc)" bash -c 'check "$1"' check | wc -l)
+# A finding reaches from the line with its place to the next such line.
+[ "$failed" = 0 ] || awk -v root="$PWD/" '
+  /^[0-9]+ warnings? (generated|treated as errors?)/ || /^\[[0-9]+\/[0-9]+\] Processing file/ { next }
+  FNR == 1 { isNew = 1 }
+  index($0, root) == 1 { $0 = substr($0, length(root) + 1) }
+  /:[0-9]+:[0-9]+: (warning|error): / { isNew = !seen[$0]++ }
+  isNew' "$logs"/*
+echo "$((${#chosen[@]} - failed)) passed, $failed failed"
+[ "$failed" = 0 ]
